@@ -1,0 +1,94 @@
+"""The exception tree, and diagnostics with source spans.
+
+Every exception this package raises on purpose derives from :class:`RdmaRobustError`; the command line
+turns each into a message and an exit code, so no traceback reaches a user.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open piece of source text: 1-based lines and columns, 0-based character offsets."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start: int
+    end: int
+
+
+NO_SPAN = Span(1, 1, 1, 1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say."""
+
+    severity: Severity
+    message: str
+    span: Span
+    expected: str = ""
+    hint: str = ""
+
+    def render(self, file: str, source: str) -> str:
+        """Return `file:line:column: severity: message`, the source line, a caret line, and what to do.
+
+        The excerpt of a very long line is cut to a window around the caret.
+        """
+        head = f"{file}:{self.span.line}:{self.span.column}: {self.severity}: {self.message}"
+        lines = [head]
+        source_lines = source.split("\n")
+        if self.span.line <= len(source_lines):
+            lines += _excerpt(source_lines[self.span.line - 1], self.span)
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+def _excerpt(text: str, span: Span, width: int = 100) -> list[str]:
+    text = "".join(c if c.isprintable() else " " for c in text)
+    first = span.column - 1
+    last = span.end_column - 1 if span.end_line == span.line else len(text)
+    offset = max(0, first - width // 2) if len(text) > width else 0
+    window = text[offset : offset + width]
+    carets = max(1, min(last, offset + width) - first)
+    number = str(span.line)
+    return [f"  {number} | {window}", f"  {' ' * len(number)} | {' ' * (first - offset)}{'^' * carets}"]
+
+
+class RdmaRobustError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class UsageError(RdmaRobustError):
+    """The request itself is wrong: a missing file, an option that does not apply."""
+
+
+class ProgramError(RdmaRobustError):
+    """A program is not well-formed; carries every diagnostic found in the file, not just the first."""
+
+    def __init__(self, file: str, source: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.file = file
+        self.source = source
+        self.diagnostics = diagnostics
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        return "\n".join(d.render(self.file, self.source) for d in self.diagnostics)
+
+
+class SizeLimitError(RdmaRobustError):
+    """A complete method was asked for something beyond its stated size limit (for example the oracle)."""
+
+
+class InternalError(RdmaRobustError):
+    """The tool contradicts itself: an unconfirmed witness, two methods that disagree. Exit code 4."""

@@ -1,0 +1,148 @@
+"""Resolved integer expressions, shared by control-flow graphs and counter programs.
+
+Booleans are 0 and 1; any non-zero value is true. `/` and `%` truncate towards zero, as in C.
+The bit operators occur only in instrumented programs, never in source programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A register, a finite variable, or :data:`VALUE` (what the step's shared access has read)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`op` is one of `-`, `!`."""
+
+    op: str
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`op` is one of `+ - * / % == != < <= > >= && ||`, and `& | &~ >>` in instrumented programs."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+Expr = Const | Name | Unary | Binary
+
+VALUE: Final = Name("$value")
+TRUE: Final = Const(1)
+FALSE: Final = Const(0)
+
+
+def divide(a: int, b: int) -> int:
+    """C's `a / b`: the quotient truncated towards zero. Raises ZeroDivisionError."""
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+
+
+def modulo(a: int, b: int) -> int:
+    """C's `a % b`: the remainder has the sign of `a`. Raises ZeroDivisionError."""
+    return a - b * divide(a, b)
+
+
+OPERATORS: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": divide,
+    "%": modulo,
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b),
+    "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b),
+    ">=": lambda a, b: int(a >= b),
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "&~": lambda a, b: a & ~b,
+    ">>": lambda a, b: a >> b,
+}
+
+
+def evaluate(expr: Expr, env: Mapping[str, int]) -> int:
+    """Return the value of `expr` where names have the values of `env`.
+
+    `&&` and `||` evaluate their right side only when needed. Raises KeyError for an unknown name and
+    ZeroDivisionError for a division by zero (control-flow graphs guard against both).
+    """
+    match expr:
+        case Const(value):
+            return value
+        case Name(name):
+            return env[name]
+        case Unary("-", arg):
+            return -evaluate(arg, env)
+        case Unary(_, arg):
+            return int(not evaluate(arg, env))
+        case Binary("&&", left, right):
+            return int(bool(evaluate(left, env)) and bool(evaluate(right, env)))
+        case Binary("||", left, right):
+            return int(bool(evaluate(left, env)) or bool(evaluate(right, env)))
+        case Binary(op, left, right):
+            return OPERATORS[op](evaluate(left, env), evaluate(right, env))
+
+
+def names(expr: Expr) -> Iterator[str]:
+    """Yield every name in `expr`, left to right, repeated as often as it occurs."""
+    match expr:
+        case Name(name):
+            yield name
+        case Unary(_, arg):
+            yield from names(arg)
+        case Binary(_, left, right):
+            yield from names(left)
+            yield from names(right)
+        case Const():
+            pass
+
+
+def conj(*parts: Expr) -> Expr:
+    """Return the conjunction of `parts`, without the trivially true ones."""
+    result: Expr = TRUE
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        if part != TRUE:
+            result = part if result == TRUE else Binary("&&", result, part)
+    return result
+
+
+def disj(*parts: Expr) -> Expr:
+    """Return the disjunction of `parts`, without the trivially false ones."""
+    result: Expr = FALSE
+    for part in parts:
+        if part == TRUE:
+            return TRUE
+        if part != FALSE:
+            result = part if result == FALSE else Binary("||", result, part)
+    return result
+
+
+def negate(expr: Expr) -> Expr:
+    """Return `!expr`, simplified for constants."""
+    return Const(int(not expr.value)) if isinstance(expr, Const) else Unary("!", expr)
+
+
+def equals(left: Expr, right: Expr) -> Expr:
+    """Return `left == right`, simplified for constants."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(int(left.value == right.value))
+    return Binary("==", left, right)

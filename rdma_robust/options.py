@@ -1,0 +1,29 @@
+"""One frozen set of options, passed explicitly; there is no global state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Instrumentation = Literal["pivot", "paper"]
+EngineName = Literal["auto", "bfs", "karp-miller"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How to decide one program.
+
+    `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
+    of one search; None means no limit. `ordered_reads` sets the one open cell of the order table (nrR, nrR) to `qp`.
+    `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
+    instrumentation and, where it applies, with the brute-force oracle, and compares.
+    """
+
+    instrumentation: Instrumentation = "pivot"
+    engine: EngineName = "auto"
+    ordered_reads: bool = False
+    await_loops: bool = False
+    timeout: float | None = None
+    max_states: int | None = None
+    memory: int | None = None
+    self_check: bool = False

@@ -1,0 +1,86 @@
+"""What a check answers: a verdict with its reason, the counts of the search, and the confirmed witness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rdma_robust.errors import Diagnostic
+from rdma_robust.language.cfg import Fault, Program
+from rdma_robust.semantics.trace import Event, Trace
+
+
+class Verdict(Enum):
+    """ROBUST follows only an exhausted search, NOT_ROBUST only a confirmed witness, UNKNOWN names a limit."""
+
+    ROBUST = "robust"
+    NOT_ROBUST = "not-robust"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Sizes of the search: stored states, fired transitions, pivot classes started, unbounded poll counters."""
+
+    states: int = 0
+    transitions: int = 0
+    pivots: int = 0
+    counters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CycleEdge:
+    """One edge of an SC cycle: `relation` is `po`, `rf`, `mo` or `rb`."""
+
+    source: Event
+    relation: str
+    target: Event
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A violating trace in normal form alpha . m . beta, confirmed by the axioms.
+
+    `order` lists the non-initial events in the order alpha, pivot, beta (the RDMA order); `before` of them are alpha.
+    `run` lists the same events in the order the search under sequential consistency produced them, without the pivot
+    for the pivot instrumentation. For the paper's instrumentation `pivot` is None and `order` is tau1 . tau2.
+    `relaxed` lists the program-order pairs (earlier, later) of one thread that take effect in the opposite order and
+    make the cycle possible.
+    """
+
+    trace: Trace
+    order: tuple[Event, ...]
+    before: int
+    pivot: Event | None
+    run: tuple[Event, ...]
+    cycle: tuple[CycleEdge, ...]
+    relaxed: tuple[tuple[Event, Event], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN)."""
+
+    program: Program
+    verdict: Verdict
+    reason: str
+    instrumentation: str
+    engine: str
+    counts: Counts
+    time_s: float
+    witness: Witness | None = None
+    faults: tuple[Fault, ...] = ()
+    faults_exact: bool = True
+    spin_only: bool = False
+    checked_by: tuple[str, ...] = ()
+
+    @property
+    def as_expected(self) -> bool | None:
+        """True or False if the program has an `expect` line and the verdict is known to meet it or not, else None."""
+        if self.program.expect_robust is None:
+            return None
+        return self.verdict is (Verdict.ROBUST if self.program.expect_robust else Verdict.NOT_ROBUST)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.program.warnings
