@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Instrumentation = Literal["pivot", "paper"]
-EngineName = Literal["auto", "bfs", "karp-miller"]
+EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class CheckOptions:
     `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
     of one search; None means no limit. `ordered_reads` sets the one open cell of the order table (nrR, nrR) to `qp`.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
-    instrumentation and, where it applies, with the brute-force oracle, and compares.
+    instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
+    for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values.
     """
 
     instrumentation: Instrumentation = "pivot"

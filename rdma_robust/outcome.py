@@ -7,7 +7,7 @@ from enum import Enum
 
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.cfg import Fault, Program
-from rdma_robust.semantics.trace import Event, Trace
+from rdma_robust.semantics.trace import Cycle, Event, Trace
 
 
 class Verdict(Enum):
@@ -28,15 +28,6 @@ class Counts:
     counters: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CycleEdge:
-    """One edge of an SC cycle: `relation` is `po`, `rf`, `mo` or `rb`."""
-
-    source: Event
-    relation: str
-    target: Event
-
-
 @dataclass(frozen=True)
 class Witness:
     """A violating trace in normal form alpha . m . beta, confirmed by the axioms.
@@ -53,7 +44,7 @@ class Witness:
     before: int
     pivot: Event | None
     run: tuple[Event, ...]
-    cycle: tuple[CycleEdge, ...]
+    cycle: Cycle
     relaxed: tuple[tuple[Event, Event], ...]
 
 

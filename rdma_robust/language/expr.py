@@ -40,7 +40,16 @@ class Binary:
     right: Expr
 
 
-Expr = Const | Name | Unary | Binary
+@dataclass(frozen=True, slots=True)
+class Ite:
+    """`then` if `test` is non-zero, else `other`; only in instrumented programs."""
+
+    test: Expr
+    then: Expr
+    other: Expr
+
+
+Expr = Const | Name | Unary | Binary | Ite
 
 VALUE: Final = Name("$value")
 TRUE: Final = Const(1)
@@ -92,6 +101,8 @@ def evaluate(expr: Expr, env: Mapping[str, int]) -> int:
             return -evaluate(arg, env)
         case Unary(_, arg):
             return int(not evaluate(arg, env))
+        case Ite(test, then, other):
+            return evaluate(then if evaluate(test, env) else other, env)
         case Binary("&&", left, right):
             return int(bool(evaluate(left, env)) and bool(evaluate(right, env)))
         case Binary("||", left, right):
@@ -110,8 +121,27 @@ def names(expr: Expr) -> Iterator[str]:
         case Binary(_, left, right):
             yield from names(left)
             yield from names(right)
+        case Ite(test, then, other):
+            yield from names(test)
+            yield from names(then)
+            yield from names(other)
         case Const():
             pass
+
+
+def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
+    """Return `expr` with every name that is a key of `by` replaced, all at once."""
+    match expr:
+        case Name(name):
+            return by.get(name, expr)
+        case Unary(op, arg):
+            return Unary(op, substitute(arg, by))
+        case Binary(op, left, right):
+            return Binary(op, substitute(left, by), substitute(right, by))
+        case Ite(test, then, other):
+            return Ite(substitute(test, by), substitute(then, by), substitute(other, by))
+        case Const():
+            return expr
 
 
 def conj(*parts: Expr) -> Expr:

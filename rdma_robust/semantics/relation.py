@@ -50,6 +50,10 @@ class Relation:
     def inverse(self) -> Relation:
         return Relation.of(len(self.rows), ((b, a) for a, b in self))
 
+    def restrict(self, domain: int) -> Relation:
+        """Return [S] ; self, where bit a of `domain` is set iff event a is in S."""
+        return Relation(tuple(row if domain >> a & 1 else 0 for a, row in enumerate(self.rows)))
+
     def without_identity(self) -> Relation:
         return Relation(tuple(row & ~(1 << a) for a, row in enumerate(self.rows)))
 

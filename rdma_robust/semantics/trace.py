@@ -68,3 +68,29 @@ class Trace:
     rf: Relation
     mo: Relation
     nfo: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class CycleEdge:
+    """One edge of a cycle: `relation` names the base relation, as in `rf` or `[Inst];ib`.
+
+    `via` expands an edge of a composite relation (`[Inst];ib`) to the path of base edges that makes it.
+    """
+
+    source: Event
+    relation: str
+    target: Event
+    via: tuple[CycleEdge, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.source} -{self.relation}-> {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A cycle as its edges in order; the target of the last is the source of the first."""
+
+    edges: tuple[CycleEdge, ...]
+
+    def __str__(self) -> str:
+        return " ".join([str(self.edges[0].source), *(f"-{e.relation}-> {e.target}" for e in self.edges)])

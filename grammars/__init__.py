@@ -1,0 +1,1 @@
+"""The grammar files, as package data (the marker file makes editable installs find them)."""

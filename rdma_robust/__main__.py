@@ -1,0 +1,54 @@
+"""The console script. `--version` is answered before anything slow is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rdma_robust import KERNEL, __version__
+
+
+def main() -> int:
+    """Run the command line of this process and return its exit code; no exception leaves it."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        print_version()
+        return 0
+    try:
+        _tame_streams()
+        from rdma_robust.cli.app import run  # noqa: PLC0415 - slow
+
+        return int(run(arguments))
+    except BrokenPipeError:
+        _drop_output()
+        return 141
+    except KeyboardInterrupt as stop:
+        print("interrupted", file=sys.stderr)
+        return int(getattr(stop, "exit", 130))
+    except Exception as error:
+        from rdma_robust.cli.decide import internal_message  # noqa: PLC0415 - only now needed
+
+        print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
+        return 4
+
+
+def print_version() -> None:
+    print(f"rdma-robust {__version__}\nsearch kernel: {KERNEL}")
+
+
+def _tame_streams() -> None:
+    """Let characters that a stream's encoding lacks be escaped instead of raised."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Give the unread output to nobody, so that the interpreter does not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

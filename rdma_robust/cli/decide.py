@@ -1,0 +1,148 @@
+"""One program from its source to a record for the reports, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
+
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, UsageError
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.escape import printable
+from rdma_robust.reports.result import Result, failure, gave_up, result_of
+from rdma_robust.reports.summary import Exit
+
+REPORT_IT = (
+    "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
+    "RDMA_ROBUST_DEBUG=1 shows the traceback."
+)
+LONGEST_ALARM = 1e8
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The record of one program, and what to say about it on standard error."""
+
+    result: Result
+    messages: tuple[str, ...] = ()
+
+
+class OutOfTime(BaseException):
+    """Raised by the alarm; not an Exception, so that no handler on the way swallows it."""
+
+
+Progress = Callable[[int, int], None]
+
+
+def decide_item(item: Item, options: CheckOptions, progress: Progress | None = None) -> Answer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    started = time.monotonic()
+    if isinstance(item, Missing):
+        return _unreadable(item.name, item.reason)
+    try:
+        with _alarm(options):
+            return _decide(item, options, progress)
+    except OutOfTime:
+        result = gave_up(item.name, f"time limit of {options.timeout:g} s: stopped from outside, the search did not look")
+        return Answer(replace(result, time_s=_since(started)))
+    except MemoryError:
+        return Answer(replace(gave_up(item.name, "out of memory"), time_s=_since(started)))
+
+
+def _decide(source: Source, options: CheckOptions, progress: Progress | None) -> Answer:
+    text = ""
+    try:
+        text = read_source(source)
+        from rdma_robust.pipeline import check_text  # noqa: PLC0415 - so that a mistyped file name is answered at once
+
+        outcome = check_text(text, source.name, options, progress)
+    except UnreadableError as error:
+        return _unreadable(source.name, str(error))
+    except ProgramError as error:
+        return Answer(_invalid(source.name, error), (message_of(error, source.name),))
+    except UsageError as error:
+        return Answer(failure(source.name, "invalid", str(error)), (message_of(error, source.name),))
+    except SizeLimitError as error:
+        return Answer(gave_up(source.name, str(error)))
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+        return Answer(failure(source.name, "internal", f"internal error: {reason}"), (message_of(error, source.name),))
+    return Answer(
+        result_of(outcome, source.name), tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+    )
+
+
+def _invalid(name: str, error: ProgramError) -> Result:
+    """Return the record of a program with errors."""
+    errors = [d for d in error.diagnostics if d.severity == "error"]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    first = f"line {errors[0].span.line}: {errors[0].message}{more}" if errors else "not well-formed"
+    return failure(name, "invalid", first, errors, (d for d in error.diagnostics if d.severity == "warning"))
+
+
+def internal_message(reason: str) -> str:
+    """Return what to print for an internal error; call it while the exception is handled."""
+    trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""
+    return f"{printable(trace, chr(10))}internal error: {printable(reason)}\n{REPORT_IT}"
+
+
+def message_of(error: Exception, name: str) -> str:
+    """Return what to print about an exception over the program `name`; call it while it is handled."""
+    match error:
+        case ProgramError():
+            return printable(error.render(), "\n")
+        case UnreadableError() | UsageError() | SizeLimitError():
+            return _message(name, f"error: {printable(str(error))}")
+        case InternalError():
+            return _message(name, internal_message(str(error)))
+        case _:
+            return _message(name, internal_message(f"{type(error).__name__}: {error}"))
+
+
+def exit_of_error(error: Exception) -> Exit:
+    """Return the exit code that an exception means outside `check`."""
+    if isinstance(error, (UnreadableError, ProgramError, UsageError)):
+        return Exit.INVALID
+    if isinstance(error, (SizeLimitError, MemoryError)):
+        return Exit.UNKNOWN
+    return Exit.INTERNAL
+
+
+def _unreadable(name: str, reason: str) -> Answer:
+    return Answer(failure(name, "unreadable", reason), (_message(name, f"error: {reason}"),))
+
+
+def _message(name: str, text: str) -> str:
+    return f"{printable(name)}: {text}"
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 6)
+
+
+@contextmanager
+def _alarm(options: CheckOptions) -> Iterator[None]:
+    """Raise OutOfTime well after the time limit, in case something does not look at the clock."""
+    if options.timeout is None or options.timeout > LONGEST_ALARM or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    searches = 4 if options.self_check else 2
+    signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + 5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

@@ -1,0 +1,6 @@
+"""The forms a report can have."""
+
+from typing import Literal
+
+Format = Literal["text", "json", "jsonl"]
+TextOrJson = Literal["text", "json"]

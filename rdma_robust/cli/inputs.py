@@ -1,0 +1,122 @@
+"""From the arguments to the programs: files, directories, globs and standard input."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rdma_robust.errors import RdmaRobustError
+
+STDIN = "<stdin>"
+SUFFIX = ".rdma"
+LARGEST = 16 * 1024 * 1024
+BOM = b"\xef\xbb\xbf"
+
+
+class UnreadableError(RdmaRobustError):
+    """A program's text cannot be had; the message says why, without the file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes."""
+
+    name: str
+    path: str | None
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An argument that stands for no program, and why."""
+
+    name: str
+    reason: str
+
+
+Item = Source | Missing
+
+
+def expand(arguments: Sequence[str], commands: Sequence[str] = ()) -> list[Item]:
+    """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
+
+    A directory stands for every `*.rdma` file below it, sorted; an argument that names no file is a glob if it can be.
+    `commands` are what a mistyped first argument may have meant.
+    """
+    items: list[Item] = []
+    seen: set[str] = set()
+    for argument in arguments:
+        for item in _expand(argument, commands):
+            key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
+            if key not in seen:
+                seen.add(key)
+                items.append(item)
+    return items
+
+
+def _expand(argument: str, commands: Sequence[str]) -> Iterator[Item]:
+    if argument == "-":
+        yield Source(STDIN, None)
+    elif os.path.isdir(argument):
+        yield from _directory(argument)
+    elif os.path.lexists(argument):
+        yield Source(argument, argument)
+    elif glob.has_magic(argument):
+        found = sorted(glob.glob(argument, recursive=True))
+        if not found:
+            yield Missing(argument, "no file matches this pattern")
+        for path in found:
+            if os.path.isdir(path):
+                yield from (s for s in _directory(path) if isinstance(s, Source))
+            else:
+                yield Source(path, path)
+    else:
+        near = [] if os.sep in argument or "." in argument else difflib.get_close_matches(argument, commands, 1)
+        hint = f" (did you mean the command `{near[0]}`? It comes first)" if near else ""
+        yield Missing(argument, f"no such file or directory{hint}")
+
+
+def _directory(directory: str) -> Iterator[Item]:
+    found = [
+        os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names if name.endswith(SUFFIX)
+    ]
+    if not found:
+        yield Missing(directory, f"no {SUFFIX} file in this directory")
+    for path in sorted(found, key=lambda p: Path(p).parts):
+        yield Source(path, path)
+
+
+def loaded(source: Source) -> Source:
+    """Return `source` with the bytes of standard input, if that is what it is: only this process can read those."""
+    if source.path is not None or source.data is not None:
+        return source
+    return replace(source, data=sys.stdin.buffer.read(LARGEST + 1) if sys.stdin else b"")
+
+
+def read_source(source: Source) -> str:
+    """Return the text of `source`, without a byte order mark. Raises UnreadableError."""
+    try:
+        if source.path is None:
+            data = loaded(source).data or b""
+        else:
+            with open(source.path, "rb") as stream:
+                if stat.S_ISDIR(os.fstat(stream.fileno()).st_mode):
+                    raise UnreadableError("it is a directory")
+                data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    if len(data) > LARGEST:
+        raise UnreadableError(f"larger than {LARGEST // 1024 // 1024} MiB, which no program is")
+    skip = len(BOM) if data.startswith(BOM) else 0
+    try:
+        return data[skip:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = skip + error.start
+        line = data.count(b"\n", 0, at) + 1
+        raise UnreadableError(f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})") from error

@@ -1,0 +1,26 @@
+"""The limits a check has unless told otherwise: large enough not to be noticed, small enough to end."""
+
+from __future__ import annotations
+
+import os
+
+TIMEOUT_S = 300.0
+MEMORY_MIB = 4096
+SHARE = 0.75
+"""Of the machine's memory, for all programs decided at a time."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def default_memory(jobs: int) -> int:
+    """Return the memory limit in mebibytes of each of `jobs` programs decided at a time."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (1024 * 1024)
+    except (ValueError, OSError, AttributeError):
+        return MEMORY_MIB
+    return max(64, min(MEMORY_MIB, int(machine * SHARE) // max(1, jobs)))

@@ -1,0 +1,116 @@
+"""Where reports go: standard output, or a file that is replaced in one step."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from types import TracebackType
+from typing import Protocol
+
+from rdma_robust.errors import UsageError
+
+
+class Output(Protocol):
+    """A place for the lines of a report; leaving the `with` block without an error makes the report final."""
+
+    def line(self, text: str) -> None: ...
+
+    def __enter__(self) -> Output: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class StandardOutput:
+    """Lines appear at once. Raises BrokenPipeError when nobody reads them any more."""
+
+    def line(self, text: str) -> None:
+        try:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UsageError(f"cannot write to standard output: {error.strerror}") from error
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class FileOutput:
+    """Lines are kept and written by :func:`replace_file`."""
+
+    def __init__(self, path: str) -> None:
+        directory = os.path.dirname(os.path.realpath(path))
+        if os.path.isdir(path) or not os.path.isdir(directory):
+            raise UsageError(
+                f"cannot write to {path}: {'it is' if os.path.isdir(path) else 'its folder is not'} a directory"
+            )
+        self._path = path
+        self._lines: list[str] = []
+
+    def line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None) -> None:
+        if kind is None:
+            replace_file(self._path, "".join(f"{line}\n" for line in self._lines))
+
+
+def output(path: str | None) -> Output:
+    return StandardOutput() if path in (None, "-") else FileOutput(str(path))
+
+
+def replace_file(path: str, text: str) -> None:
+    """Write `text` to `path` so that a reader sees the old or the new contents, never a part.
+
+    A symbolic link keeps pointing to its target, an existing file keeps its permissions; what is not a regular file (a
+    terminal, `/dev/null`) is written to directly. Raises UsageError.
+    """
+    target = os.path.realpath(path)
+    try:
+        data = text.encode("utf-8")
+        if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+            with open(target, "wb") as special:
+                special.write(data)
+            return
+        _replace(target, data)
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+
+
+def _replace(target: str, data: bytes) -> None:
+    if os.path.exists(target):
+        if not os.access(target, os.W_OK):
+            raise PermissionError(13, "it is write-protected")
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    handle, temporary = tempfile.mkstemp(prefix=".rdma-robust-", dir=os.path.dirname(target))
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def warn(text: str) -> None:
+    """Print `text` on standard error."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,290 @@
+"""The syntax tree: what was written, not yet what it means.
+
+Every node has the span of its source; spans do not take part in comparisons, so two programs are equal exactly if
+they differ in layout, comments and redundant parentheses only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """A name where it occurs."""
+
+    text: str
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal; not negative, since `-` is an operator."""
+
+    value: int
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """`name`, `name[index]`, `owner.name` or `owner.name[index]`."""
+
+    owner: Ident | None
+    name: Ident
+    index: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`op` is `-` or `!`."""
+
+    op: str
+    arg: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`op` is one of `+ - * / % == != < <= > >= && ||`."""
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CasCall:
+    """`cas(target, expected, new)`; the grammar allows it as any operand, the checks do not."""
+
+    target: Ref
+    expected: Expr
+    new: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Expr = Number | Ref | Unary | Binary | CasCall
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements between braces; the span includes the braces."""
+
+    statements: tuple[Statement, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`name = value` in a `const` or `reg` line."""
+
+    name: Ident
+    value: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    registers: tuple[Binding, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`: a local write, a local read, register arithmetic or a compare-and-swap."""
+
+    target: Ref
+    value: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A compare-and-swap whose old value is not used."""
+
+    cas: CasCall
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    target: Ref
+    source: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    node: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RFence:
+    node: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """`keyword` keeps which of the two spellings was used."""
+
+    condition: Expr
+    keyword: Literal["assume", "await"] = "assume"
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    condition: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """`if condition block` or `else if condition block`; the span is that of the part before the block."""
+
+    condition: Expr
+    block: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`arms` are the `if` and its `else if`s, in order."""
+
+    arms: tuple[Arm, ...]
+    otherwise: Block | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Two or more branches."""
+
+    branches: tuple[Block, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Where a syntax error was reported; `blocks` are the blocks that could still be read."""
+
+    blocks: tuple[Block, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Simple = Registers | Assign | Call | Put | Get | Poll | RFence | Assume | Assert | Halt | Skip
+Statement = Simple | If | While | Loop | Choose | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramName:
+    name: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AllowLoopback:
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    bindings: tuple[Binding, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    low: Expr
+    high: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A variable or, with a `size`, an array of a node."""
+
+    name: Ident
+    size: Expr | None
+    init: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: Ident
+    cells: tuple[Cell, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    name: Ident
+    node: Ident
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    allowed: bool
+    model: Literal["sc", "rdma"]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    condition: Expr
+    claims: tuple[Claim, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    robust: bool
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Outcome | Expect | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    items: tuple[Item, ...]
+    span: Span = field(default=NO_SPAN, compare=False)

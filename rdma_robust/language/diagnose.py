@@ -1,0 +1,92 @@
+"""Collecting diagnostics, and the wording they share."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+
+from rdma_robust.errors import Diagnostic, ProgramError, Span
+
+MAX_ERRORS = 100
+MAX_CANDIDATES = 300
+MAX_SUGGESTED_LENGTH = 40
+MAX_QUOTED = 60
+
+Text = str | Callable[[], str]
+"""A text, or how to make it: hints can be costly, and only the first :data:`MAX_ERRORS` errors need one."""
+
+
+class Reporter:
+    """Collects the diagnostics of one file."""
+
+    def __init__(self, file: str, source: str) -> None:
+        self.file = file
+        self.source = source
+        self.warnings: list[Diagnostic] = []
+        self._errors: list[Diagnostic] = []
+        self._places: set[tuple[int, str]] = set()
+        self._left_out = 0
+
+    @property
+    def failed(self) -> bool:
+        return bool(self._errors)
+
+    @property
+    def full(self) -> bool:
+        """Whether further errors are only counted."""
+        return len(self._errors) >= MAX_ERRORS
+
+    def error(self, span: Span, message: str, *, expected: str = "", hint: Text = "") -> None:
+        """Add an error, once for the same place and message."""
+        if self.full:
+            self._left_out += 1
+            return
+        if (span.start, message) in self._places:
+            return
+        self._places.add((span.start, message))
+        text = hint if isinstance(hint, str) else hint()
+        self._errors.append(Diagnostic("error", message, span, expected, text))
+
+    def warn(self, span: Span, message: str, *, hint: str = "") -> None:
+        """Add a warning."""
+        self.warnings.append(Diagnostic("warning", message, span, hint=hint))
+
+    def raise_errors(self) -> None:
+        """Raise ProgramError with every error in source order, if there is one."""
+        if not self._errors:
+            return
+        found = sorted(self._errors, key=lambda d: (d.span.start, d.span.end))
+        if self._left_out:
+            more = f"and {self._left_out} more error{'s' * (self._left_out > 1)}; only the first {MAX_ERRORS} are shown"
+            found.append(Diagnostic("error", more, found[-1].span))
+        raise ProgramError(self.file, self.source, tuple(found))
+
+
+def quote(text: str) -> str:
+    """Return `text` between back-quotes, shortened if it is long, unprintable characters escaped."""
+    shown = text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "..."
+    return "`" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown) + "`"
+
+
+def closest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most like `word`, or None; bounded in time for any input."""
+    if len(word) > MAX_SUGGESTED_LENGTH:
+        return None
+    near = [c for c in candidates if abs(len(c) - len(word)) <= max(2, len(word) // 3)][:MAX_CANDIDATES]
+    for candidate in near:
+        if candidate.lower() == word.lower():
+            return candidate
+    found = difflib.get_close_matches(word, near, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """Return a "did you mean" question, or nothing."""
+    found = closest(word, candidates)
+    return f"did you mean {quote(found)}?" if found else ""
+
+
+def listing(words: Iterable[str], last: str = "or") -> str:
+    """Return `a, b or c`."""
+    parts = list(words)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""

@@ -1,0 +1,145 @@
+"""Syntax errors in words people use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from lark import Token
+
+from rdma_robust.language.diagnose import Reporter, closest, did_you_mean, listing, quote
+from rdma_robust.language.grammar import END, ERROR, Grammar
+from rdma_robust.language.tree import token_span
+
+_EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS"})
+_LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
+_OTHER_LANGUAGES: Final = {
+    "return": "`halt` ends a thread",
+    "break": "loops end when their condition is false",
+    "continue": "loops end when their condition is false",
+    "for": "use `while` or `loop`",
+    "do": "use `while` or `loop`",
+    "wait": "`assume` waits for a condition, `poll` for a remote operation",
+    "fence": "`rfence NODE` is the remote fence",
+    "flush": "`rfence NODE` is the remote fence",
+    "int": "registers are declared by `reg`",
+    "let": "registers are declared by `reg`",
+    "var": "registers are declared by `reg`",
+    "nop": "`skip` does nothing",
+    "true": "true is `1`",
+    "false": "false is `0`",
+    "and": "write `&&`",
+    "write": "a remote write is `put NODE.variable = variable`",
+    "read": "a remote read is `get variable = NODE.variable`",
+}
+
+
+def report_unexpected(
+    report: Reporter, grammar: Grammar, tokens: Sequence[Token], at: int, acceptable: Callable[[], set[str]]
+) -> None:
+    """Report that `tokens[at]` does not fit where only `acceptable` kinds do."""
+    token = tokens[at]
+    if report.full:
+        report.error(token_span(token), "syntax error")
+        return
+    kinds = acceptable()
+    first = _misspelt_statement(grammar, tokens, at)
+    if first is not None:
+        word, hint = first
+        report.error(token_span(word), f"{quote(word)} begins no statement or declaration", hint=hint)
+        return
+    if token.type in grammar.keywords and "NAME" in kinds:
+        message = f"{quote(token)} is a keyword, it cannot be a name"
+    else:
+        message = f"unexpected {_show(token)}"
+    report.error(token_span(token), message, expected=describe(kinds, grammar), hint=_hint(grammar, tokens, at, kinds))
+
+
+def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
+    """Report that a `{` is still open at `tokens[at]`."""
+    depth = 0
+    for token in reversed(tokens[:at]):
+        depth += (token.type == "RBRACE") - (token.type == "LBRACE")
+        if depth < 0:
+            hint = f"the `{{` of line {token.line} is still open"
+            break
+    else:
+        hint = ""
+    report.error(token_span(tokens[at]), f"unexpected {_show(tokens[at])}", expected="a statement or `}`", hint=hint)
+
+
+def describe(kinds: set[str], grammar: Grammar) -> str:
+    """Return what a set of terminals means to people, such as "an expression or `)`"."""
+    rest = kinds - {ERROR}
+    words = []
+    if "SKIP" in rest:
+        words.append("a statement")
+        rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
+        rest -= {"CHOOSE", "NAME", "CAS"} | _LINE_END
+    if "THREAD" in rest:
+        words.append("a declaration")
+        rest -= {"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "OUTCOME", "EXPECT", END} | _LINE_END
+    if rest >= _EXPRESSION:
+        words.append("an expression")
+        rest -= _EXPRESSION
+    if "OP_PLUS" in rest:
+        words.append("an operator")
+        rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB"}
+    if "NAME" in rest:
+        words.append("a name")
+        rest -= {"NAME"}
+    if rest & _LINE_END:
+        words.append("the end of the line")
+        rest -= _LINE_END | {"RBRACE", END}
+    words += sorted(quote(grammar.literals[k]) for k in rest if k in grammar.literals)
+    if END in rest:
+        words.append("the end of the file")
+    return listing(words)
+
+
+def _show(token: Token) -> str:
+    if token.type == END:
+        return "end of the file"
+    return "end of the line" if token.type == "NEWLINE" else quote(token)
+
+
+def _misspelt_statement(grammar: Grammar, tokens: Sequence[Token], at: int) -> tuple[Token, str] | None:
+    """If the line begins with a word that begins nothing: that word and a hint."""
+    for index in (at, at - 1):
+        if index < 0 or tokens[index].type != "NAME":
+            continue
+        if index > 0 and tokens[index - 1].type not in {"NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"}:
+            continue
+        if index == at - 1 and tokens[at].type not in {"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT"} | set(grammar.keywords):
+            continue
+        word = tokens[index]
+        hint = _OTHER_LANGUAGES.get(str(word), "") or did_you_mean(str(word), _first_words(grammar))
+        if hint or index == at:
+            return word, hint
+    return None
+
+
+def _first_words(grammar: Grammar) -> list[str]:
+    inner = {"ON", "UNDER", "SC", "RDMA", "NOT", "ROBUST", "LOOPBACK", "ALLOWED", "FORBIDDEN"}
+    return [text for kind, text in sorted(grammar.keywords.items()) if kind not in inner]
+
+
+def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> str:
+    token = tokens[at]
+    if token.type == "NAME":
+        words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
+        return _OTHER_LANGUAGES.get(str(token), "") or did_you_mean(str(token), words)
+    if token.type == "EQUAL" and "OP_EQ" in kinds:
+        return "`==` compares; `=` assigns and is a statement of its own"
+    if token.type == "COLON" and tokens[at + 1].type == "EQUAL":
+        return "`=` assigns"
+    if token.type == "OP_EQ" and "EQUAL" in kinds:
+        return "`=` assigns"
+    if token.type == "NEWLINE" and kinds & {"RPAR", "RSQB"}:
+        return "a bracket is still open"
+    if token.type == "RBRACE" and "THREAD" in kinds:
+        return "this brace closes nothing"
+    if token.type in grammar.keywords and at and tokens[at - 1].type == "NAME":
+        near = closest(str(tokens[at - 1]), _first_words(grammar))
+        return f"did you mean {quote(near)}?" if near else ""
+    return ""

@@ -1,0 +1,201 @@
+"""Event graphs: control-flow graphs whose edges make exactly one event each, ready for instrumentation.
+
+A put or get becomes two edges with a program point between them, a compare-and-swap one edge per outcome; register-only
+steps are folded into the event that follows them, so that one event is one atomic step; registers are set to 0 where
+they are dead. Silent edges remain only where a thread can loop without events, and in front of faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+
+import networkx as nx
+
+from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
+from rdma_robust.language.expr import TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, substitute
+from rdma_robust.semantics.trace import EventType
+
+_MAX_FOLDED = 64
+"""Silent paths from one program point that are folded; beyond it silent edges stay, which is correct and larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventEdge:
+    """One event of one thread. `type` None is a silent step.
+
+    `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE, the value
+    in the cell before the event; `remote` is the other node of the queue pair. NIC writes store what their read carried.
+    """
+
+    thread: int
+    source: int
+    target: int
+    type: EventType | None
+    guard: Expr
+    assigns: tuple[tuple[str, Expr], ...]
+    step: Step
+    cell: Cell | None = None
+    remote: str | None = None
+    written: Expr | None = None
+
+    def __str__(self) -> str:
+        place = self.remote if self.cell is None else self.cell
+        return "silent" if self.type is None else f"{self.type.value}({place})"
+
+
+@dataclass(frozen=True, slots=True)
+class EventGraph:
+    """The event edges of one thread, in a fixed order, and for every program point the points reachable from it."""
+
+    name: str
+    thread: int
+    entry: int
+    edges: tuple[EventEdge, ...]
+    registers: tuple[tuple[str, int], ...]
+    reach: dict[int, frozenset[int]]
+
+
+def event_graph(program: Program, index: int) -> EventGraph:
+    """Return the event graph of thread `index` of `program`."""
+    thread = program.threads[index]
+    rename = {r: Name(f"{thread.name}.{r}") for r, _ in thread.registers}
+    fresh = count(max([thread.entry, thread.exit, *thread.graph]) + 1)
+    split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
+    folded = _fold(split, thread)
+    graph: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in folded)
+    graph.add_node(thread.entry)
+    live = _live(folded)
+    ever_live = {r for point in live.values() for r in point}
+    at_entry = live.get(thread.entry, set())
+    registers = tuple(
+        (name, v if name in at_entry else 0) for r, v in thread.registers if (name := rename[r].name) in ever_live
+    )
+    reachable = nx.descendants(graph, thread.entry) | {thread.entry}
+    edges = tuple(_reset_dead(e, registers, live) for e in folded if e.source in reachable)
+    reach = {p: frozenset(nx.descendants(graph, p) | {p}) for p in sorted(reachable)}
+    return EventGraph(thread.name, index, thread.entry, edges, registers, reach)
+
+
+def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> Iterator[EventEdge]:
+    """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points."""
+    step = bare.step
+    assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
+    plain = replace(bare, guard=substitute(step.guard, rename), assigns=assigns)
+    match step.op:
+        case Silent():
+            yield plain
+        case Read(cell):
+            yield replace(plain, type=EventType.LR, cell=cell)
+        case Write(cell, value):
+            yield replace(plain, type=EventType.LW, cell=cell, written=substitute(value, rename))
+        case Cas(cell, expected, new):
+            same = equals(VALUE, substitute(expected, rename))
+            yield replace(
+                plain, type=EventType.CAS, cell=cell, written=substitute(new, rename), guard=conj(same, step.guard)
+            )
+            yield replace(plain, type=EventType.LR, cell=cell, guard=conj(negate(same), step.guard))
+        case Poll(node):
+            yield replace(plain, type=EventType.P, remote=node)
+        case RFence(node):
+            yield replace(plain, type=EventType.NF, remote=node)
+        case Put(target, source) | Get(target, source):
+            put = isinstance(step.op, Put)
+            reads, writes = (EventType.NLR, EventType.NRW) if put else (EventType.NRR, EventType.NLW)
+            remote = target.node if put else source.node
+            middle = next(fresh)
+            yield replace(plain, target=middle, type=reads, cell=source, remote=remote, assigns=())
+            yield replace(plain, source=middle, type=writes, cell=target, remote=remote, guard=TRUE)
+
+
+def _fold(edges: list[EventEdge], thread: Thread) -> list[EventEdge]:
+    """Fold silent edges into the events after them; points that only silent edges reached disappear."""
+    out: dict[int, list[EventEdge]] = {}
+    for edge in edges:
+        out.setdefault(edge.source, []).append(edge)
+    kept = _silent_loop_heads(edges)
+    folded: list[EventEdge] = []
+    todo, seen = [thread.entry], {thread.entry}
+    while todo:
+        point = todo.pop()
+        paths = list(_silent_paths(point, out, kept, thread.exit))
+        for edge in paths if len(paths) <= _MAX_FOLDED else out.get(point, []):
+            folded.append(edge)
+            if edge.target not in seen:
+                seen.add(edge.target)
+                todo.append(edge.target)
+    return sorted(folded, key=lambda e: (e.source, e.target))
+
+
+def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
+    """Return program points that together lie on every cycle of silent edges."""
+    silent: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in edges if e.type is None and not _idle(e))
+    heads: set[int] = set()
+    for component in nx.strongly_connected_components(silent):
+        if len(component) > 1 or any(silent.has_edge(p, p) for p in component):
+            heads |= component
+    return heads
+
+
+def _idle(edge: EventEdge) -> bool:
+    return edge.type is None and edge.source == edge.target and not edge.assigns
+
+
+def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], end: int) -> Iterator[EventEdge]:
+    """Yield what can happen first at `point`: each event after any silent prefix, folded into one edge.
+
+    A path stops at an event, at a fault, at a point in `kept` and, for a purely silent path, is dropped at the end of
+    the thread, where nothing can follow.
+    """
+    stack = list(reversed([e for e in out.get(point, []) if not _idle(e)]))
+    found = 0
+    while stack:
+        edge = stack.pop()
+        if edge.type is not None or edge.step.fault is not None or edge.target in kept:
+            found += 1
+            yield edge
+            if found > _MAX_FOLDED:
+                return
+        elif edge.target != end:
+            stack += [_after(edge, e) for e in reversed(out.get(edge.target, [])) if not _idle(e)]
+
+
+def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
+    """Return `edge` preceded by `silent` in the same atomic step."""
+    by = dict(silent.assigns)
+    assigns = {**by, **{r: substitute(e, by) for r, e in edge.assigns}}
+    return replace(
+        edge,
+        source=silent.source,
+        guard=conj(silent.guard, substitute(edge.guard, by)),
+        assigns=tuple(assigns.items()),
+        written=None if edge.written is None else substitute(edge.written, by),
+    )
+
+
+def _live(edges: list[EventEdge]) -> dict[int, set[str]]:
+    """Return for every program point the registers read on some path from it before being assigned."""
+    live: dict[int, set[str]] = {e.source: set() for e in edges}
+    changed = True
+    while changed:
+        changed = False
+        for edge in reversed(edges):
+            wanted = live.get(edge.target, set())
+            assigned = dict(edge.assigns)
+            uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
+            uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
+            new = (uses | (wanted - set(assigned))) - {VALUE.name}
+            if not new <= live[edge.source]:
+                live[edge.source] |= new
+                changed = True
+    return live
+
+
+def _reset_dead(edge: EventEdge, registers: tuple[tuple[str, int], ...], live: dict[int, set[str]]) -> EventEdge:
+    """Keep only assignments to registers that are live afterwards and set those that have just died to 0."""
+    wanted = live.get(edge.target, set())
+    before = live.get(edge.source, set())
+    kept = tuple((r, e) for r, e in edge.assigns if r in wanted)
+    died = tuple((r, Const(0)) for r, _ in registers if r in before and r not in wanted)
+    return replace(edge, assigns=kept + died)

@@ -1,0 +1,378 @@
+"""The pivot instrumentation: one memory, a pivot class, and taint.
+
+Phase 1 is the program under sequential consistency. At an access that conflicts with a pivot class the search may start
+phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta,
+except that accesses conflicting with the pivot may choose. A target is a thread standing before an event of the class
+that may be put last into alpha and is reached, or conflicts with an alpha event reached, by sc from the pivot.
+
+Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from rdma_robust.language.cfg import Program
+from rdma_robust.language.expr import (
+    FALSE,
+    TRUE,
+    VALUE,
+    Binary,
+    Const,
+    Expr,
+    Ite,
+    Name,
+    conj,
+    disj,
+    equals,
+    names,
+    negate,
+    substitute,
+)
+from rdma_robust.program.model import (
+    Add,
+    Assign,
+    Body,
+    Command,
+    CounterProgram,
+    Forget,
+    Process,
+    Require,
+    Statement,
+    Target,
+    Zero,
+    leaf,
+    pc,
+)
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.instrument import (
+    CPU_BETA,
+    NIC_BITS,
+    EventLabel,
+    Frame,
+    PivotClass,
+    completion,
+    conflicts,
+    effect,
+    has_bit,
+    reads,
+    set_bit,
+    writes,
+)
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+
+CLASS = "class"
+READ_BETA, WRITTEN_BETA, POISON, POISON_CARRIED = "read_beta", "written_beta", "poison", "poison_carried"
+TAINTED, TAINT_READ, TAINT_WRITTEN, CLOSED = "tainted", "taint_read", "taint_written", "closed"
+ALPHA_VALUE = "alpha_value"
+
+
+def instrument_pivot(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
+    """Return the counter program whose targets are reachable iff `program` is not robust."""
+    return _Pivot(Frame.of(program, ordered_reads)).build()
+
+
+@dataclass(frozen=True)
+class _Pivot:
+    frame: Frame
+
+    @cached_property
+    def classes(self) -> tuple[PivotClass, ...]:
+        """Every pivot class that has a site and a conflicting access elsewhere; class i has number i + 1."""
+        found: dict[PivotClass, None] = {}
+        for graph in self.frame.graphs:
+            for edge in graph.edges:
+                if edge.cell is not None and self.frame.bit(edge.cell):
+                    found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
+        return tuple(c for c in found if any(self._may_start(e, c) for g in self.frame.graphs for e in g.edges))
+
+    @cached_property
+    def ahead(self) -> dict[PivotClass, frozenset[int]]:
+        """The program points of the pivot's thread from which it can still come to an event of the class."""
+        result = {}
+        for c in self.classes:
+            sites = {e.source for e in self._sites(c)}
+            reach = self.frame.graphs[c.thread].reach
+            result[c] = frozenset(p for p, after in reach.items() if after & sites)
+        return result
+
+    @cached_property
+    def value_dependent(self) -> frozenset[PivotClass]:
+        """Classes with a site whose guard depends on the value it reads."""
+        return frozenset(c for c in self.classes if any(VALUE.name in names(e.guard) for e in self._sites(c)))
+
+    def build(self) -> CounterProgram[EventLabel]:
+        frame = self.frame
+        masks = (READ_BETA, WRITTEN_BETA, POISON, POISON_CARRIED, TAINTED, TAINT_READ, TAINT_WRITTEN, CLOSED, ALPHA_VALUE)
+        variables = (
+            *((str(c), c.init) for c in frame.cells),
+            *frame.registers(),
+            *((frame.carried(t), 0) for t in frame.carriers()),
+            (CLASS, 0),
+            *frame.part_variables(),
+            *((m, 0) for m in masks),
+        )
+        processes = tuple(
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
+            for g in frame.graphs
+        )
+        targets = tuple(t for c in self.classes for t in self._targets(c))
+        return CounterProgram(frame.program.name, variables, frame.counters(), processes, targets, (CLASS, CLOSED), frame.counter_order())
+
+    def _sites(self, c: PivotClass) -> list[EventEdge]:
+        return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]
+
+    def _may_start(self, edge: EventEdge, c: PivotClass) -> bool:
+        """Whether the edge's event can be the first of beta for a pivot of class `c`.
+
+        A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value.
+        """
+        if not conflicts(edge, c.cell, c.writes):
+            return False
+        cpu = edge.type in CPU_TYPES
+        return not (cpu and (edge.thread == c.thread or (c.writes and reads(edge))))
+
+    def _in(self, classes: list[PivotClass]) -> Expr:
+        """The current class is one of these."""
+        if not classes or len(classes) == len(self.classes):
+            return TRUE if classes else FALSE
+        mask = sum(1 << self._number(c) for c in classes)
+        return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
+
+    def _number(self, c: PivotClass) -> int:
+        return self.classes.index(c) + 1
+
+    def _body(self, edge: EventEdge) -> Body[EventLabel]:
+        if edge.type is None:
+            keeps = self._in([c for c in self.classes if self._keeps_pivot(edge, c)])
+            allowed = disj(equals(Name(CLASS), Const(0)), keeps)
+            return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
+        first = Body((Require(equals(Name(CLASS), Const(0))),), (self._phase1(edge), *self._starts(edge)))
+        kept = [c for c in self.classes if self._keeps_pivot(edge, c)]
+        second = (
+            Body((Require(Name(CLASS)), Require(self._in(kept))), (self._alpha(edge), self._beta(edge))) if kept else None
+        )
+        return Body((), (first, second) if second else (first,))
+
+    def _keeps_pivot(self, edge: EventEdge, c: PivotClass) -> bool:
+        return edge.thread != c.thread or edge.target in self.ahead[c]
+
+    def _phase1(self, edge: EventEdge) -> Body[EventLabel]:
+        counted: tuple[Statement, ...] = ()
+        if edge.type is EventType.P:
+            counted = self._consume(edge, early=True)
+        elif edge.type in NIC_WRITE_TYPES:
+            counted = completion(self.frame, edge, early=True)
+        return leaf(EventLabel(edge, 1), *effect(self.frame, edge), *counted)
+
+    def _consume(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
+        assert edge.remote is not None
+        qp = edge.thread, edge.remote
+        taken: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), -1),)
+        return (*taken, Add(self.frame.early(qp), -1)) if early else taken
+
+    def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        """One alternative per pivot class that the event may come after: it becomes the first of beta, tainted."""
+        starts = []
+        for c in self.classes:
+            if not self._may_start(edge, c) or not self._keeps_pivot(edge, c):
+                continue
+            where = disj(*(equals(Name(pc(c.thread)), Const(p)) for p in sorted(self.ahead[c])))
+            here = TRUE if edge.thread == c.thread or self.ahead[c] == self.frame.graphs[c.thread].reach.keys() else where
+            enter = [(CLASS, Const(self._number(c)))]
+            if c.writes:
+                enter.append((POISON, Const(self.frame.bit(c.cell))))
+            statements = (Require(here), Assign(tuple(enter)), *self._into_beta(edge, Const(1)))
+            for path, _ in self._completing(edge, EventLabel(edge, 2)).leaves():
+                starts.append(leaf(EventLabel(edge, 2, c), *statements, *path))
+        return starts
+
+    def _forced_by_conflict(self, edge: EventEdge) -> Expr:
+        """The access conflicts with an earlier event of beta."""
+        bit = self.frame.bit(edge.cell)
+        by_write = has_bit(WRITTEN_BETA, bit)
+        return disj(by_write, has_bit(READ_BETA, bit)) if writes(edge) else by_write
+
+    def _taint(self, edge: EventEdge) -> Expr:
+        """1 if the event is reached from the pivot by sc through its thread or its cell, else 0."""
+        bit = self.frame.bit(edge.cell)
+        cells = disj(has_bit(TAINT_WRITTEN, bit), has_bit(TAINT_READ, bit)) if writes(edge) else has_bit(TAINT_WRITTEN, bit)
+        return Ite(disj(has_bit(TAINTED, 1 << edge.thread), cells), Const(1), Const(0))
+
+    def _meets_pivot(self, edge: EventEdge) -> Expr:
+        """The access conflicts with the pivot."""
+        return self._in([c for c in self.classes if conflicts(edge, c.cell, c.writes)])
+
+    def _own(self, edge: EventEdge) -> Expr:
+        """The event belongs to the pivot's thread."""
+        return self._in([c for c in self.classes if c.thread == edge.thread])
+
+    def _spreading(self, edge: EventEdge, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
+        """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
+
+        Once the cycle is closed, taint has done its work and is forgotten.
+        """
+        bit = self.frame.bit(edge.cell)
+        marked = {TAINTED: 1 << edge.thread, TAINT_READ: bit * reads(edge), TAINT_WRITTEN: bit * writes(edge)}
+        closed = Name("closed'")
+        masks = ((name, Ite(closed, Const(0), _or_if(name, mask, taint))) for name, mask in marked.items())
+        return (
+            Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
+            Assign(((CLOSED, closed), *masks)),
+        )
+
+    def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
+        """The event stays in alpha: no rule forces it out."""
+        frame, kind = self.frame, edge.type
+        forced = disj(frame.oppo_forces(edge), self._forced_by_conflict(edge))
+        taint = Assign((("taint'", self._taint(edge)),))
+        counted: tuple[Statement, ...] = ()
+        if kind is EventType.P:
+            counted = self._consume(edge, early=True)
+        elif kind in NIC_WRITE_TYPES:
+            counted = completion(frame, edge, early=True)
+        elif kind is EventType.NF and edge.remote and (edge.thread, edge.remote) in frame.fence_flagged:
+            qp = edge.thread, edge.remote
+            overtakes = has_bit(frame.beta(qp), NIC_BITS[EventType.NLW])
+            counted = (Assign(((frame.fenced(qp), Ite(overtakes, Const(1), Name(frame.fenced(qp)))),)),)
+        closing = disj(self._meets_pivot(edge), self._own(edge))
+        spread = self._spreading(edge, Name("taint'"), closing)
+        if kind in NIC_WRITE_TYPES and frame.counted(edge):
+            return self._alpha_completion(edge, forced, (taint, *effect(frame, edge), *spread))
+        return leaf(EventLabel(edge, 1), Require(negate(forced)), taint, *effect(frame, edge), *counted, *spread)
+
+    def _alpha_completion(self, edge: EventEdge, forced: Expr, rest: tuple[Statement, ...]) -> Body[EventLabel]:
+        """A polled NIC write in alpha: its completion is early unless one that forces its poll came before it."""
+        assert edge.remote is not None
+        after_forced = Name(self.frame.forced((edge.thread, edge.remote)))
+        label = EventLabel(edge, 1)
+        branches = (
+            leaf(label, Require(negate(after_forced)), *completion(self.frame, edge, early=True)),
+            leaf(label, Require(after_forced), *completion(self.frame, edge, early=False)),
+        )
+        return Body((Require(negate(forced)), *rest), branches)
+
+    def _beta(self, edge: EventEdge) -> Body[EventLabel]:
+        """The event goes to beta: a rule forces it, or it conflicts with the pivot and chooses to."""
+        frame = self.frame
+        meets = self._meets_pivot(edge)
+        if edge.type is EventType.P:
+            return self._beta_poll(edge)
+        forced = disj(frame.oppo_forces(edge), self._forced_by_conflict(edge), meets)
+        taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
+        allowed: list[Statement] = [Require(forced)]
+        if edge.type in CPU_TYPES:
+            allowed.append(Require(negate(self._own(edge))))
+        statements = (*allowed, taint, *self._into_beta(edge, Name("taint'")))
+        return Body(statements, (self._completing(edge, EventLabel(edge, 2)),))
+
+    def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
+        """The effect of an event of beta on everything but the counters."""
+        frame, bit = self.frame, self.frame.bit(edge.cell)
+        before: list[Statement] = []
+        if edge.type in CPU_TYPES and reads(edge) and bit:
+            before.append(Require(negate(has_bit(POISON, bit))))
+        keep_value = self._freeze(edge, bit)
+        updates = [*keep_value, *self._poisoning(edge, bit)]
+        if bit and reads(edge):
+            updates.append(set_bit(READ_BETA, bit))
+        if bit and writes(edge):
+            updates.append(set_bit(WRITTEN_BETA, bit))
+        spread = self._spreading(edge, taint, self._own(edge))
+        return (*before, Assign(tuple(updates)), *effect(frame, edge), *spread)
+
+    def _freeze(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
+        """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
+        frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
+        if not frozen or not writes(edge) or edge.cell is None:
+            return []
+        first = conj(self._in(frozen), negate(has_bit(WRITTEN_BETA, bit)))
+        return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
+
+    def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
+        """How values that depend on a writing pivot travel through NIC reads and writes of beta."""
+        if not any(c.writes for c in self.classes):
+            return []
+        me = 1 << edge.thread
+        match edge.type:
+            case EventType.NLR | EventType.NRR if bit:
+                return [(POISON_CARRIED, _copy_bit(POISON, bit, POISON_CARRIED, me))]
+            case EventType.NRW | EventType.NLW:
+                cleared = Binary("&~", Name(POISON_CARRIED), Const(me))
+                return [(POISON, _copy_bit(POISON_CARRIED, me, POISON, bit)), (POISON_CARRIED, cleared)]
+            case EventType.LW:
+                return [(POISON, Binary("&~", Name(POISON), Const(bit)))]
+            case _:
+                return []
+
+    def _completing(self, edge: EventEdge, label: EventLabel) -> Body[EventLabel]:
+        """The effect of a non-poll event of beta on the queue pair's set of types and on the counters."""
+        frame, me = self.frame, 1 << edge.thread
+        if edge.type in CPU_TYPES:
+            forget = tuple(Forget(frame.early(qp)) for qp in frame.polled if qp[0] == edge.thread)
+            return leaf(label, Assign((set_bit(CPU_BETA, me),)), *forget)
+        assert edge.remote is not None and edge.type is not None
+        qp = edge.thread, edge.remote
+        added = Assign((set_bit(frame.beta(qp), NIC_BITS[edge.type]),))
+        if edge.type not in NIC_WRITE_TYPES or qp not in frame.polled:
+            return leaf(label, added)
+        forces: Expr = TRUE
+        if edge.type is EventType.NRW:
+            forces = disj(Name(frame.forced(qp)), has_bit(frame.beta(qp), NIC_BITS[EventType.NLR]))
+        late = leaf(
+            label, Require(forces), Assign(((frame.forced(qp), Const(1)),)), added, *completion(frame, edge, early=False)
+        )
+        early = leaf(label, Require(negate(forces)), added, *completion(frame, edge, early=True))
+        return Body((), (late,) if forces == TRUE else (late, early))
+
+    def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
+        frame, me = self.frame, 1 << edge.thread
+        assert edge.remote is not None
+        early = frame.early((edge.thread, edge.remote))
+        taint = Assign((("taint'", self._taint(edge)),))
+        allowed = (
+            Require(negate(self._own(edge))),
+            taint,
+            *self._spreading(edge, Name("taint'"), FALSE),
+            *effect(frame, edge),
+        )
+        consumed = self._consume(edge, early=False)
+        forget = tuple(Forget(frame.early(qp)) for qp in frame.polled if qp[0] == edge.thread)
+        label = EventLabel(edge, 2)
+        again = leaf(label, Require(has_bit(CPU_BETA, me)), *consumed)
+        first = leaf(
+            label, Require(negate(has_bit(CPU_BETA, me))), Zero(early), *consumed, Assign((set_bit(CPU_BETA, me),)), *forget
+        )
+        return Body(allowed, (again, first))
+
+    def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
+        """Where the pivot itself can be put, last into alpha."""
+        frame, bit = self.frame, self.frame.bit(c.cell)
+        here = frame.memory(c.cell)
+        value = Ite(has_bit(WRITTEN_BETA, bit), Name(ALPHA_VALUE), here) if c in self.value_dependent else here
+        found: list[Target[EventLabel | None]] = []
+        for edge in self._sites(c):
+            allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
+            condition = conj(
+                equals(Name(CLASS), Const(self._number(c))),
+                Name(CLOSED),
+                allowed,
+                substitute(edge.guard, {VALUE.name: value}),
+            )
+            found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
+        return found
+
+
+def _or_if(name: str, mask: int, test: Expr) -> Expr:
+    """`name` with the bits of `mask` set if `test` is non-zero."""
+    return Ite(test, Binary("|", Name(name), Const(mask)), Name(name)) if mask else Name(name)
+
+
+def _copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:
+    """`target` with `target_bit` set or cleared as `source_bit` is in `source`."""
+    return Ite(
+        has_bit(source, source_bit),
+        Binary("|", Name(target), Const(target_bit)),
+        Binary("&~", Name(target), Const(target_bit)),
+    )

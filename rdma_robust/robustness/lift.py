@@ -1,0 +1,139 @@
+"""Lifting: a run of the instrumented program back to a trace of the RDMA program, confirmed by the axioms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.errors import InternalError
+from rdma_robust.language.cfg import Cell, Program
+from rdma_robust.language.expr import VALUE, evaluate
+from rdma_robust.outcome import Witness
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.instrument import EventLabel
+from rdma_robust.semantics.axioms import rdma_violation, sc_violation
+from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType
+from rdma_robust.semantics.wellformed import check_well_formed
+
+_INIT = -1
+"""Edge number of the initial register values in a thread's replay."""
+
+
+def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, ordered_reads: bool) -> Witness:
+    """Return the confirmed witness for a run of an instrumented program.
+
+    `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
+    instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, the
+    values are computed anew along it, and the resulting trace must be well-formed, RDMA-consistent and SC-cyclic.
+    Raises InternalError if it is not. Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
+    """
+    replay = _Replay(program)
+    for label in run:
+        replay.add(label.edge)
+    pivot = None
+    if target is not None:
+        pivot = replay.add(target.edge)
+    events = {i: label for i, label in enumerate(run) if label.edge.type is not None}
+    alpha = [i for i, label in events.items() if label.part == 1]
+    beta = [i for i, label in events.items() if label.part == 2]
+    middle = [] if pivot is None else [pivot]
+    for i in (*alpha, *middle, *beta):
+        replay.happen(i)
+    order = [replay.done[i] for i in (*alpha, *middle, *beta)]
+    trace = trace_of_order(order, program)
+    check_well_formed(program, trace)
+    if (cycle := rdma_violation(trace, ordered_reads)) is not None:
+        raise InternalError("the witness is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
+    first = len(program.cells)
+    place = {i: trace.events[first + k] for k, i in enumerate((*alpha, *middle, *beta))}
+    through = None if pivot is None else place[pivot].index
+    violation = sc_violation(trace, through)
+    if violation is None:
+        raise InternalError("the witness is SC-consistent" if pivot is None else "no SC cycle passes through the pivot")
+    relaxed = tuple(
+        (e.target, e.source) if e.target.position < e.source.position else (e.source, e.target)
+        for e in violation.edges
+        if e.relation == "po" and e.source.index > e.target.index
+    )
+    return Witness(
+        trace,
+        trace.events[first:],
+        len(alpha),
+        None if pivot is None else place[pivot],
+        tuple(place[i] for i in events),
+        violation,
+        relaxed,
+    )
+
+
+@dataclass
+class _Thread:
+    """One thread's replay: its edges in program order (as run indices) and its registers after `applied` of them."""
+
+    edges: list[int]
+    registers: dict[str, int]
+    applied: int = 0
+    events: int = 0
+
+
+@dataclass
+class _Replay:
+    """Replays edges on one memory in any order that keeps each thread's CPU events in program order.
+
+    Register updates of an edge are made when a later event of the thread needs them: NIC events and silent steps do not
+    read values into registers, and CPU events that do have happened by then.
+    """
+
+    program: Program
+    edges: list[EventEdge] = field(default_factory=list)
+    position: list[int] = field(default_factory=list)
+    done: dict[int, Event] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.memory: dict[Cell, int] = {c: c.init for c in self.program.cells}
+        self.threads = [_Thread([], {f"{t.name}.{r}": v for r, v in t.registers}) for t in self.program.threads]
+
+    def add(self, edge: EventEdge) -> int:
+        """Append an edge to its thread's program order; return its number."""
+        number = len(self.edges)
+        thread = self.threads[edge.thread]
+        self.edges.append(edge)
+        self.position.append(thread.events if edge.type is not None else _INIT)
+        thread.events += edge.type is not None
+        thread.edges.append(number)
+        return number
+
+    def happen(self, number: int) -> None:
+        """Let the event of edge `number` take effect now."""
+        edge = self.edges[number]
+        assert edge.type is not None
+        read = written = None
+        if edge.cell is not None and edge.type in READ_TYPES:
+            read = self.memory[edge.cell]
+        if edge.written is not None:
+            written = evaluate(edge.written, self._registers_before(number))
+        elif edge.type in (EventType.NRW, EventType.NLW):
+            thread = self.threads[edge.thread]
+            written = self.done[thread.edges[thread.edges.index(number) - 1]].read
+        elif edge.type in CPU_TYPES:
+            self._registers_before(number)
+        if edge.cell is not None and edge.type in WRITE_TYPES:
+            assert written is not None
+            self.memory[edge.cell] = written
+        self.done[number] = Event(
+            -1, edge.type, edge.thread, self.position[number], edge.remote, edge.cell, read, written, edge.step
+        )
+
+    def _registers_before(self, number: int) -> dict[str, int]:
+        thread = self.threads[self.edges[number].thread]
+        while thread.edges[thread.applied] != number:
+            earlier = thread.edges[thread.applied]
+            edge = self.edges[earlier]
+            event = self.done.get(earlier)
+            if edge.assigns:
+                value = event.read if event is not None and edge.type in CPU_TYPES else None
+                env = thread.registers if value is None else {**thread.registers, VALUE.name: value}
+                thread.registers = {**thread.registers, **{r: evaluate(e, env) for r, e in edge.assigns}}
+            thread.applied += 1
+        return thread.registers

@@ -1,0 +1,202 @@
+"""The axioms over traces: every derived relation under its paper name, and the two consistency conditions.
+
+Source: semantics.md, "Preserved order"; Definitions 2 and 3 of the paper. A trace handed to these functions is assumed
+well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import pairwise
+
+from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.tables import Scope, ippo_scope, oppo_scope
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.wellformed import check_well_formed
+
+__all__ = [
+    "check_well_formed",
+    "ib",
+    "ib_parts",
+    "inst",
+    "ippo",
+    "is_violating",
+    "nlw",
+    "ob",
+    "ob_parts",
+    "oppo",
+    "rb",
+    "rdma_violation",
+    "same_qp",
+    "sc",
+    "sc_parts",
+    "sc_violation",
+    "trace_of_order",
+]
+
+
+def events_of(trace: Trace, types: Collection[EventType]) -> int:
+    """Return the set of events of these types, as bits."""
+    return sum(1 << e.index for e in trace.events if e.type in types)
+
+
+def inst(trace: Trace) -> int:
+    """Return Inst as bits: the instantaneous events, which are all but the NIC writes."""
+    return ((1 << len(trace.events)) - 1) & ~events_of(trace, NIC_WRITE_TYPES)
+
+
+def nlw(trace: Trace) -> int:
+    """Return the NIC local writes as bits."""
+    return events_of(trace, (EventType.NLW,))
+
+
+def same_qp(trace: Trace) -> Relation:
+    """Return the pairs of events of one queue pair (thread, remote node); polls belong to theirs."""
+    members: dict[tuple[int, str], int] = {}
+    for e in trace.events:
+        if e.remote is not None:
+            members[e.thread, e.remote] = members.get((e.thread, e.remote), 0) | 1 << e.index
+    return Relation(tuple(0 if e.remote is None else members[e.thread, e.remote] for e in trace.events))
+
+
+def _preserved(trace: Trace, scope: Callable[[EventType, EventType, bool], Scope], ordered_reads: bool) -> Relation:
+    qp = same_qp(trace)
+
+    def kept(a: int, b: int) -> bool:
+        match scope(trace.events[a].type, trace.events[b].type, ordered_reads):
+            case "all":
+                return True
+            case "qp":
+                return (a, b) in qp
+            case _:
+                return False
+
+    return Relation.of(len(trace.events), ((a, b) for a, b in trace.po if kept(a, b)))
+
+
+def ippo(trace: Trace, ordered_reads: bool = False) -> Relation:
+    """Return issue-preserved program order."""
+    return _preserved(trace, ippo_scope, ordered_reads)
+
+
+def oppo(trace: Trace, ordered_reads: bool = False) -> Relation:
+    """Return observation-preserved program order."""
+    return _preserved(trace, oppo_scope, ordered_reads)
+
+
+def rb(trace: Trace) -> Relation:
+    """Return reads-before: rf^-1 ; mo without identity (a CAS does not read before its own write)."""
+    return trace.rf.inverse().then(trace.mo).without_identity()
+
+
+def ib_parts(trace: Trace, ordered_reads: bool = False) -> dict[str, Relation]:
+    """Return the relations whose union's transitive closure is ib, by name."""
+    return {"ippo": ippo(trace, ordered_reads), "rf": trace.rf, "pf": trace.pf, "nfo": trace.nfo}
+
+
+def ib(trace: Trace, ordered_reads: bool = False) -> Relation:
+    """Return issued-before: (ippo + rf + pf + nfo)+."""
+    return _union(ib_parts(trace, ordered_reads)).closure()
+
+
+def ob_parts(trace: Trace, ordered_reads: bool = False) -> dict[str, Relation]:
+    """Return the relations whose union's transitive closure is ob, by name."""
+    return {
+        "oppo": oppo(trace, ordered_reads),
+        "rf": trace.rf,
+        "[nlW];pf": trace.pf.restrict(nlw(trace)),
+        "nfo": trace.nfo,
+        "rb": rb(trace),
+        "mo": trace.mo,
+        "[Inst];ib": ib(trace, ordered_reads).restrict(inst(trace)),
+    }
+
+
+def ob(trace: Trace, ordered_reads: bool = False) -> Relation:
+    """Return observed-before: (oppo + rf + [nlW];pf + nfo + rb + mo + [Inst];ib)+."""
+    return _union(ob_parts(trace, ordered_reads)).closure()
+
+
+def sc_parts(trace: Trace) -> dict[str, Relation]:
+    """Return the relations whose union is sc, by name."""
+    return {"po": trace.po, "rf": trace.rf, "mo": trace.mo, "rb": rb(trace)}
+
+
+def sc(trace: Trace) -> Relation:
+    """Return sc = po + rf + rb + mo (not closed)."""
+    return _union(sc_parts(trace))
+
+
+def rdma_violation(trace: Trace, ordered_reads: bool = False) -> Cycle | None:
+    """Return a shortest ob cycle, or None iff the trace is RDMA-consistent (Definition 3, Theorem 4.1).
+
+    Its `[Inst];ib` edges carry a shortest ib path of base edges in `via`.
+    """
+    cycle = _shortest_cycle(trace, ob_parts(trace, ordered_reads))
+    if cycle is None:
+        return None
+    parts = ib_parts(trace, ordered_reads)
+
+    def expand(edge: CycleEdge) -> CycleEdge:
+        if edge.relation != "[Inst];ib":
+            return edge
+        via = _shortest_path(trace, parts, edge.source.index, edge.target.index)
+        return CycleEdge(edge.source, edge.relation, edge.target, via)
+
+    return Cycle(tuple(expand(edge) for edge in cycle.edges))
+
+
+def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
+    """Return a shortest sc cycle, or None iff the trace is SC-consistent (Definition 3).
+
+    With `through`, only cycles through that event count. As po is transitive, a shortest cycle visits each thread at
+    most once, with at most two events there (section 6.5 of the paper).
+    """
+    return _shortest_cycle(trace, sc_parts(trace), through)
+
+
+def is_violating(trace: Trace, ordered_reads: bool = False) -> bool:
+    """Return whether the trace is RDMA-consistent but not SC-consistent (Definition 3)."""
+    return sc_violation(trace) is not None and ob(trace, ordered_reads).is_irreflexive()
+
+
+def _union(parts: Mapping[str, Relation]) -> Relation:
+    first, *rest = parts.values()
+    for part in rest:
+        first = first | part
+    return first
+
+
+def _shortest_cycle(trace: Trace, parts: Mapping[str, Relation], through: int | None = None) -> Cycle | None:
+    union = _union(parts)
+    cyclic = [a for a, row in enumerate(union.closure().rows) if row >> a & 1]
+    best: tuple[CycleEdge, ...] = ()
+    for start in cyclic if through is None else [a for a in cyclic if a == through]:
+        edges = _shortest_path(trace, parts, start, start)
+        if not best or len(edges) < len(best):
+            best = edges
+    return Cycle(best) if best else None
+
+
+def _shortest_path(trace: Trace, parts: Mapping[str, Relation], start: int, goal: int) -> tuple[CycleEdge, ...]:
+    """Return a shortest non-empty path; each edge is named after the first of `parts` that has it. One must exist."""
+    rows = _union(parts).rows
+    parent: dict[int, int] = {}
+    layer = [start]
+    while goal not in parent:
+        following = []
+        for a in layer:
+            for b in range(len(rows)):
+                if rows[a] >> b & 1 and b not in parent:
+                    parent[b] = a
+                    following.append(b)
+        layer = following
+    points = [goal]
+    while len(points) == 1 or points[-1] != start:
+        points.append(parent[points[-1]])
+    points.reverse()
+    return tuple(
+        CycleEdge(trace.events[a], next(n for n, part in parts.items() if (a, b) in part), trace.events[b])
+        for a, b in pairwise(points)
+    )

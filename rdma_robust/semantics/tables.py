@@ -1,0 +1,69 @@
+"""The order table: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order (oppo).
+
+Source: the table of semantics.md (figure 4 of the paper, whose cells were lost in the text).
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+
+Scope = Literal["all", "qp", "-"]
+"""Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
+
+TABLE: Final = """
+    | CPU | nlR | nrW | nrR | nlW | nF
+CPU | all | all | all | all | all | all
+nlR | -   | qp  | qp  | qp  | qp  | qp
+nrW | -   | -   | qp  | qp  | qp  | i
+nrR | -   | -   | -   | (-) | qp  | qp
+nlW | -   | -   | -   | -   | qp  | i
+nF  | -   | qp  | qp  | qp  | qp  | qp
+"""
+"""Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo.
+
+`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads.
+"""
+
+
+def _parse(table: str) -> dict[tuple[str, str], str]:
+    head, *rows = [[c.strip() for c in line.split("|")] for line in table.strip("\n").split("\n")]
+    return {(row[0], column): text for row in rows for column, text in zip(head[1:], row[1:], strict=True)}
+
+
+CELLS: Final = _parse(TABLE)
+
+
+def _kind(event_type: EventType) -> str:
+    return "CPU" if event_type in CPU_TYPES else event_type.value
+
+
+def cell(earlier: EventType, later: EventType) -> str:
+    """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError."""
+    return CELLS[_kind(earlier), _kind(later)]
+
+
+def _scope(text: str, issue: bool, ordered_reads: bool) -> Scope:
+    match text:
+        case "all":
+            return "all"
+        case "qp":
+            return "qp"
+        case "i":
+            return "qp" if issue else "-"
+        case "(-)":
+            return "qp" if ordered_reads else "-"
+        case "-":
+            return "-"
+    raise ValueError(f"unknown cell {text!r} in the order table")
+
+
+def ippo_scope(earlier: EventType, later: EventType, ordered_reads: bool = False) -> Scope:
+    """Return how far issue order preserves a program-order edge between events of these types."""
+    return _scope(cell(earlier, later), True, ordered_reads)
+
+
+def oppo_scope(earlier: EventType, later: EventType, ordered_reads: bool = False) -> Scope:
+    """Return how far observation order preserves a program-order edge between events of these types."""
+    return _scope(cell(earlier, later), False, ordered_reads)

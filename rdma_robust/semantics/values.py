@@ -1,0 +1,147 @@
+"""Which values every cell can ever hold, and whether a program has loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+
+import networkx as nx
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.cfg import Cas, Cell, Get, Program, Put, Read, Step, Thread, Write, steps
+from rdma_robust.language.expr import VALUE, Binary, Const, Expr, Ite, Unary, evaluate, names
+
+MAX_VALUATIONS = 1024
+"""A step is evaluated for at most so many valuations of its names; beyond, its results are taken to be anything."""
+
+MAX_DOMAIN = 1 << 20
+
+Values = frozenset[int]
+
+
+def is_loop_free(program: Program) -> bool:
+    """Return whether no thread's graph has a cycle, so that every path is finite."""
+    return all(nx.is_directed_acyclic_graph(thread.graph) for thread in program.threads)
+
+
+def possible_values(program: Program) -> dict[Cell, frozenset[int]]:
+    """Return for every cell a superset of the values it can hold in any execution, SC or RDMA.
+
+    Thread-modular: a read may return any value the cell can hold; registers are followed along each thread's graph, as
+    one set of values per register and program point (their correlation is lost). Steps with too many valuations yield
+    the whole domain, or without a domain every constant of the program.
+    Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values.
+    """
+    analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells})
+    changed = True
+    while changed:
+        before = dict(analysis.cells)
+        for number, thread in enumerate(program.threads):
+            analysis.run(number, thread)
+        changed = before != analysis.cells
+    return analysis.cells
+
+
+@dataclass
+class _Analysis:
+    program: Program
+    cells: dict[Cell, Values]
+    points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
+    anything_cache: Values | None = None
+
+    def run(self, number: int, thread: Thread) -> None:
+        out: dict[int, list[tuple[int, Step]]] = {}
+        for source, target, step in steps(thread):
+            out.setdefault(source, []).append((target, step))
+        self.points.setdefault((number, thread.entry), {name: frozenset({value}) for name, value in thread.registers})
+        todo = sorted(point for owner, point in self.points if owner == number)
+        while todo:
+            point = todo.pop(0)
+            for target, step in out.get(point, []):
+                after = self.apply(step, self.points[number, point])
+                if after is not None and self.join(number, target, after) and target not in todo:
+                    todo.append(target)
+
+    def join(self, number: int, point: int, values: Mapping[str, Values]) -> bool:
+        old = self.points.get((number, point))
+        new = dict(values) if old is None else {name: old[name] | values[name] for name in old}
+        self.points[number, point] = new
+        return new != old
+
+    def apply(self, step: Step, registers: Mapping[str, Values]) -> dict[str, Values] | None:
+        """Return the registers after the step, or None if it is never enabled; enlarges the cell it writes."""
+        op = step.op
+        choices = dict(registers)
+        if isinstance(op, Read | Cas):
+            choices[VALUE.name] = self.cells[op.cell]
+        wanted = [expr for _, expr in step.assigns] + ([op.value] if isinstance(op, Write) else [])
+        if isinstance(op, Cas):
+            wanted += [op.expected, op.new]
+        results = self.results(step.guard, wanted, choices)
+        if results is None:
+            return None
+        if isinstance(op, Put | Get):
+            self.cells[op.target] |= self.cells[op.source]
+        elif isinstance(op, Write) or (isinstance(op, Cas) and results[-2] & self.cells[op.cell]):
+            self.cells[op.cell] |= results[-1]
+        return {**registers, **{name: result for (name, _), result in zip(step.assigns, results, strict=False)}}
+
+    def results(self, guard: Expr, wanted: Sequence[Expr], choices: Mapping[str, Values]) -> list[Values] | None:
+        """Return the values of each expression over the valuations that satisfy the guard, None if there are none."""
+        used = sorted({name for expr in (guard, *wanted) for name in names(expr)})
+        if prod(len(choices[name]) for name in used) > MAX_VALUATIONS:
+            return [self.anything()] * len(wanted)
+        found: list[set[int]] = [set() for _ in wanted]
+        enabled = False
+        for valuation in product(*(choices[name] for name in used)):
+            env = dict(zip(used, valuation, strict=True))
+            if evaluate(guard, env):
+                enabled = True
+                for values, expr in zip(found, wanted, strict=True):
+                    values.add(evaluate(expr, env))
+        return [frozenset(values) for values in found] if enabled else None
+
+    def anything(self) -> Values:
+        if self.anything_cache is None:
+            self.anything_cache = _universe(self.program)
+        return self.anything_cache
+
+
+def _universe(program: Program) -> Values:
+    if program.domain is None:
+        return frozenset(_constants(program)) | {0, 1}
+    lo, hi = program.domain
+    if hi - lo >= MAX_DOMAIN:
+        raise SizeLimitError(f"the domain {lo}..{hi} has more than {MAX_DOMAIN} values")
+    return frozenset(range(lo, hi + 1))
+
+
+def _constants(program: Program) -> Iterator[int]:
+    yield from (cell.init for cell in program.cells)
+    for thread in program.threads:
+        yield from (value for _, value in thread.registers)
+        for _, _, step in steps(thread):
+            exprs = [step.guard, *(expr for _, expr in step.assigns)]
+            exprs += [step.op.value] if isinstance(step.op, Write) else []
+            exprs += [step.op.expected, step.op.new] if isinstance(step.op, Cas) else []
+            for expr in exprs:
+                yield from _constants_of(expr)
+
+
+def _constants_of(expr: Expr) -> Iterator[int]:
+    match expr:
+        case Const(value):
+            yield value
+            yield -value
+        case Unary(_, arg):
+            yield from _constants_of(arg)
+        case Binary(_, left, right):
+            yield from _constants_of(left)
+            yield from _constants_of(right)
+        case Ite(test, then, other):
+            for part in (test, then, other):
+                yield from _constants_of(part)
+        case _:
+            pass

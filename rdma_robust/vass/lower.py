@@ -1,0 +1,210 @@
+"""Lowering: a counter program becomes a VASS whose control states are valuations of its finite variables.
+
+The program is compiled to one Python function from a control state to its successors (each process dispatches on its
+location, every command body becomes nested `if`s over local variables) and one function that tests the targets.
+Counters with a proven bound become finite variables; the others are the VASS's counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary, divide, modulo
+from rdma_robust.program.bounds import counter_bounds
+from rdma_robust.program.model import Add, Assign, Body, CounterProgram, Forget, Require, Statement, Target, Zero, pc
+from rdma_robust.vass.model import Control, Effect
+
+Label = TypeVar("Label")
+Successors = Callable[[Control], list[tuple[int, Control, int]]]
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_BOOLEAN = _COMPARISONS | {"&&", "||"}
+_CALLS = {"/": "divide", "%": "modulo"}
+
+
+@dataclass(frozen=True)
+class LoweredProgram(Generic[Label]):
+    """The :class:`~rdma_robust.vass.model.Vass` of a counter program.
+
+    `labels[i]` is the label of transition i, `targets[i]` that of target i; `fields` names the entries of a control
+    state, `unbounded` the counters.
+    """
+
+    fields: tuple[str, ...]
+    unbounded: tuple[str, ...]
+    initial: Control
+    labels: tuple[Label, ...]
+    targets: tuple[Label | None, ...]
+    effects: tuple[Effect, ...]
+    successors: Successors
+    target: Callable[[Control], int]
+    rank: Callable[[Control], int]
+    max_rank: int
+
+    @property
+    def dimension(self) -> int:
+        return len(self.unbounded)
+
+
+def lower(program: CounterProgram[Label]) -> LoweredProgram[Label]:
+    """Compile `program`; see the module's docstring."""
+    bounds = counter_bounds(program)
+    unbounded = tuple(c for c in program.counters if bounds[c] is None)
+    bounded = tuple(c for c in program.counters if bounds[c] is not None)
+    fields = (*(pc(i) for i in range(len(program.processes))), *(n for n, _ in program.variables), *bounded)
+    initial = (*(p.entry for p in program.processes), *(v for _, v in program.variables), *(0 for _ in bounded))
+    writer = _Writer(fields, unbounded)
+    successors = writer.compile(writer.successors(program), "successors")
+    return LoweredProgram(
+        fields,
+        unbounded,
+        initial,
+        tuple(writer.labels),
+        tuple(t.label for t in program.targets),
+        tuple(writer.effects),
+        successors,
+        writer.compile(writer.target_test(program.targets), "target"),
+        writer.compile(writer.rank(program.milestones), "rank"),
+        len(program.milestones),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """How names are spelt at one point of a body: fields as their latest local, counters as the sum so far."""
+
+    local: dict[str, str]
+    guard: tuple[int, ...]
+    delta: tuple[int, ...]
+
+
+class _Writer:
+    """Writes the Python source of one lowered program; `labels` and `effects` fill up as leaves are written."""
+
+    def __init__(self, fields: Sequence[str], unbounded: Sequence[str]) -> None:
+        self.fields = fields
+        self.column = {c: i for i, c in enumerate(unbounded)}
+        self.base = {name: f"s{i}" for i, name in enumerate(fields)}
+        self.labels: list[Any] = []
+        self.effects: list[Effect] = []
+        self.effect_index: dict[Effect, int] = {}
+        self.fresh = 0
+
+    def compile(self, lines: Iterable[str], name: str) -> Any:
+        space: dict[str, Any] = {"divide": divide, "modulo": modulo}
+        exec("\n".join(lines), space)
+        return space[name]
+
+    def successors(self, program: CounterProgram[Any]) -> list[str]:
+        lines = ["def successors(state):", f" {self._unpack()} = state", " out = []", " add = out.append"]
+        scope = _Scope(dict(self.base), (0,) * len(self.column), (0,) * len(self.column))
+        for index, process in enumerate(program.processes):
+            by_source: dict[int, list[Any]] = {}
+            for command in process.commands:
+                by_source.setdefault(command.source, []).append(command)
+            word = "if"
+            for source in sorted(by_source):
+                lines.append(f" {word} {self.base[pc(index)]} == {source}:")
+                word = "elif"
+                for command in by_source[source]:
+                    moved = {**scope.local, pc(index): str(command.target)}
+                    self._body(command.body, _Scope(moved, scope.guard, scope.delta), 2, lines)
+        lines.append(" return out")
+        return lines
+
+    def target_test(self, targets: Sequence[Target[Any]]) -> list[str]:
+        lines = ["def target(state):", f" {self._unpack()} = state"]
+        for index, target in enumerate(targets):
+            at = "" if target.process is None else f"{self.base[pc(target.process)]} == {target.location} and "
+            lines.append(f" if {at}{self._test(target.condition, self.base)}: return {index}")
+        lines.append(" return -1")
+        return lines
+
+    def rank(self, milestones: Sequence[str]) -> list[str]:
+        reached = " + ".join(f"(state[{self.fields.index(name)}] != 0)" for name in milestones)
+        return ["def rank(state):", f" return {reached or 0}"]
+
+    def _unpack(self) -> str:
+        return "(" + "".join(f"{self.base[name]}, " for name in self.fields) + ")"
+
+    def _body(self, body: Body[Any], scope: _Scope, depth: int, lines: list[str]) -> None:
+        for statement in body.statements:
+            scope, depth = self._statement(statement, scope, depth, lines)
+        if body.label is not None:
+            effect = Effect(scope.guard, scope.delta)
+            number = self.effect_index.setdefault(effect, len(self.effects))
+            if number == len(self.effects):
+                self.effects.append(effect)
+            state = "".join(f"{scope.local[name]}, " for name in self.fields)
+            lines.append(f"{' ' * depth}add(({len(self.labels)}, ({state}), {number}))")
+            self.labels.append(body.label)
+        for branch in body.then:
+            self._body(branch, scope, depth, lines)
+
+    def _statement(self, statement: Statement, scope: _Scope, depth: int, lines: list[str]) -> tuple[_Scope, int]:
+        indent = " " * depth
+        match statement:
+            case Require(condition):
+                lines.append(f"{indent}if {self._test(condition, scope.local)}:")
+                return scope, depth + 1
+            case Assign(updates):
+                local = dict(scope.local)
+                for name, value in updates:
+                    self.fresh += 1
+                    local[name] = f"t{self.fresh}"
+                    lines.append(f"{indent}{local[name]} = {self._value(value, scope.local)}")
+                return _Scope(local, scope.guard, scope.delta), depth
+            case Add(counter, amount) if counter in self.column:
+                i = self.column[counter]
+                guard, delta = list(scope.guard), list(scope.delta)
+                delta[i] += amount
+                guard[i] = max(guard[i], -delta[i])
+                return _Scope(scope.local, tuple(guard), tuple(delta)), depth
+            case Add(counter, amount):
+                if amount < 0:
+                    lines.append(f"{indent}if {scope.local[counter]} >= {-amount}:")
+                    depth += 1
+                added = Assign(((counter, Binary("+", Name(counter), Const(amount))),))
+                return self._statement(added, scope, depth, lines)
+            case Zero(counter) | Forget(counter) if counter in self.column:
+                return scope, depth
+            case Zero(counter):
+                return self._statement(Require(Binary("==", Name(counter), Const(0))), scope, depth, lines)
+            case Forget(counter):
+                return self._statement(Assign(((counter, Const(0)),)), scope, depth, lines)
+
+    def _test(self, expr: Expr, local: dict[str, str]) -> str:
+        """Spell `expr` where only its truth matters."""
+        match expr:
+            case Unary("!", arg):
+                return f"(not {self._test(arg, local)})"
+            case Binary("&&", left, right):
+                return f"({self._test(left, local)} and {self._test(right, local)})"
+            case Binary("||", left, right):
+                return f"({self._test(left, local)} or {self._test(right, local)})"
+            case Binary(op, left, right) if op in _COMPARISONS:
+                return f"({self._value(left, local)} {op} {self._value(right, local)})"
+            case _:
+                return self._value(expr, local)
+
+    def _value(self, expr: Expr, local: dict[str, str]) -> str:
+        """Spell `expr` as an integer."""
+        match expr:
+            case Const(value):
+                return f"({value})" if value < 0 else str(value)
+            case Name(name):
+                return local[name]
+            case Unary("-", arg):
+                return f"(-{self._value(arg, local)})"
+            case Unary() | Binary("&&" | "||" | "==" | "!=" | "<" | "<=" | ">" | ">=", _, _):
+                return f"(1 if {self._test(expr, local)} else 0)"
+            case Ite(test, then, other):
+                return f"({self._value(then, local)} if {self._test(test, local)} else {self._value(other, local)})"
+            case Binary("&~", left, right):
+                return f"({self._value(left, local)} & ~{self._value(right, local)})"
+            case Binary("/" | "%" as op, left, right):
+                return f"{_CALLS[op]}({self._value(left, local)}, {self._value(right, local)})"
+            case Binary(op, left, right):
+                return f"({self._value(left, local)} {op} {self._value(right, local)})"

@@ -1,0 +1,49 @@
+"""Vector addition systems with states whose control states are generated on the fly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+Control = tuple[int, ...]
+Marking = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a transition does to the counters: enabled iff marking >= guard (componentwise), then add delta.
+
+    guard + delta >= 0 always. Both have one entry per counter.
+    """
+
+    guard: Marking
+    delta: Marking
+
+
+class Vass(Protocol):
+    """A VASS and a set of target control states (upward-closed: any marking).
+
+    `successors(control)` returns (transition, control', effect) triples, indices into `transitions()` and `effects`;
+    `target(control)` is the index of the target that holds there, or -1. All counters start at 0.
+    """
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def initial(self) -> Control: ...
+
+    @property
+    def effects(self) -> Sequence[Effect]: ...
+
+    def successors(self, control: Control) -> list[tuple[int, Control, int]]: ...
+
+    def target(self, control: Control) -> int: ...
+
+    def rank(self, control: Control) -> int:
+        """A hint for the order of exploration: states of higher rank first; from 0 to `max_rank`."""
+        ...
+
+    @property
+    def max_rank(self) -> int: ...

@@ -1,0 +1,51 @@
+"""The order table is the document's, and read as the document says."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from rdma_robust.semantics.tables import CELLS, cell, ippo_scope, oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+
+DOCUMENT = """
+| earlier \\ later | CPU | nlR | nrW | nrR | nlW | nF |
+|---|---|---|---|---|---|---|
+| CPU | all | all | all | all | all | all |
+| nlR | - | qp | qp | qp | qp | qp |
+| nrW | - | - | qp | qp | qp | i |
+| nrR | - | - | - | (-) | qp | qp |
+| nlW | - | - | - | - | qp | i |
+| nF  | - | qp | qp | qp | qp | qp |
+"""
+TYPES = [t for t in EventType if t is not EventType.INIT]
+
+
+def test_the_table_is_the_one_of_the_document() -> None:
+    head, _, *rows = [[c.strip() for c in line.strip("|").split("|")] for line in DOCUMENT.strip().splitlines()]
+    assert {(row[0], column): text for row in rows for column, text in zip(head[1:], row[1:], strict=True)} == CELLS
+
+
+@pytest.mark.parametrize("earlier", sorted(CPU_TYPES, key=lambda t: t.value))
+def test_cpu_events_share_the_cpu_row_and_column(earlier: EventType) -> None:
+    assert all(cell(earlier, later) == "all" for later in TYPES)
+    assert all(cell(nic, earlier) == "-" for nic in TYPES if nic not in CPU_TYPES)
+
+
+def test_observation_order_is_issue_order_without_the_i_cells() -> None:
+    differ = [(a, b) for a, b in product(TYPES, TYPES) if ippo_scope(a, b) != oppo_scope(a, b)]
+    assert differ == [(EventType.NRW, EventType.NF), (EventType.NLW, EventType.NF)]
+    assert all((ippo_scope(a, b), oppo_scope(a, b)) == ("qp", "-") for a, b in differ)
+
+
+@pytest.mark.parametrize("scope", [ippo_scope, oppo_scope])
+def test_ordered_reads_change_one_cell(scope) -> None:
+    differ = [(a, b) for a, b in product(TYPES, TYPES) if scope(a, b, False) != scope(a, b, True)]
+    assert differ == [(EventType.NRR, EventType.NRR)]
+    assert (scope(*differ[0], False), scope(*differ[0], True)) == ("-", "qp")
+
+
+def test_initial_writes_are_not_in_the_table() -> None:
+    with pytest.raises(KeyError):
+        cell(EventType.INIT, EventType.LR)
