@@ -26,7 +26,7 @@ def main() -> int:
         print("interrupted", file=sys.stderr)
         return int(getattr(stop, "exit", 130))
     except Exception as error:
-        from rdma_robust.cli.decide import internal_message  # noqa: PLC0415 - only now needed
+        from rdma_robust.cli.messages import internal_message  # noqa: PLC0415 - only now needed
 
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 4

@@ -62,6 +62,7 @@ def _show_instrumented(program: Program, options: CheckOptions) -> str:
 def _show_lowered(program: Program, options: CheckOptions) -> str:
     instrumented = INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads)
     lowered = lower(instrumented)
+    lowered.compile_all()
     lines = [f"control state: {', '.join(lowered.fields)}", f"initial: {lowered.initial}"]
     for counter, bound in counter_bounds(instrumented).items():
         lines.append(f"counter {counter}: {'unbounded' if bound is None else f'at most {bound}, part of the control state'}")

@@ -14,12 +14,12 @@ import typer
 from rdma_robust.cli.formats import Format, TextOrJson
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
-from rdma_robust.cli.output import warn
+from rdma_robust.cli.messages import warn
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.summary import Exit, worst
+from rdma_robust.reports.exits import Exit
 
 COMMANDS = ("check", "fmt", "outcomes")
 
@@ -262,7 +262,7 @@ def run(arguments: Sequence[str]) -> int:
     plan: list[Callable[[], Exit]] = []
     try:
         _parse(with_command(arguments), plan)
-        return worst([action() for action in plan])
+        return plan[0]()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else Exit.INTERNAL
     except UsageError as error:

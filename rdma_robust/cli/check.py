@@ -16,15 +16,17 @@ from rdma_robust.cli.decide import Answer, decide_item
 from rdma_robust.cli.formats import Format
 from rdma_robust.cli.inputs import Item, Missing, Source, loaded
 from rdma_robust.cli.limits import processors
+from rdma_robust.cli.messages import warn
 from rdma_robust.cli.meter import Meter, wanted
-from rdma_robust.cli.output import Output, output, warn
+from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.stop import Stopped, released
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports import json_report
 from rdma_robust.reports.escape import printable
+from rdma_robust.reports.exits import Exit
 from rdma_robust.reports.result import Result
-from rdma_robust.reports.summary import Exit, Summary, exit_of, summarise
+from rdma_robust.reports.summary import Summary, exit_of, summarise
 from rdma_robust.reports.text_report import TextReport
 
 

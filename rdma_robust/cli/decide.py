@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.cli.messages import internal_message
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.escape import printable
+from rdma_robust.reports.exits import Exit
 from rdma_robust.reports.result import Result, failure, gave_up, result_of
-from rdma_robust.reports.summary import Exit
 
-REPORT_IT = (
-    "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
-    "RDMA_ROBUST_DEBUG=1 shows the traceback."
-)
 LONGEST_ALARM = 1e8
+GRACE_S = 5.0
+"""Added to the time limit before a program is stopped from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +85,6 @@ def _invalid(name: str, error: ProgramError) -> Result:
     return failure(name, "invalid", first, errors, (d for d in error.diagnostics if d.severity == "warning"))
 
 
-def internal_message(reason: str) -> str:
-    """Return what to print for an internal error; call it while the exception is handled."""
-    trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""
-    return f"{printable(trace, chr(10))}internal error: {printable(reason)}\n{REPORT_IT}"
-
-
 def message_of(error: Exception, name: str) -> str:
     """Return what to print about an exception over the program `name`; call it while it is handled."""
     match error:
@@ -140,7 +131,7 @@ def _alarm(options: CheckOptions) -> Iterator[None]:
 
     previous = signal.signal(signal.SIGALRM, ring)
     searches = 4 if options.self_check else 2
-    signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + 5)
+    signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + GRACE_S)
     try:
         yield
     finally:

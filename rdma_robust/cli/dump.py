@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from rdma_robust import pipeline
 from rdma_robust.cli.decide import exit_of_error, message_of
 from rdma_robust.cli.inputs import Item, Missing, read_source
-from rdma_robust.cli.output import StandardOutput, warn
+from rdma_robust.cli.messages import warn
+from rdma_robust.cli.output import StandardOutput
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.summary import Exit, worst
+from rdma_robust.reports.exits import Exit, worst
 
 
 def run_dump(items: Sequence[Item], options: CheckOptions, pass_name: str) -> Exit:

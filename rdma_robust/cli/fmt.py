@@ -8,10 +8,11 @@ from typing import Literal
 
 from rdma_robust.cli.decide import exit_of_error, message_of
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
-from rdma_robust.cli.output import replace_file, warn
+from rdma_robust.cli.messages import warn
+from rdma_robust.cli.output import replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.summary import Exit, worst
+from rdma_robust.reports.exits import Exit, worst
 
 Mode = Literal["print", "check", "write"]
 
@@ -27,7 +28,7 @@ def _format(item: Item, mode: Mode) -> Exit:
         return Exit.INVALID
     try:
         old = read_source(item)
-        from rdma_robust.language.load import format_source  # noqa: PLC0415 - after the reading, which may fail at once
+        from rdma_robust.language.formatter import format_source  # noqa: PLC0415 - after the reading, which may fail at once
 
         return _deliver(item, old, format_source(old, item.name), mode)
     except BrokenPipeError:

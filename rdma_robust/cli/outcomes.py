@@ -9,10 +9,11 @@ from typing import Literal
 from rdma_robust import TOOL
 from rdma_robust.cli.decide import exit_of_error, message_of
 from rdma_robust.cli.inputs import Missing, expand, read_source
-from rdma_robust.cli.output import StandardOutput, warn
+from rdma_robust.cli.messages import warn
+from rdma_robust.cli.output import StandardOutput
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.summary import Exit
+from rdma_robust.reports.exits import Exit
 
 
 @dataclass(frozen=True, slots=True)

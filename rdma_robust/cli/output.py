@@ -108,9 +108,3 @@ def _replace(target: str, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-def warn(text: str) -> None:
-    """Print `text` on standard error."""
-    if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)

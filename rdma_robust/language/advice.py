@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from rdma_robust.language import ast, printer
 from rdma_robust.language.diagnose import MAX_QUOTED, did_you_mean, listing, quote
-from rdma_robust.language.names import NodeNames, ThreadNames, World
+from rdma_robust.language.names import Kind, NodeNames, ThreadNames, World
+
+UNUSED: Final = "tmp"
+_TRUTH: Final = {"true": "1", "True": "1", "false": "0", "False": "0"}
 
 
 def written(ref: ast.Ref) -> str:
@@ -20,10 +24,13 @@ def unqualified(ref: ast.Ref) -> str:
     return written(ast.Ref(None, ref.name, ref.index))
 
 
-def declared_later(world: World, name: str) -> str:
-    """Return a hint if `name` is a constant, node or thread declared further down."""
-    later = world.later.get(name)
-    return f"it is declared later, on line {later.span.line}; move that line up" if later is not None else ""
+def declared_later(world: World, name: str, *kinds: Kind) -> str:
+    """Return a hint if `name` is declared further down as one of `kinds`."""
+    for kind in kinds:
+        later = world.later.get((kind, name))
+        if later is not None:
+            return f"the {kind} {quote(name)} is declared later, on line {later.span.line}; move that line up"
+    return ""
 
 
 def some_register(thread: ThreadNames) -> str:
@@ -38,17 +45,56 @@ def some_variable(node: NodeNames | None, other_than: str = "") -> str:
     return scalars[0] if scalars else "x"
 
 
-def through_register(thread: ThreadNames, ref: ast.Ref) -> str:
-    """Return how to read a shared cell first."""
-    register = some_register(thread)
-    return f"read it into a register first: `{register} = {written(ref)}`"
+def through_register(thread: ThreadNames, ref: ast.Ref, expr: ast.Expr, before: str = "") -> str:
+    """Return how to read a shared cell first, and `before` followed by what `expr` becomes then."""
+    used = _names(expr)
+    register = next((r for r in thread.registers if r not in used), None)
+    declare = "" if register is not None else f"`reg {UNUSED}` and "
+    name = register if register is not None else UNUSED
+    rest = printer.expression(_replace(expr, ref, ast.Ref(None, ast.Ident(name), None)))
+    then = f", then `{before}{rest}`" if before and len(before + rest) <= MAX_QUOTED else ""
+    return f"read it into a register first: {declare}`{name} = {written(ref)}`{then}"
+
+
+def _names(expr: ast.Expr) -> set[str]:
+    match expr:
+        case ast.Ref(_, name, index):
+            return {name.text} | (_names(index) if index is not None else set())
+        case ast.Unary(_, arg):
+            return _names(arg)
+        case ast.Binary(_, left, right):
+            return _names(left) | _names(right)
+        case ast.CasCall(target, expected, new):
+            return _names(target) | _names(expected) | _names(new)
+        case ast.Number():
+            return set()
+
+
+def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:
+    """Return `expr` with `new` for every reference equal to `old`."""
+    match expr:
+        case ast.Ref():
+            if expr == old:
+                return new
+            index = _replace(expr.index, old, new) if expr.index is not None else None
+            return ast.Ref(expr.owner, expr.name, index)
+        case ast.Unary(op, arg):
+            return ast.Unary(op, _replace(arg, old, new))
+        case ast.Binary(op, left, right):
+            return ast.Binary(op, _replace(left, old, new), _replace(right, old, new))
+        case ast.CasCall(target, expected, value):
+            return ast.CasCall(target, _replace(expected, old, new), _replace(value, old, new))
+        case ast.Number():
+            return expr
 
 
 def unknown_name(world: World, thread: ThreadNames, name: str) -> str:
     """Return the nearest name a thread could have meant."""
+    if name in _TRUTH:
+        return f"write `{_TRUTH[name]}`"
     own = thread.node.variables if thread.node is not None else {}
     known: list[str] = [*thread.registers, *own, *world.constants]
-    return did_you_mean(name, known) or declared_later(world, name) or _elsewhere(world, thread, name)
+    return did_you_mean(name, known) or declared_later(world, name, "constant") or _elsewhere(world, thread, name)
 
 
 def _elsewhere(world: World, thread: ThreadNames, name: str) -> str:
@@ -83,12 +129,13 @@ def local_instead(thread: ThreadNames, statement: ast.Put | ast.Get) -> str:
     """Return how to copy between two variables of the thread's own node."""
     register = some_register(thread)
     source = printer.expression(statement.source)
-    return f"on its own node a thread writes `{register} = {source}`, then `{unqualified(statement.target)} = {register}`"
+    local = f"`{register} = {source}`, then `{unqualified(statement.target)} = {register}`"
+    return f"on its own node a thread writes {local}; or say `allow loopback` at the top"
 
 
 def nodes(world: World, name: str) -> str:
     """Return a hint for an unknown node."""
-    return declared_later(world, name) or did_you_mean(name, world.nodes) or _list("the nodes are", world.nodes)
+    return declared_later(world, name, "node") or did_you_mean(name, world.nodes) or _list("the nodes are", world.nodes)
 
 
 def _list(what: str, names: Iterable[str]) -> str:
@@ -98,7 +145,7 @@ def _list(what: str, names: Iterable[str]) -> str:
 
 def owners(world: World, name: str) -> str:
     """Return a hint for what is neither a thread nor a node."""
-    return declared_later(world, name) or did_you_mean(name, [*world.threads, *world.nodes])
+    return declared_later(world, name, "node", "thread") or did_you_mean(name, [*world.threads, *world.nodes])
 
 
 def members(node: NodeNames, name: str) -> str:

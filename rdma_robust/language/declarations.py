@@ -9,7 +9,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language import advice, ast, cfg
 from rdma_robust.language.build import GraphBuilder
 from rdma_robust.language.diagnose import Reporter, quote
-from rdma_robust.language.limits import statements_in
+from rdma_robust.language.limits import first_line, statements_in
 from rdma_robust.language.lower import StepLimit
 from rdma_robust.language.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.outcomes import outcome
@@ -70,9 +70,11 @@ class ProgramChecker:
                     self.world.has_domain = True
                 case ast.Constants(bindings):
                     for binding in bindings:
-                        self.world.later.setdefault(binding.name.text, binding.name)
-                case ast.Node(name) | ast.Thread(name):
-                    self.world.later.setdefault(name.text, name)
+                        self.world.later.setdefault(("constant", binding.name.text), binding.name)
+                case ast.Node(name):
+                    self.world.later.setdefault(("node", name.text), name)
+                case ast.Thread(name):
+                    self.world.later.setdefault(("thread", name.text), name)
                 case _:
                     pass
 
@@ -118,11 +120,11 @@ class ProgramChecker:
     def _constant(self, binding: ast.Binding) -> None:
         name = binding.name
         assert binding.value is not None
+        self.world.later.pop(("constant", name.text), None)
         value = self.constants.value(binding.value)
         before = self.world.constants.get(name.text)
         if self._taken(name, "constant", before.span if before else None):
             return
-        self.world.later.pop(name.text, None)
         owner = next(self.world.nodes_with(name.text), None)
         if owner is not None:
             self.report.error(name.span, f"constant {quote(name.text)} has the name of a variable of node {owner.name}")
@@ -155,6 +157,7 @@ class ProgramChecker:
     # ---- nodes
 
     def _node(self, item: ast.Node) -> None:
+        self.world.later.pop(("node", item.name.text), None)
         before = self.world.nodes.get(item.name.text)
         duplicate = self._taken(item.name, "node", before.span if before else None)
         node = NodeNames(item.name.text, item.name.span)
@@ -199,6 +202,7 @@ class ProgramChecker:
     # ---- threads
 
     def _thread(self, item: ast.Thread) -> None:
+        self.world.later.pop(("thread", item.name.text), None)
         before = self.world.threads.get(item.name.text)
         duplicate = self._taken(item.name, "thread", before.span if before else None)
         node = self.world.nodes.get(item.node.text)
@@ -215,6 +219,7 @@ class ProgramChecker:
         try:
             graph, entry, leaving = builder.thread(item.body)
         except StepLimit:
+            self.world.poisoned.add(thread.name)
             return
         self._warn_endless_polls(thread)
         if duplicate:
@@ -252,17 +257,18 @@ class ProgramChecker:
                 self.report.error(name.span, f"register {quote(name.text)} has the name of a constant (line {line})")
             thread.registers[name.text] = Register(name.text, init, name.span)
 
-    def _spend(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
-            if self._steps - steps <= MAX_STEPS:
-                span = self.tree.span
-                self.report.error(
-                    Span(span.line, span.column, span.line, span.column + 1, span.start, span.start + 1),
-                    f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps",
-                    hint="smaller arrays: an access with a computed index is one step per element",
-                )
-            raise StepLimit
+    def _spend(self, span: Span) -> None:
+        """Count a step of the statement at `span`."""
+        self._steps += 1
+        if self._steps <= MAX_STEPS:
+            return
+        if self._steps == MAX_STEPS + 1:
+            self.report.error(
+                first_line(span),
+                f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps",
+                hint="smaller arrays: an access with a computed index is one step per element",
+            )
+        raise StepLimit
 
     # ---- warnings
 

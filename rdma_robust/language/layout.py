@@ -97,7 +97,7 @@ def _end(last: Token | None, report: Reporter) -> Token:
 
 
 def _checked(stream: Iterable[Token], layout: Layout, report: Reporter) -> Iterator[Token]:
-    """Yield the tokens without comments and bad characters, both replaced by what they stand for."""
+    """Yield the tokens without comments, numbers within limits; bad characters stay, for the parser to recover from."""
     bad: Token | None = None
     for token in stream:
         match token.type:
@@ -109,10 +109,12 @@ def _checked(stream: Iterable[Token], layout: Layout, report: Reporter) -> Itera
                 yield _checked_number(token, report)
             case "UNCLOSED":
                 report.error(token_span(token), "this comment is never closed", expected="`*/`")
+                yield token
                 return
             case "INVALID":
                 if bad is None or bad.end_pos != token.start_pos or bad != token:
                     _report_character(token, report)
+                    yield token
                 bad = token
             case _:
                 yield token

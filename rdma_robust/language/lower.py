@@ -52,7 +52,7 @@ class StepLimit(Exception):
 class Lowering:
     """Makes the steps of one statement; `text` and `span` are those of the statement."""
 
-    def __init__(self, text: str, span: Span, domain: tuple[int, int] | None, spend: Callable[[int], None]) -> None:
+    def __init__(self, text: str, span: Span, domain: tuple[int, int] | None, spend: Callable[[Span], None]) -> None:
         self.text = text
         self.span = span
         self.domain = domain
@@ -190,7 +190,7 @@ class Lowering:
         fault: cfg.Fault | None = None,
     ) -> None:
         if guard != FALSE:
-            self._spend(1)
+            self._spend(self.span)
             steps.append(cfg.Step(op, guard, assigns, self.span, self.text, fault))
 
 

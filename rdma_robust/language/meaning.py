@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rdma_robust.language.expr import (
     FALSE,
+    OPERATORS,
     TRUE,
     VALUE,
     Binary,
@@ -71,8 +72,23 @@ def _if_reached(condition: Expr, then: Expr) -> Expr:
 
 
 def without_value(expr: Expr) -> Expr:
-    """Return `expr` with 0 for VALUE."""
-    return substitute(expr, {VALUE.name: Const(0)})
+    """Return `expr` with 0 for VALUE, simplified; the same value wherever `expr` is defined."""
+    return _simplified(substitute(expr, {VALUE.name: Const(0)}))
+
+
+def _simplified(expr: Expr) -> Expr:
+    match expr:
+        case Unary("!", arg):
+            return negate(_simplified(arg))
+        case Binary(op, left, right):
+            left, right = _simplified(left), _simplified(right)
+            if op == "&&" and FALSE in (left, right):
+                return FALSE
+            if op in COMPARISONS and isinstance(left, Const) and isinstance(right, Const):
+                return Const(OPERATORS[op](left.value, right.value))
+            return Binary(op, left, right)
+        case _:
+            return expr
 
 
 def uses_value(*exprs: Expr) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rdma_robust.errors import Span
 from rdma_robust.language import ast, cfg
+
+Kind = Literal["constant", "node", "thread"]
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ class World:
     """Everything declared so far, and where the rest will be declared.
 
     `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
-    no error of its own.
+    no error of its own. `domain_missed` says that a missing domain was reported: one `domain` line mends all.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -83,7 +86,8 @@ class World:
     has_domain: bool = False
     loopback: bool = False
     poisoned: set[str] = field(default_factory=set)
-    later: dict[str, ast.Ident] = field(default_factory=dict)
+    later: dict[tuple[Kind, str], ast.Ident] = field(default_factory=dict)
+    domain_missed: bool = False
     hidden: dict[tuple[str, int], cfg.Cell] = field(default_factory=dict)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:

@@ -17,6 +17,8 @@ from rdma_robust.language.layout import Layout, lay_out
 from rdma_robust.language.syntax_errors import report_unclosed, report_unexpected
 
 _RESUME: Final = ("NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", END)
+_REPORTED: Final = frozenset({"INVALID", "UNCLOSED"})
+"""Tokens no rule has; layout.py reported them."""
 _ENDS_STATEMENT: Final = frozenset({"NEWLINE", "SEMICOLON", "RBRACE", "LBRACE"})
 
 
@@ -108,7 +110,8 @@ class Parser:
         """Report that `token` does not fit, and move on to where reading can go on."""
         if self._close_braces(token):
             return
-        report_unexpected(self.report, self.grammar, self.tokens, self._position, self.acceptable)
+        if token.type not in _REPORTED:
+            report_unexpected(self.report, self.grammar, self.tokens, self._position, self.acceptable)
         begin = self._position
         while not self.accepts(ERROR):
             self._states.pop()
@@ -140,7 +143,8 @@ class Parser:
             return False
         if not self.accepts("RBRACE"):
             return False
-        report_unclosed(self.report, self.tokens, self._position)
+        if self.tokens[self._position - 1].type != "UNCLOSED":
+            report_unclosed(self.report, self.tokens, self._position)
         self._insert_braces(token)
         return self.accepts(token.type)
 

@@ -81,7 +81,8 @@ class Resolver(ABC):
         return UNKNOWN
 
     def _require_domain(self, expr: ast.Expr, op: str) -> None:
-        if not self.world.has_domain:
+        if not self.world.has_domain and not self.world.domain_missed:
+            self.world.domain_missed = True
             self.report.error(
                 first_line(expr.span),
                 f"arithmetic (`{op}`) in a program without a domain",
@@ -125,7 +126,7 @@ class ConstantResolver(Resolver):
             ref.span,
             f"{quote(advice.written(ref))} is not a named constant",
             expected="a constant expression",
-            hint=lambda: advice.declared_later(self.world, name) or did_you_mean(name, self.world.constants),
+            hint=lambda: advice.declared_later(self.world, name, "constant") or did_you_mean(name, self.world.constants),
         )
         return UNKNOWN
 

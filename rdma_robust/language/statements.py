@@ -23,7 +23,7 @@ class StatementChecker:
         world: World,
         report: Reporter,
         thread: ThreadNames,
-        spend: Callable[[int], None],
+        spend: Callable[[Span], None],
         declare: Callable[[ThreadNames, ast.Registers], None],
     ) -> None:
         self.world = world
@@ -61,7 +61,7 @@ class StatementChecker:
                 remote = self._queue_pair(node)
                 return self._lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
             case ast.Assume(condition):
-                lowered = self._condition(statement, statement.span, condition)
+                lowered = self._condition(statement, condition)
                 return Lowered(lowered.then, [], lowered.faults)
             case ast.Assert(condition):
                 return self._assert(statement, condition)
@@ -80,15 +80,16 @@ class StatementChecker:
         text = f"{keyword} {printer.expression(part.condition)}"
         end = part.condition.span
         span = Span(part.span.line, part.span.column, end.end_line, end.end_column, part.span.start, end.end)
-        value = self.names.reading(part.condition)
+        value = self.names.reading(part.condition, f"{keyword} ")
         return self._lowering_of(text, span).condition(value, printer.expression(part.condition))
 
-    def _condition(self, statement: ast.Statement, span: Span, condition: ast.Expr) -> Lowered:
-        value = self.names.reading(condition)
-        return self._lowering_of(printer.statement(statement), span).condition(value, printer.expression(condition))
+    def _condition(self, statement: ast.Assume | ast.Assert, condition: ast.Expr) -> Lowered:
+        keyword = statement.keyword if isinstance(statement, ast.Assume) else "assert"
+        value = self.names.reading(condition, f"{keyword} ")
+        return self._lowering(statement).condition(value, printer.expression(condition))
 
     def _assert(self, statement: ast.Assert, condition: ast.Expr) -> Lowered:
-        lowered = self._condition(statement, statement.span, condition)
+        lowered = self._condition(statement, condition)
         fault = cfg.Fault("assertion", f"assertion `{printer.expression(condition)}` fails", statement.span)
         failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
@@ -117,14 +118,14 @@ class StatementChecker:
         return Lowered()
 
     def _assign_register(self, statement: ast.Assign, register: str, value: ast.Expr) -> Lowered:
-        resolved = self.names.reading(value)
+        resolved = self.names.reading(value, f"{register} = ")
         self.names.warn_outside(resolved.expr, value.span)
         return self._lowering(statement).assign(register, resolved, printer.expression(value))
 
     def _write(self, statement: ast.Assign, target: ast.Ref, variable: Variable, value: ast.Expr) -> Lowered:
         access = self.names.access(target, variable)
-        reason = f"writing {quote(variable.name)} and reading another cell would be two shared accesses in one statement"
-        resolved = self.names.private(value, reason)
+        reason = f"a statement makes at most one shared access, and this one writes {quote(variable.name)}"
+        resolved = self.names.private(value, reason, f"{advice.written(target)} = ")
         self.names.warn_outside(resolved.expr, value.span)
         return self._lowering(statement).write(access, resolved, printer.expression(value))
 
@@ -152,7 +153,7 @@ class StatementChecker:
 
     def _own_cell(self, ref: ast.Ref, role: str) -> Access | None:
         """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
-        found = self.names.find(ref)
+        found = self.names.find(ref, role=role)
         if isinstance(found, Variable):
             return self.names.access(ref, found)
         if found is not None:
@@ -203,7 +204,7 @@ class StatementChecker:
         own = self.thread.node
         if name in self.world.poisoned or own is None:
             return
-        owners = [n.name for n in self.world.nodes_with(name) if n is not own]
+        owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
         swapped = self._swapped(statement)
         hint = swapped or (f"write `{owners[0]}.{advice.unqualified(ref)}`" if owners else "name its node: `NODE.variable`")
         self.report.error(ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)

@@ -13,6 +13,9 @@ from rdma_robust.language.tree import token_span
 
 _EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS"})
 _LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
+_AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
+_DECLARATIONS: Final = frozenset({"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "OUTCOME", "EXPECT"})
+_OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
 _OTHER_LANGUAGES: Final = {
     "return": "`halt` ends a thread",
     "break": "loops end when their condition is false",
@@ -43,16 +46,14 @@ def report_unexpected(
         report.error(token_span(token), "syntax error")
         return
     kinds = acceptable()
-    first = _misspelt_statement(grammar, tokens, at)
-    if first is not None:
-        word, hint = first
-        report.error(token_span(word), f"{quote(word)} begins no statement or declaration", hint=hint)
+    if _report_first_word(report, grammar, tokens, at, kinds):
         return
-    if token.type in grammar.keywords and "NAME" in kinds:
-        message = f"{quote(token)} is a keyword, it cannot be a name"
-    else:
-        message = f"unexpected {_show(token)}"
-    report.error(token_span(token), message, expected=describe(kinds, grammar), hint=_hint(grammar, tokens, at, kinds))
+    name = _keyword_as_name(grammar, tokens, at, kinds)
+    if name is not None:
+        report.error(token_span(name), f"{quote(name)} is a keyword, it cannot be a name")
+        return
+    hint = _hint(grammar, tokens, at, kinds)
+    report.error(token_span(token), f"unexpected {_show(token)}", expected=describe(kinds, grammar), hint=hint)
 
 
 def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
@@ -78,11 +79,11 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
         rest -= {"CHOOSE", "NAME", "CAS"} | _LINE_END
     if "THREAD" in rest:
         words.append("a declaration")
-        rest -= {"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "OUTCOME", "EXPECT", END} | _LINE_END
+        rest -= _DECLARATIONS | _LINE_END | {END}
     if rest >= _EXPRESSION:
         words.append("an expression")
         rest -= _EXPRESSION
-    if "OP_PLUS" in rest:
+    if "OP_OR" in rest:
         words.append("an operator")
         rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB"}
     if "NAME" in rest:
@@ -103,25 +104,47 @@ def _show(token: Token) -> str:
     return "end of the line" if token.type == "NEWLINE" else quote(token)
 
 
-def _misspelt_statement(grammar: Grammar, tokens: Sequence[Token], at: int) -> tuple[Token, str] | None:
-    """If the line begins with a word that begins nothing: that word and a hint."""
-    for index in (at, at - 1):
-        if index < 0 or tokens[index].type != "NAME":
-            continue
-        if index > 0 and tokens[index - 1].type not in {"NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"}:
-            continue
-        if index == at - 1 and tokens[at].type not in {"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT"} | set(grammar.keywords):
-            continue
-        word = tokens[index]
-        hint = _OTHER_LANGUAGES.get(str(word), "") or did_you_mean(str(word), _first_words(grammar))
-        if hint or index == at:
-            return word, hint
+def _keyword_as_name(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Token | None:
+    """Return the keyword that stands where a name should, if that is what is wrong."""
+    token = tokens[at]
+    if token.type in grammar.keywords and "NAME" in kinds and ("SKIP" not in kinds or tokens[at + 1].type == "EQUAL"):
+        return token
+    if token.type == "EQUAL" and tokens[at - 1].type in grammar.keywords and _begins_line(tokens, at - 1):
+        return tokens[at - 1]
     return None
 
 
-def _first_words(grammar: Grammar) -> list[str]:
-    inner = {"ON", "UNDER", "SC", "RDMA", "NOT", "ROBUST", "LOOPBACK", "ALLOWED", "FORBIDDEN"}
-    return [text for kind, text in sorted(grammar.keywords.items()) if kind not in inner]
+def _begins_line(tokens: Sequence[Token], at: int) -> bool:
+    return at == 0 or tokens[at - 1].type in {"NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"}
+
+
+def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> bool:
+    """If the line begins with a word that begins nothing, report that and return True."""
+    for index in (at, at - 1):
+        if index < 0 or tokens[index].type != "NAME" or not _begins_line(tokens, index):
+            continue
+        if index == at - 1 and tokens[at].type not in _AFTER_FIRST_WORD | set(grammar.keywords):
+            continue
+        word = tokens[index]
+        outside = "THREAD" in kinds
+        hint = _OTHER_LANGUAGES.get(str(word), "") or did_you_mean(str(word), _first_words(grammar, outside))
+        if not hint and outside and _looks_like_statement(grammar, tokens, index):
+            hint = _OUTSIDE
+        if hint or index == at:
+            what = "declaration" if outside else "statement"
+            report.error(token_span(word), f"{quote(word)} begins no {what}", hint=hint)
+            return True
+    return False
+
+
+def _looks_like_statement(grammar: Grammar, tokens: Sequence[Token], at: int) -> bool:
+    follows = tokens[at + 1].type in {"EQUAL", "DOT", "LSQB"}
+    return follows or closest(str(tokens[at]), _first_words(grammar, False)) is not None
+
+
+def _first_words(grammar: Grammar, outside: bool) -> list[str]:
+    """Return the words that begin a declaration, or else those that begin or go on with a statement."""
+    return [text for kind, text in sorted(grammar.keywords.items()) if (kind in _DECLARATIONS) is outside]
 
 
 def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> str:
@@ -135,11 +158,13 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
         return "`=` assigns"
     if token.type == "OP_EQ" and "EQUAL" in kinds:
         return "`=` assigns"
-    if token.type == "NEWLINE" and kinds & {"RPAR", "RSQB"}:
+    if at and kinds & {"RPAR", "RSQB"} and tokens[at - 1].line != token.line:
         return "a bracket is still open"
     if token.type == "RBRACE" and "THREAD" in kinds:
         return "this brace closes nothing"
+    if "THREAD" in kinds and "SKIP" not in kinds and token.type in grammar.keywords:
+        return _OUTSIDE
     if token.type in grammar.keywords and at and tokens[at - 1].type == "NAME":
-        near = closest(str(tokens[at - 1]), _first_words(grammar))
+        near = closest(str(tokens[at - 1]), _first_words(grammar, "THREAD" in kinds))
         return f"did you mean {quote(near)}?" if near else ""
     return ""

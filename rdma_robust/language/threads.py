@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rdma_robust.errors import Span
@@ -42,26 +43,32 @@ class ThreadResolver(Resolver):
         super().__init__(world, report)
         self.thread = thread
         self._read: Access | None = None
+        self._whole: ast.Expr = ast.Number(0)
         self._private = ""
+        self._before = ""
 
-    def reading(self, expr: ast.Expr) -> Resolved:
-        """Resolve an expression that may read one shared cell."""
-        self._read, self._private = None, ""
+    def reading(self, expr: ast.Expr, before: str = "") -> Resolved:
+        """Resolve an expression that may read one shared cell; `before` is what stands before it in its statement."""
+        self._read, self._private, self._before, self._whole = None, "", before, expr
         result = self.resolve(expr)
         return Resolved(result, self._read, expr.span)
 
-    def private(self, expr: ast.Expr, reason: str) -> Resolved:
-        """Resolve an expression over registers and constants; `reason` says why it may read nothing shared."""
-        before, self._private = self._private, reason
+    def private(self, expr: ast.Expr, reason: str, before: str = "") -> Resolved:
+        """Resolve an expression over registers and constants.
+
+        `reason` says why it may read nothing shared, `before` what stands before it in its statement.
+        """
+        outer = self._private, self._before, self._whole
+        self._private, self._before, self._whole = reason, before, expr
         result = self.resolve(expr)
-        self._private = before
+        self._private, self._before, self._whole = outer
         return Resolved(result, None, expr.span)
 
     def named(self, ref: ast.Ref) -> Expr:
         match self.find(ref):
             case None:
                 if ref.index is not None:
-                    self.private(ref.index, "an index is made of registers and constants")
+                    self._index(ref.index)
                 return UNKNOWN
             case Constant() as constant:
                 self.no_index(ref)
@@ -77,7 +84,7 @@ class ThreadResolver(Resolver):
             self.report.error(
                 ref.span,
                 f"{quote(advice.written(ref))} is a shared variable: {self._private}",
-                hint=advice.through_register(self.thread, ref),
+                hint=self._through_register(ref),
             )
             return UNKNOWN
         access = self.access(ref, variable)
@@ -87,9 +94,13 @@ class ThreadResolver(Resolver):
             self.report.error(
                 ref.span,
                 "a second shared variable in one statement: a statement reads at most one",
-                hint=advice.through_register(self.thread, ref),
+                hint=self._through_register(ref),
             )
         return VALUE
+
+    def _through_register(self, ref: ast.Ref) -> Callable[[], str]:
+        whole, before = self._whole, self._before
+        return lambda: advice.through_register(self.thread, ref, whole, before)
 
     def access(self, ref: ast.Ref, variable: Variable) -> Access:
         """Return the access that `ref` makes to `variable`, after checking whether and how it is indexed."""
@@ -104,7 +115,7 @@ class ThreadResolver(Resolver):
             elif variable.certain:
                 self.no_index(ref)
             return Access(variable, None, ref.span)
-        index = self.private(ref.index, "an index is made of registers and constants").expr
+        index = self._index(ref.index)
         if isinstance(index, Const) and variable.certain and not 0 <= index.value < variable.size:
             self.report.error(
                 ref.index.span,
@@ -114,19 +125,22 @@ class ThreadResolver(Resolver):
             index = Const(0)
         return Access(variable, index, ref.span)
 
+    def _index(self, index: ast.Expr) -> Expr:
+        return self.private(index, "an index is made of registers and constants").expr
+
     # ---- finding names
 
-    def find(self, ref: ast.Ref, written: ast.Expr | None = None) -> Named | None:
+    def find(self, ref: ast.Ref, written: ast.Expr | None = None, role: str = "") -> Named | None:
         """Return what a reference stands for where the CPU computes; None after an error.
 
-        If the CPU writes to `ref`, `written` is the value.
+        If the CPU writes to `ref`, `written` is the value; `role` says why it must be of this node if nothing replaces it.
         """
         if ref.owner is not None:
             node = self.node(ref.owner)
             if node is None:
                 return None
             if node is not self.thread.node:
-                self._remote_access(ref, node, written)
+                self._remote_access(ref, node, written, role)
                 return None
             return self.variable(ref, node)
         name = ref.name.text
@@ -139,7 +153,7 @@ class ThreadResolver(Resolver):
         elif own is not None and name not in self.world.poisoned:
             elsewhere = next(self.world.nodes_with(name), None)
             if elsewhere is not None:
-                self._remote_access(ref, elsewhere, written)
+                self._remote_access(ref, elsewhere, written, role)
             else:
                 self.report.error(
                     ref.name.span,
@@ -148,11 +162,14 @@ class ThreadResolver(Resolver):
                 )
         return found
 
-    def _remote_access(self, ref: ast.Ref, node: NodeNames, written: ast.Expr | None) -> None:
+    def _remote_access(self, ref: ast.Ref, node: NodeNames, written: ast.Expr | None, role: str) -> None:
         own = self.thread.node
         if own is None or self.variable(ref, node) is None:
             return
         place = f"{node.name}.{advice.unqualified(ref)}"
+        if role:
+            self.report.error(ref.span, f"{quote(place)} is on another node: {role}")
+            return
         if written is None:
             verb, hint = "reads", advice.remote_read(self.thread, place, node.name)
         else:

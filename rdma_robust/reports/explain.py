@@ -23,7 +23,7 @@ def explain(result: Result, width: int = 100) -> list[str]:
     if result.spin_only:
         blocks.append(_fill(SPIN_ONLY, width))
     if result.verdict == "unknown":
-        blocks.append(_fill(f"Undecided: {printable(result.reason)}. It got as far as {progress(result)}.", width))
+        blocks.append(_fill(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
     if result.faults:
         blocks.append(_faults(result.faults, result.faults_exact, width))
     if result.checked_by:

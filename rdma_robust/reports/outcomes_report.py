@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from rdma_robust.language.cfg import Fault
 from rdma_robust.reports.escape import one_line, printable
+from rdma_robust.reports.exits import Exit
 from rdma_robust.reports.explain import count
 from rdma_robust.reports.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.result import diagnostics
-from rdma_robust.reports.summary import Exit
 from rdma_robust.semantics.explore import Exploration
 from rdma_robust.semantics.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 

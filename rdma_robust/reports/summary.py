@@ -4,25 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
+from rdma_robust.reports.exits import Exit, worst
 from rdma_robust.reports.result import Result
-
-
-class Exit(IntEnum):
-    """What the process answers; for a batch the worst of its programs, in the order of `WORST_FIRST`."""
-
-    OK = 0
-    NOT_ROBUST = 1
-    INVALID = 2
-    UNKNOWN = 3
-    INTERNAL = 4
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
-    TERMINATED = 143
-
-
-WORST_FIRST = (Exit.INTERNAL, Exit.INVALID, Exit.UNKNOWN, Exit.NOT_ROBUST, Exit.OK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +65,3 @@ def exit_of(result: Result, expect: bool) -> Exit:
             return Exit.OK
         case "not-robust":
             return Exit.NOT_ROBUST
-
-
-def worst(codes: Sequence[Exit]) -> Exit:
-    return min(codes, key=WORST_FIRST.index, default=Exit.OK)

@@ -93,9 +93,9 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> It
         case Cas(cell, expected, new):
             same = equals(VALUE, substitute(expected, rename))
             yield replace(
-                plain, type=EventType.CAS, cell=cell, written=substitute(new, rename), guard=conj(same, step.guard)
+                plain, type=EventType.CAS, cell=cell, written=substitute(new, rename), guard=conj(same, plain.guard)
             )
-            yield replace(plain, type=EventType.LR, cell=cell, guard=conj(negate(same), step.guard))
+            yield replace(plain, type=EventType.LR, cell=cell, guard=conj(negate(same), plain.guard))
         case Poll(node):
             yield replace(plain, type=EventType.P, remote=node)
         case RFence(node):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.language.cfg import Cell, Program
-from rdma_robust.language.expr import FALSE, VALUE, Binary, Const, Expr, Name, disj, substitute
-from rdma_robust.program.model import Add, Assign, Require, Statement
+from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, disj, negate, substitute
+from rdma_robust.program.model import Add, Assign, Forget, Require, Statement
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, event_graph
 from rdma_robust.semantics.tables import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
 
 NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
@@ -170,6 +170,58 @@ class Frame:
         overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
         return disj(has_bit(self.beta(qp), mask), overtaken)
 
+    def forces_poll(self, edge: EventEdge) -> Expr:
+        """The NIC write of `edge`, put into the second part, forces its poll to follow it there (pf and [Inst];ib).
+
+        An nlW always does; an nrW if an nlR or nF of its queue pair is in the second part before it, and that nF would
+        have forced the put's nlR there as well. Source: Appendix D.1.
+        """
+        qp = _qp(edge)
+        if edge.type is EventType.NLW:
+            return TRUE
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), NIC_BITS[EventType.NLR]))
+
+    def first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the first part does to polls, completions and fence flags, as alternatives."""
+        if edge.remote is None:
+            return ((),)
+        qp = _qp(edge)
+        if edge.type is EventType.P:
+            return ((Add(self.unpolled(qp), -1), Add(self.early(qp), -1)),)
+        if edge.type in NIC_WRITE_TYPES and self.counted(edge):
+            forced = Name(self.forced(qp))
+            return (Require(negate(forced)), *self._completion(edge, True)), (
+                Require(forced),
+                *self._completion(edge, False),
+            )
+        if edge.type is EventType.NF and qp in self.fence_flagged:
+            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
+            return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
+        return ((),)
+
+    def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
+        if edge.type in CPU_TYPES:
+            taken = (Add(self.unpolled(_qp(edge)), -1),) if edge.type is EventType.P else ()
+            forget = (Forget(self.early(qp)) for qp in self.polled if qp[0] == edge.thread)
+            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *forget),)
+        assert edge.type is not None
+        qp = _qp(edge)
+        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
+        if edge.type not in NIC_WRITE_TYPES or qp not in self.polled:
+            return ((added,),)
+        forces = self.forces_poll(edge)
+        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
+        early = (Require(negate(forces)), added, *self._completion(edge, True))
+        return (late,) if forces == TRUE else (late, early)
+
+    def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
+        """Count the completion of a NIC write; `early` if it does not come after one that forces its poll."""
+        if not self.counted(edge):
+            return ()
+        added = Add(self.unpolled(_qp(edge)), 1)
+        return (added, Add(self.early(_qp(edge)), 1)) if early else (added,)
+
     def counters(self) -> tuple[str, ...]:
         return tuple(name for qp in self.polled for name in (self.unpolled(qp), self.early(qp)))
 
@@ -231,12 +283,3 @@ def effect(frame: Frame, edge: EventEdge, copy: str = "") -> tuple[Statement, ..
         updates += [(f"{edge.cell}{copy}", Name(carried)), (carried, Const(0))]
     guard = Require(substitute(edge.guard, value))
     return (guard, Assign(tuple(updates))) if updates else (guard,)
-
-
-def completion(frame: Frame, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
-    """Count the completion of a NIC write; `early` if it does not come after one that forces its poll."""
-    if not frame.counted(edge):
-        return ()
-    qp = _qp(edge)
-    added: tuple[Statement, ...] = (Add(frame.unpolled(qp), 1),)
-    return (*added, Add(frame.early(qp), 1)) if early else added

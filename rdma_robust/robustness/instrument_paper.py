@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from rdma_robust.language.cfg import Cell, Program
-from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, negate
+from rdma_robust.language.expr import Binary, Const, Name, conj, disj, equals, negate
 from rdma_robust.program.model import (
-    Add,
     Assign,
     Body,
     Command,
     CounterProgram,
-    Forget,
     Process,
     Require,
     Statement,
@@ -31,18 +29,14 @@ from rdma_robust.program.model import (
 )
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import (
-    CPU_BETA,
-    NIC_BITS,
     EventLabel,
     Frame,
-    completion,
     effect,
     has_bit,
     reads,
     set_bit,
     writes,
 )
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 from rdma_robust.semantics.values import possible_values
 
 GUESSED, KNOWN = "guessed", "known"
@@ -87,7 +81,9 @@ class _Paper:
             Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
             for g in frame.graphs
         )
-        return CounterProgram(frame.program.name, variables, frame.counters(), processes, (self._target(),), below=frame.counter_order())
+        return CounterProgram(
+            frame.program.name, variables, frame.counters(), processes, (self._target(),), below=frame.counter_order()
+        )
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         if edge.type is None:
@@ -97,31 +93,12 @@ class _Paper:
 
     def _part1(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for mark in self._marks(edge, 1):
-            for counted in self._counting1(edge):
+            for counted in self.frame.first_part(edge):
                 yield leaf(EventLabel(edge, 1), *effect(self.frame, edge, COPY_1), *counted, *mark)
-
-    def _counting1(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
-        """What an event of tau1 does to the variables that keep the parts consistent."""
-        frame = self.frame
-        if edge.remote is None:
-            yield ()
-            return
-        qp = edge.thread, edge.remote
-        if edge.type is EventType.P:
-            yield Add(frame.unpolled(qp), -1), Add(frame.early(qp), -1)
-        elif edge.type in NIC_WRITE_TYPES and frame.counted(edge):
-            forced = Name(frame.forced(qp))
-            yield Require(negate(forced)), *completion(frame, edge, early=True)
-            yield Require(forced), *completion(frame, edge, early=False)
-        elif edge.type is EventType.NF and qp in frame.fence_flagged:
-            overtakes = has_bit(frame.beta(qp), NIC_BITS[EventType.NLW])
-            yield (Assign(((frame.fenced(qp), Ite(overtakes, Const(1), Name(frame.fenced(qp)))),)),)
-        else:
-            yield ()
 
     def _part2(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for memory, mark, counted in product(
-            list(self._memory2(edge)), list(self._marks(edge, 2)), list(self._counting2(edge))
+            tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.frame.second_part(edge)
         ):
             yield leaf(EventLabel(edge, 2), *memory, *effect(self.frame, edge, COPY_2), *counted, *mark)
 
@@ -138,27 +115,6 @@ class _Paper:
             for value in sorted(self.values[edge.cell]):
                 guess = ((f"{edge.cell}{copy}", Const(value)) for copy in (COPY_2, GUESS))
                 yield Require(negate(has_bit(KNOWN, bit))), Assign((*guess, set_bit(GUESSED, bit))), known
-
-    def _counting2(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
-        """What an event of tau2 does to the variables that keep the parts consistent."""
-        frame, me = self.frame, 1 << edge.thread
-        if edge.type in CPU_TYPES:
-            taken = (Add(frame.unpolled((edge.thread, edge.remote)), -1),) if edge.remote else ()
-            forget = (Forget(frame.early(qp)) for qp in frame.polled if qp[0] == edge.thread)
-            yield *taken, Assign((set_bit(CPU_BETA, me),)), *forget
-            return
-        assert edge.remote is not None and edge.type is not None
-        qp = edge.thread, edge.remote
-        added = Assign((set_bit(frame.beta(qp), NIC_BITS[edge.type]),))
-        if edge.type not in NIC_WRITE_TYPES or qp not in frame.polled:
-            yield (added,)
-            return
-        forces: Expr = TRUE
-        if edge.type is EventType.NRW:
-            before = NIC_BITS[EventType.NLR] | NIC_BITS[EventType.NF]
-            forces = disj(Name(frame.forced(qp)), has_bit(frame.beta(qp), before))
-            yield Require(negate(forces)), added, *completion(frame, edge, early=True)
-        yield Require(forces), Assign(((frame.forced(qp), Const(1)),)), added, *completion(frame, edge, early=False)
 
     def _marks(self, edge: EventEdge, part: int) -> Iterator[tuple[Statement, ...]]:
         """The ways the event can serve the cycle: not at all, as its thread's entry, its exit, or both."""

@@ -31,12 +31,10 @@ from rdma_robust.language.expr import (
     substitute,
 )
 from rdma_robust.program.model import (
-    Add,
     Assign,
     Body,
     Command,
     CounterProgram,
-    Forget,
     Process,
     Require,
     Statement,
@@ -48,11 +46,9 @@ from rdma_robust.program.model import (
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import (
     CPU_BETA,
-    NIC_BITS,
     EventLabel,
     Frame,
     PivotClass,
-    completion,
     conflicts,
     effect,
     has_bit,
@@ -60,7 +56,7 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
 READ_BETA, WRITTEN_BETA, POISON, POISON_CARRIED = "read_beta", "written_beta", "poison", "poison_carried"
@@ -118,7 +114,9 @@ class _Pivot:
             for g in frame.graphs
         )
         targets = tuple(t for c in self.classes for t in self._targets(c))
-        return CounterProgram(frame.program.name, variables, frame.counters(), processes, targets, (CLASS, CLOSED), frame.counter_order())
+        return CounterProgram(
+            frame.program.name, variables, frame.counters(), processes, targets, (CLASS, CLOSED), frame.counter_order()
+        )
 
     def _sites(self, c: PivotClass) -> list[EventEdge]:
         return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]
@@ -159,18 +157,8 @@ class _Pivot:
         return edge.thread != c.thread or edge.target in self.ahead[c]
 
     def _phase1(self, edge: EventEdge) -> Body[EventLabel]:
-        counted: tuple[Statement, ...] = ()
-        if edge.type is EventType.P:
-            counted = self._consume(edge, early=True)
-        elif edge.type in NIC_WRITE_TYPES:
-            counted = completion(self.frame, edge, early=True)
+        counted, *_ = self.frame.first_part(edge)
         return leaf(EventLabel(edge, 1), *effect(self.frame, edge), *counted)
-
-    def _consume(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
-        assert edge.remote is not None
-        qp = edge.thread, edge.remote
-        taken: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), -1),)
-        return (*taken, Add(self.frame.early(qp), -1)) if early else taken
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """One alternative per pivot class that the event may come after: it becomes the first of beta, tainted."""
@@ -184,8 +172,7 @@ class _Pivot:
             if c.writes:
                 enter.append((POISON, Const(self.frame.bit(c.cell))))
             statements = (Require(here), Assign(tuple(enter)), *self._into_beta(edge, Const(1)))
-            for path, _ in self._completing(edge, EventLabel(edge, 2)).leaves():
-                starts.append(leaf(EventLabel(edge, 2, c), *statements, *path))
+            starts += [leaf(EventLabel(edge, 2, c), *statements, *counted) for counted in self.frame.second_part(edge)]
         return starts
 
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
@@ -222,36 +209,32 @@ class _Pivot:
             Assign(((CLOSED, closed), *masks)),
         )
 
+    def _forced(self, edge: EventEdge) -> Expr:
+        """In alpha the event would break a rule against the events already in beta."""
+        return disj(self.frame.oppo_forces(edge), self._forced_by_conflict(edge))
+
+    def _alpha_allowed(self, edge: EventEdge) -> Expr:
+        return negate(self._forced(edge))
+
+    def _beta_chosen(self, edge: EventEdge) -> Expr:
+        """Accesses that conflict with the pivot may be in beta without being forced."""
+        return self._meets_pivot(edge)
+
+    def _cuts(self, edge: EventEdge) -> Expr:
+        """In beta the event would keep the pivot out of alpha: a CPU event of the pivot's own thread."""
+        return self._own(edge) if edge.type in CPU_TYPES else FALSE
+
+    def _poisons(self, edge: EventEdge) -> Expr:
+        """In beta the event would make a CPU event depend on the pivot's value."""
+        return has_bit(POISON, self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
-        frame, kind = self.frame, edge.type
-        forced = disj(frame.oppo_forces(edge), self._forced_by_conflict(edge))
         taint = Assign((("taint'", self._taint(edge)),))
-        counted: tuple[Statement, ...] = ()
-        if kind is EventType.P:
-            counted = self._consume(edge, early=True)
-        elif kind in NIC_WRITE_TYPES:
-            counted = completion(frame, edge, early=True)
-        elif kind is EventType.NF and edge.remote and (edge.thread, edge.remote) in frame.fence_flagged:
-            qp = edge.thread, edge.remote
-            overtakes = has_bit(frame.beta(qp), NIC_BITS[EventType.NLW])
-            counted = (Assign(((frame.fenced(qp), Ite(overtakes, Const(1), Name(frame.fenced(qp)))),)),)
         closing = disj(self._meets_pivot(edge), self._own(edge))
         spread = self._spreading(edge, Name("taint'"), closing)
-        if kind in NIC_WRITE_TYPES and frame.counted(edge):
-            return self._alpha_completion(edge, forced, (taint, *effect(frame, edge), *spread))
-        return leaf(EventLabel(edge, 1), Require(negate(forced)), taint, *effect(frame, edge), *counted, *spread)
-
-    def _alpha_completion(self, edge: EventEdge, forced: Expr, rest: tuple[Statement, ...]) -> Body[EventLabel]:
-        """A polled NIC write in alpha: its completion is early unless one that forces its poll came before it."""
-        assert edge.remote is not None
-        after_forced = Name(self.frame.forced((edge.thread, edge.remote)))
-        label = EventLabel(edge, 1)
-        branches = (
-            leaf(label, Require(negate(after_forced)), *completion(self.frame, edge, early=True)),
-            leaf(label, Require(after_forced), *completion(self.frame, edge, early=False)),
-        )
-        return Body((Require(negate(forced)), *rest), branches)
+        statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
+        return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
 
     def _beta(self, edge: EventEdge) -> Body[EventLabel]:
         """The event goes to beta: a rule forces it, or it conflicts with the pivot and chooses to."""
@@ -259,28 +242,21 @@ class _Pivot:
         meets = self._meets_pivot(edge)
         if edge.type is EventType.P:
             return self._beta_poll(edge)
-        forced = disj(frame.oppo_forces(edge), self._forced_by_conflict(edge), meets)
         taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
-        allowed: list[Statement] = [Require(forced)]
-        if edge.type in CPU_TYPES:
-            allowed.append(Require(negate(self._own(edge))))
-        statements = (*allowed, taint, *self._into_beta(edge, Name("taint'")))
-        return Body(statements, (self._completing(edge, EventLabel(edge, 2)),))
+        allowed = disj(self._forced(edge), self._beta_chosen(edge))
+        statements = (Require(allowed), Require(negate(self._cuts(edge))), taint, *self._into_beta(edge, Name("taint'")))
+        return Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
-        before: list[Statement] = []
-        if edge.type in CPU_TYPES and reads(edge) and bit:
-            before.append(Require(negate(has_bit(POISON, bit))))
-        keep_value = self._freeze(edge, bit)
-        updates = [*keep_value, *self._poisoning(edge, bit)]
+        updates = [*self._freeze(edge, bit), *self._poisoning(edge, bit)]
         if bit and reads(edge):
             updates.append(set_bit(READ_BETA, bit))
         if bit and writes(edge):
             updates.append(set_bit(WRITTEN_BETA, bit))
         spread = self._spreading(edge, taint, self._own(edge))
-        return (*before, Assign(tuple(updates)), *effect(frame, edge), *spread)
+        return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
     def _freeze(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
@@ -306,45 +282,17 @@ class _Pivot:
             case _:
                 return []
 
-    def _completing(self, edge: EventEdge, label: EventLabel) -> Body[EventLabel]:
-        """The effect of a non-poll event of beta on the queue pair's set of types and on the counters."""
-        frame, me = self.frame, 1 << edge.thread
-        if edge.type in CPU_TYPES:
-            forget = tuple(Forget(frame.early(qp)) for qp in frame.polled if qp[0] == edge.thread)
-            return leaf(label, Assign((set_bit(CPU_BETA, me),)), *forget)
-        assert edge.remote is not None and edge.type is not None
-        qp = edge.thread, edge.remote
-        added = Assign((set_bit(frame.beta(qp), NIC_BITS[edge.type]),))
-        if edge.type not in NIC_WRITE_TYPES or qp not in frame.polled:
-            return leaf(label, added)
-        forces: Expr = TRUE
-        if edge.type is EventType.NRW:
-            forces = disj(Name(frame.forced(qp)), has_bit(frame.beta(qp), NIC_BITS[EventType.NLR]))
-        late = leaf(
-            label, Require(forces), Assign(((frame.forced(qp), Const(1)),)), added, *completion(frame, edge, early=False)
-        )
-        early = leaf(label, Require(negate(forces)), added, *completion(frame, edge, early=True))
-        return Body((), (late,) if forces == TRUE else (late, early))
-
     def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
-        frame, me = self.frame, 1 << edge.thread
+        """A poll goes to beta with its thread, or because no early completion is left for it."""
+        frame, thread_in_beta = self.frame, has_bit(CPU_BETA, 1 << edge.thread)
         assert edge.remote is not None
         early = frame.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
-        allowed = (
-            Require(negate(self._own(edge))),
-            taint,
-            *self._spreading(edge, Name("taint'"), FALSE),
-            *effect(frame, edge),
-        )
-        consumed = self._consume(edge, early=False)
-        forget = tuple(Forget(frame.early(qp)) for qp in frame.polled if qp[0] == edge.thread)
-        label = EventLabel(edge, 2)
-        again = leaf(label, Require(has_bit(CPU_BETA, me)), *consumed)
-        first = leaf(
-            label, Require(negate(has_bit(CPU_BETA, me))), Zero(early), *consumed, Assign((set_bit(CPU_BETA, me),)), *forget
-        )
-        return Body(allowed, (again, first))
+        spread = self._spreading(edge, Name("taint'"), FALSE)
+        (counted,) = frame.second_part(edge)
+        again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
+        first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
+        return Body((Require(negate(self._cuts(edge))), taint, *spread, *effect(frame, edge)), (again, first))
 
     def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
         """Where the pivot itself can be put, last into alpha."""

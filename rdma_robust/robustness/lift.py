@@ -115,7 +115,10 @@ class _Replay:
             written = evaluate(edge.written, self._registers_before(number))
         elif edge.type in (EventType.NRW, EventType.NLW):
             thread = self.threads[edge.thread]
-            written = self.done[thread.edges[thread.edges.index(number) - 1]].read
+            carried = thread.edges[thread.edges.index(number) - 1]
+            if carried not in self.done:
+                raise InternalError("the witness has a NIC write before its read")
+            written = self.done[carried].read
         elif edge.type in CPU_TYPES:
             self._registers_before(number)
         if edge.cell is not None and edge.type in WRITE_TYPES:
@@ -126,11 +129,16 @@ class _Replay:
         )
 
     def _registers_before(self, number: int) -> dict[str, int]:
+        """The thread's registers just before edge `number`. Raises InternalError if a CPU event came too early."""
         thread = self.threads[self.edges[number].thread]
+        if number not in thread.edges[thread.applied :]:
+            raise InternalError("the witness has CPU events of one thread out of program order")
         while thread.edges[thread.applied] != number:
             earlier = thread.edges[thread.applied]
             edge = self.edges[earlier]
             event = self.done.get(earlier)
+            if event is None and edge.type in CPU_TYPES:
+                raise InternalError("the witness has an event before an earlier CPU event of its thread")
             if edge.assigns:
                 value = event.read if event is not None and edge.type in CPU_TYPES else None
                 env = thread.registers if value is None else {**thread.registers, VALUE.name: value}

@@ -7,6 +7,8 @@ well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from rdma_robust.semantics.build import trace_of_order
@@ -34,6 +36,13 @@ __all__ = [
     "sc_violation",
     "trace_of_order",
 ]
+
+
+Links = dict[int, dict[int, tuple[int, str]]]
+"""For every edge its cost and the name of its relation."""
+
+BASE_EDGE = 100
+"""What an edge costs when cycles are compared."""
 
 
 def events_of(trace: Trace, types: Collection[EventType]) -> int:
@@ -129,20 +138,23 @@ def sc(trace: Trace) -> Relation:
 
 
 def rdma_violation(trace: Trace, ordered_reads: bool = False) -> Cycle | None:
-    """Return a shortest ob cycle, or None iff the trace is RDMA-consistent (Definition 3, Theorem 4.1).
+    """Return an ob cycle, or None iff the trace is RDMA-consistent (Definition 3, Theorem 4.1).
 
-    Its `[Inst];ib` edges carry a shortest ib path of base edges in `via`.
+    The cycle has the fewest base edges, where those inside an `[Inst];ib` edge count a little more; such an edge carries a
+    shortest ib path in `via`.
     """
-    cycle = _shortest_cycle(trace, ob_parts(trace, ordered_reads))
-    if cycle is None:
+    parts = ob_parts(trace, ordered_reads)
+    if _union(parts).closure().is_irreflexive():
         return None
-    parts = ib_parts(trace, ordered_reads)
+    issued = ib_parts(trace, ordered_reads)
+    via = {(a, b): _shortest_path(trace, _links(issued), a, b) for a, b in parts["[Inst];ib"]}
+    links = _links(parts, {pair: (BASE_EDGE + 1) * len(path) for pair, path in via.items()})
+    cycle = _shortest_cycle(trace, links)
+    assert cycle is not None
 
     def expand(edge: CycleEdge) -> CycleEdge:
-        if edge.relation != "[Inst];ib":
-            return edge
-        via = _shortest_path(trace, parts, edge.source.index, edge.target.index)
-        return CycleEdge(edge.source, edge.relation, edge.target, via)
+        path = via[edge.source.index, edge.target.index] if edge.relation == "[Inst];ib" else ()
+        return replace(edge, via=path)
 
     return Cycle(tuple(expand(edge) for edge in cycle.edges))
 
@@ -153,12 +165,14 @@ def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
     With `through`, only cycles through that event count. As po is transitive, a shortest cycle visits each thread at
     most once, with at most two events there (section 6.5 of the paper).
     """
-    return _shortest_cycle(trace, sc_parts(trace), through)
+    if sc(trace).closure().is_irreflexive():
+        return None
+    return _shortest_cycle(trace, _links(sc_parts(trace)), through)
 
 
 def is_violating(trace: Trace, ordered_reads: bool = False) -> bool:
     """Return whether the trace is RDMA-consistent but not SC-consistent (Definition 3)."""
-    return sc_violation(trace) is not None and ob(trace, ordered_reads).is_irreflexive()
+    return not sc(trace).closure().is_irreflexive() and ob(trace, ordered_reads).is_irreflexive()
 
 
 def _union(parts: Mapping[str, Relation]) -> Relation:
@@ -168,35 +182,40 @@ def _union(parts: Mapping[str, Relation]) -> Relation:
     return first
 
 
-def _shortest_cycle(trace: Trace, parts: Mapping[str, Relation], through: int | None = None) -> Cycle | None:
-    union = _union(parts)
-    cyclic = [a for a, row in enumerate(union.closure().rows) if row >> a & 1]
-    best: tuple[CycleEdge, ...] = ()
-    for start in cyclic if through is None else [a for a in cyclic if a == through]:
-        edges = _shortest_path(trace, parts, start, start)
-        if not best or len(edges) < len(best):
-            best = edges
-    return Cycle(best) if best else None
+def _links(parts: Mapping[str, Relation], costs: Mapping[tuple[int, int], int] | None = None) -> Links:
+    """Name every edge after the first relation that has it; edges of [Inst];ib alone cost what `costs` says."""
+    links: Links = {}
+    for name, part in parts.items():
+        for a, b in part:
+            cost = costs[a, b] if costs is not None and name == "[Inst];ib" else BASE_EDGE
+            links.setdefault(a, {}).setdefault(b, (cost, name))
+    return links
 
 
-def _shortest_path(trace: Trace, parts: Mapping[str, Relation], start: int, goal: int) -> tuple[CycleEdge, ...]:
-    """Return a shortest non-empty path; each edge is named after the first of `parts` that has it. One must exist."""
-    rows = _union(parts).rows
+def _shortest_cycle(trace: Trace, links: Links, through: int | None = None) -> Cycle | None:
+    best: tuple[int, tuple[CycleEdge, ...]] | None = None
+    for start in sorted(links) if through is None else [through]:
+        edges = _shortest_path(trace, links, start, start)
+        cost = sum(links[e.source.index][e.target.index][0] for e in edges)
+        if edges and (best is None or cost < best[0]):
+            best = (cost, edges)
+    return None if best is None else Cycle(best[1])
+
+
+def _shortest_path(trace: Trace, links: Links, start: int, goal: int) -> tuple[CycleEdge, ...]:
+    """Return a cheapest path with at least one edge, or nothing if there is none (Dijkstra's algorithm)."""
     parent: dict[int, int] = {}
-    layer = [start]
-    while goal not in parent:
-        following = []
-        for a in layer:
-            for b in range(len(rows)):
-                if rows[a] >> b & 1 and b not in parent:
-                    parent[b] = a
-                    following.append(b)
-        layer = following
+    heap = [(cost, b, start) for b, (cost, _) in links.get(start, {}).items()]
+    heapify(heap)
+    while heap and goal not in parent:
+        cost, point, before = heappop(heap)
+        if point not in parent:
+            parent[point] = before
+            for b, (more, _) in links.get(point, {}).items():
+                heappush(heap, (cost + more, b, point))
+    if goal not in parent:
+        return ()
     points = [goal]
     while len(points) == 1 or points[-1] != start:
         points.append(parent[points[-1]])
-    points.reverse()
-    return tuple(
-        CycleEdge(trace.events[a], next(n for n, part in parts.items() if (a, b) in part), trace.events[b])
-        for a, b in pairwise(points)
-    )
+    return tuple(CycleEdge(trace.events[a], links[a][b][1], trace.events[b]) for b, a in pairwise(points))[::-1]

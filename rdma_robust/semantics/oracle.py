@@ -59,7 +59,7 @@ def oracle_robust(
     """
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)
-    for base in _candidates(program, ordered_reads, limits, extent):
+    for base in _candidates(program, ordered_reads, limits, extent, budget):
         found: list[Trace] = []
         search: Search
 
@@ -89,7 +89,7 @@ def axiomatic_outcomes(
     budget = Budget(limits.decisions, limits.timeout)
     sc: set[FinalState] = set()
     rdma: set[FinalState] = set()
-    for base in _candidates(program, ordered_reads, limits, Extent.ENDED):
+    for base in _candidates(program, ordered_reads, limits, Extent.ENDED, budget):
         search: Search
 
         def leaf(partial: Partial) -> bool:
@@ -108,7 +108,9 @@ def axiomatic_outcomes(
     return AxiomaticOutcomes(frozenset(sc), frozenset(rdma))
 
 
-def _candidates(program: Program, ordered_reads: bool, limits: OracleLimits, extent: Extent) -> Iterator[Candidate]:
+def _candidates(
+    program: Program, ordered_reads: bool, limits: OracleLimits, extent: Extent, budget: Budget
+) -> Iterator[Candidate]:
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values = possible_values(program)
@@ -122,6 +124,7 @@ def _candidates(program: Program, ordered_reads: bool, limits: OracleLimits, ext
         base = Candidate(program, chosen)
         if base.n > limits.events:
             raise SizeLimitError(f"an execution has more than {limits.events} events, too many for the oracle")
+        budget.spend()
         yield base
 
 

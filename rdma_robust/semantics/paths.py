@@ -12,6 +12,8 @@ from rdma_robust.language.expr import VALUE
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, EventType
 
+STEPS_PER_PATH = 50
+
 
 class Extent(Enum):
     """Which prefixes of paths are wanted: those at the thread's exit, those that may be stuck for good, or all."""
@@ -79,12 +81,15 @@ class _Walker:
 
     def run(self) -> tuple[Path, ...]:
         found = []
+        visited = 0
         todo = [_Node(self.thread.entry, {name: constant(v) for name, v in self.thread.registers}, (), ())]
         while todo:
             node = todo.pop()
+            visited += 1
             if self.wanted(node):
                 found.append(self.path(node))
-            if len(found) + len(todo) > self.limit:
+            # Dead ends count as well, though less: a program may have many branches and no path to its end.
+            if len(found) > self.limit or visited > STEPS_PER_PATH * self.limit:
                 raise SizeLimitError(f"thread {self.thread.name} has more than {self.limit} paths, too many for the oracle")
             if not node.half:
                 todo += reversed([n for target, step in self.out.get(node.point, []) for n in self.take(node, target, step)])

@@ -16,6 +16,8 @@ from rdma_robust.language.expr import OPERATORS, Binary, Const, Expr, Ite, Name,
 Reads = Sequence[int]
 """Values by event, of all threads; a term looks at the events of one thread, which start at an offset."""
 
+Evaluator = Callable[[Reads, int], int]
+
 MAX_TERM = 5000
 
 
@@ -29,7 +31,7 @@ class Term:
 
     support: int
     const: int | None
-    of: Callable[[Reads, int], int]
+    of: Evaluator
     size: int = 1
 
 
@@ -64,7 +66,7 @@ def term_of(expr: Expr, env: Mapping[str, Term]) -> Term:
             return _binary(OPERATORS[op], term_of(left, env), term_of(right, env))
 
 
-def _node(of: Callable[[Reads, int], int], *parts: Term) -> Term:
+def _node(of: Evaluator, *parts: Term) -> Term:
     support = 0
     for part in parts:
         support |= part.support

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -24,11 +24,9 @@ from rdma_robust.language.cfg import (
     steps,
 )
 from rdma_robust.language.expr import TRUE, VALUE, Expr, names
-from rdma_robust.semantics.terms import read_at, term_of
+from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
 Registers = tuple[int, ...]
-Evaluator = Callable[[Sequence[int], int], int]
-"""Takes the registers followed by the value read (VALUE), and 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +41,12 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A step with its expressions compiled. `target` and `source` are cell numbers, -1 where there is none.
+    """A step with its expressions compiled, over the registers followed by VALUE.
 
-    `guard` is None for true. `qp` numbers the thread's queue pairs, -1 for CPU accesses; `number` is the command's own
-    number. `guard_reads` iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with
-    everything that other threads and the NIC do, and lies on no cycle; `constant` iff nobody ever writes the source.
+    `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. `qp` numbers the thread's
+    queue pairs, -1 for CPU accesses; `number` is the command's own. `guard_reads` iff the guard depends on the value
+    read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
+    no cycle; `constant` iff nobody ever writes the source.
     """
 
     step: Step

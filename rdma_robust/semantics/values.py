@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -11,9 +11,10 @@ import networkx as nx
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.cfg import Cas, Cell, Get, Program, Put, Read, Step, Thread, Write, steps
-from rdma_robust.language.expr import VALUE, Binary, Const, Expr, Ite, Unary, evaluate, names
+from rdma_robust.language.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
+from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
-MAX_VALUATIONS = 1024
+MAX_VALUATIONS = 512
 """A step is evaluated for at most so many valuations of its names; beyond, its results are taken to be anything."""
 
 MAX_DOMAIN = 1 << 20
@@ -44,11 +45,31 @@ def possible_values(program: Program) -> dict[Cell, frozenset[int]]:
     return analysis.cells
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A step's guard and the expressions whose values matter, over the values of the names in `used`."""
+
+    used: tuple[str, ...]
+    guard: Evaluator
+    wanted: tuple[Evaluator, ...]
+
+
+def _compile(step: Step) -> _Compiled:
+    exprs = [expr for _, expr in step.assigns]
+    exprs += [step.op.value] if isinstance(step.op, Write) else []
+    exprs += [step.op.expected, step.op.new] if isinstance(step.op, Cas) else []
+    used = tuple(sorted({name for expr in (step.guard, *exprs) for name in names(expr)}))
+    env = {name: read_at(i) for i, name in enumerate(used)}
+    guard = term_of(step.guard, env)
+    return _Compiled(used, guard.of, () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs))
+
+
 @dataclass
 class _Analysis:
     program: Program
     cells: dict[Cell, Values]
     points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
+    compiled: dict[Step, _Compiled] = field(default_factory=dict)
     anything_cache: Values | None = None
 
     def run(self, number: int, thread: Thread) -> None:
@@ -76,10 +97,10 @@ class _Analysis:
         choices = dict(registers)
         if isinstance(op, Read | Cas):
             choices[VALUE.name] = self.cells[op.cell]
-        wanted = [expr for _, expr in step.assigns] + ([op.value] if isinstance(op, Write) else [])
-        if isinstance(op, Cas):
-            wanted += [op.expected, op.new]
-        results = self.results(step.guard, wanted, choices)
+        compiled = self.compiled.get(step)
+        if compiled is None:
+            compiled = self.compiled[step] = _compile(step)
+        results = self.results(compiled, choices)
         if results is None:
             return None
         if isinstance(op, Put | Get):
@@ -88,19 +109,17 @@ class _Analysis:
             self.cells[op.cell] |= results[-1]
         return {**registers, **{name: result for (name, _), result in zip(step.assigns, results, strict=False)}}
 
-    def results(self, guard: Expr, wanted: Sequence[Expr], choices: Mapping[str, Values]) -> list[Values] | None:
+    def results(self, compiled: _Compiled, choices: Mapping[str, Values]) -> list[Values] | None:
         """Return the values of each expression over the valuations that satisfy the guard, None if there are none."""
-        used = sorted({name for expr in (guard, *wanted) for name in names(expr)})
-        if prod(len(choices[name]) for name in used) > MAX_VALUATIONS:
-            return [self.anything()] * len(wanted)
-        found: list[set[int]] = [set() for _ in wanted]
+        if prod(len(choices[name]) for name in compiled.used) > MAX_VALUATIONS:
+            return [self.anything()] * len(compiled.wanted)
+        found: list[set[int]] = [set() for _ in compiled.wanted]
         enabled = False
-        for valuation in product(*(choices[name] for name in used)):
-            env = dict(zip(used, valuation, strict=True))
-            if evaluate(guard, env):
+        for valuation in product(*(choices[name] for name in compiled.used)):
+            if compiled.guard(valuation, 0):
                 enabled = True
-                for values, expr in zip(found, wanted, strict=True):
-                    values.add(evaluate(expr, env))
+                for values, of in zip(found, compiled.wanted, strict=True):
+                    values.add(of(valuation, 0))
         return [frozenset(values) for values in found] if enabled else None
 
     def anything(self) -> Values:

@@ -1,7 +1,7 @@
 """Lowering: a counter program becomes a VASS whose control states are valuations of its finite variables.
 
-The program is compiled to one Python function from a control state to its successors (each process dispatches on its
-location, every command body becomes nested `if`s over local variables) and one function that tests the targets.
+The program is compiled to Python: one function per process and location (every command body becomes nested `if`s over
+local variables) and one that tests the targets.
 Counters with a proven bound become finite variables; the others are the VASS's counters.
 """
 
@@ -13,62 +13,89 @@ from typing import Any, Generic, TypeVar
 
 from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary, divide, modulo
 from rdma_robust.program.bounds import counter_bounds
-from rdma_robust.program.model import Add, Assign, Body, CounterProgram, Forget, Require, Statement, Target, Zero, pc
+from rdma_robust.program.model import (
+    Add,
+    Assign,
+    Body,
+    Command,
+    CounterProgram,
+    Forget,
+    Process,
+    Require,
+    Statement,
+    Zero,
+    pc,
+)
 from rdma_robust.vass.model import Control, Effect
 
 Label = TypeVar("Label")
-Successors = Callable[[Control], list[tuple[int, Control, int]]]
+Move = Callable[[Control, Callable[[tuple[int, Control, int]], None]], None]
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BOOLEAN = _COMPARISONS | {"&&", "||"}
 _CALLS = {"/": "divide", "%": "modulo"}
 
 
-@dataclass(frozen=True)
 class LoweredProgram(Generic[Label]):
     """The :class:`~rdma_robust.vass.model.Vass` of a counter program.
 
     `labels[i]` is the label of transition i, `targets[i]` that of target i; `fields` names the entries of a control
-    state, `unbounded` the counters.
+    state, `unbounded` the counters. Transitions are compiled, and numbered, when a process first comes to a location;
+    `compile_all` does it at once.
     """
 
-    fields: tuple[str, ...]
-    unbounded: tuple[str, ...]
-    initial: Control
-    labels: tuple[Label, ...]
-    targets: tuple[Label | None, ...]
-    effects: tuple[Effect, ...]
-    successors: Successors
-    target: Callable[[Control], int]
-    rank: Callable[[Control], int]
-    max_rank: int
+    def __init__(self, program: CounterProgram[Label]) -> None:
+        bounds = counter_bounds(program)
+        self.unbounded = tuple(c for c in program.counters if bounds[c] is None)
+        bounded = tuple(c for c in program.counters if bounds[c] is not None)
+        pcs = ((pc(i), p.entry) for i, p in enumerate(program.processes))
+        start = (*pcs, *program.variables, *((c, 0) for c in bounded))
+        self.fields = tuple(name for name, _ in start)
+        self.initial: Control = tuple(value for _, value in start)
+        self.targets = tuple(t.label for t in program.targets)
+        self.max_rank = len(program.milestones)
+        writer = _Writer(self.fields, self.unbounded)
+        self.labels: list[Label] = writer.labels
+        self.effects = writer.effects
+        self.target: Callable[[Control], int] = writer.target_test(program)
+        self.rank: Callable[[Control], int] = writer.rank(program.milestones)
+        self._moves = tuple(_Moves(writer, i, p) for i, p in enumerate(program.processes))
 
     @property
     def dimension(self) -> int:
         return len(self.unbounded)
 
+    def successors(self, state: Control) -> list[tuple[int, Control, int]]:
+        out: list[tuple[int, Control, int]] = []
+        for moves, location in zip(self._moves, state, strict=False):
+            moves[location](state, out.append)
+        return out
+
+    def compile_all(self) -> None:
+        for moves in self._moves:
+            for location in sorted(moves.commands):
+                moves[location]
+
 
 def lower(program: CounterProgram[Label]) -> LoweredProgram[Label]:
     """Compile `program`; see the module's docstring."""
-    bounds = counter_bounds(program)
-    unbounded = tuple(c for c in program.counters if bounds[c] is None)
-    bounded = tuple(c for c in program.counters if bounds[c] is not None)
-    fields = (*(pc(i) for i in range(len(program.processes))), *(n for n, _ in program.variables), *bounded)
-    initial = (*(p.entry for p in program.processes), *(v for _, v in program.variables), *(0 for _ in bounded))
-    writer = _Writer(fields, unbounded)
-    successors = writer.compile(writer.successors(program), "successors")
-    return LoweredProgram(
-        fields,
-        unbounded,
-        initial,
-        tuple(writer.labels),
-        tuple(t.label for t in program.targets),
-        tuple(writer.effects),
-        successors,
-        writer.compile(writer.target_test(program.targets), "target"),
-        writer.compile(writer.rank(program.milestones), "rank"),
-        len(program.milestones),
-    )
+    return LoweredProgram(program)
+
+
+class _Moves(dict[int, Move]):
+    """What one process does at each of its locations, compiled on demand."""
+
+    def __init__(self, writer: _Writer, index: int, process: Process[Any]) -> None:
+        super().__init__()
+        self.commands: dict[int, list[Command[Any]]] = {}
+        for command in process.commands:
+            self.commands.setdefault(command.source, []).append(command)
+        self._writer = writer
+        self._index = index
+
+    def __missing__(self, location: int) -> Move:
+        move = self[location] = self._writer.moves(self._index, self.commands.get(location, ()))
+        return move
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,34 +124,29 @@ class _Writer:
         exec("\n".join(lines), space)
         return space[name]
 
-    def successors(self, program: CounterProgram[Any]) -> list[str]:
-        lines = ["def successors(state):", f" {self._unpack()} = state", " out = []", " add = out.append"]
+    def moves(self, process: int, commands: Iterable[Command[Any]]) -> Move:
+        """Compile what a process does at one location: a function that hands each successor to its second argument."""
+        lines = ["def moves(state, add):", f" {self._unpack()} = state"]
         scope = _Scope(dict(self.base), (0,) * len(self.column), (0,) * len(self.column))
-        for index, process in enumerate(program.processes):
-            by_source: dict[int, list[Any]] = {}
-            for command in process.commands:
-                by_source.setdefault(command.source, []).append(command)
-            word = "if"
-            for source in sorted(by_source):
-                lines.append(f" {word} {self.base[pc(index)]} == {source}:")
-                word = "elif"
-                for command in by_source[source]:
-                    moved = {**scope.local, pc(index): str(command.target)}
-                    self._body(command.body, _Scope(moved, scope.guard, scope.delta), 2, lines)
-        lines.append(" return out")
-        return lines
+        for command in commands:
+            moved = {**scope.local, pc(process): str(command.target)}
+            self._body(command.body, _Scope(moved, scope.guard, scope.delta), 1, lines)
+        move: Move = self.compile(lines, "moves")
+        return move
 
-    def target_test(self, targets: Sequence[Target[Any]]) -> list[str]:
+    def target_test(self, program: CounterProgram[Any]) -> Callable[[Control], int]:
         lines = ["def target(state):", f" {self._unpack()} = state"]
-        for index, target in enumerate(targets):
+        lines += [f" if not {self.base[name]}: return -1" for name in program.milestones]
+        for index, target in enumerate(program.targets):
             at = "" if target.process is None else f"{self.base[pc(target.process)]} == {target.location} and "
             lines.append(f" if {at}{self._test(target.condition, self.base)}: return {index}")
-        lines.append(" return -1")
-        return lines
+        test: Callable[[Control], int] = self.compile([*lines, " return -1"], "target")
+        return test
 
-    def rank(self, milestones: Sequence[str]) -> list[str]:
+    def rank(self, milestones: Sequence[str]) -> Callable[[Control], int]:
         reached = " + ".join(f"(state[{self.fields.index(name)}] != 0)" for name in milestones)
-        return ["def rank(state):", f" return {reached or 0}"]
+        rank: Callable[[Control], int] = self.compile(["def rank(state):", f" return {reached or 0}"], "rank")
+        return rank
 
     def _unpack(self) -> str:
         return "(" + "".join(f"{self.base[name]}, " for name in self.fields) + ")"
@@ -146,12 +168,17 @@ class _Writer:
     def _statement(self, statement: Statement, scope: _Scope, depth: int, lines: list[str]) -> tuple[_Scope, int]:
         indent = " " * depth
         match statement:
+            case Require(Const(truth)) if truth:
+                return scope, depth
             case Require(condition):
                 lines.append(f"{indent}if {self._test(condition, scope.local)}:")
                 return scope, depth + 1
             case Assign(updates):
                 local = dict(scope.local)
                 for name, value in updates:
+                    if isinstance(value, Const | Name):
+                        local[name] = self._value(value, scope.local)
+                        continue
                     self.fresh += 1
                     local[name] = f"t{self.fresh}"
                     lines.append(f"{indent}{local[name]} = {self._value(value, scope.local)}")

@@ -221,7 +221,15 @@ def test_byte_order_mark_and_nul(cli: Cli, programs: Path) -> None:
     assert cli("nul.rdma").returncode == 2
 
 
-HOSTILE = ["[red]x[/red].rdma", "esc\x1b[31m.rdma", "new\nline.rdma", "{0}%s.rdma", "-dash.rdma", "bidi\u202e.rdma", "[bad.rdma"]
+HOSTILE = [
+    "[red]x[bold].rdma",
+    "esc\x1b[31m.rdma",
+    "new\nline.rdma",
+    "{0}%s.rdma",
+    "-dash.rdma",
+    "bidi\u202e.rdma",
+    "[bad.rdma",
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -237,7 +245,7 @@ def test_hostile_file_names(cli: Cli, programs: Path, name: str) -> None:
 def test_undecodable_file_names(cli: Cli, programs: Path) -> None:
     with open(os.fsencode(programs) + b"/bad\xff.rdma", "w", encoding="utf-8") as stream:
         stream.write(ROBUST)
-    assert valid(cli(".", "--format", "json").stdout)["results"][1]["file"] == "bad\\udcff.rdma"
+    assert valid(cli(".", "--format", "json").stdout)["results"][1]["file"] == "./bad\\udcff.rdma"
     assert "bad\\udcff.rdma" in cli(".").stdout
 
 

@@ -22,7 +22,7 @@ from rdma_robust.semantics.build import nfo_pairs
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Cycle, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
-from support.traces import trace_in_order
+from tests.support.traces import trace_in_order
 
 SB = """
 node A { x = 0 }
@@ -70,7 +70,12 @@ def test_program_order_kept_between_cpu_accesses() -> None:
 
 
 def test_queue_pairs_and_preserved_order() -> None:
-    text = "node A { x = 0 }\nnode B { y = 0 }\nnode C { z = 0 }\nthread T on A { put B.y = x; put C.z = x; poll B; rfence B; get x = B.y }"
+    text = """
+    node A { x = 0 }
+    node B { y = 0 }
+    node C { z = 0 }
+    thread T on A { put B.y = x; put C.z = x; poll B; rfence B; get x = B.y }
+    """
     program, trace = trace_in_order(text, " ".join(f"T:{i}" for i in range(8)))
     check_well_formed(program, trace)
     nlr, nrw, nlr2, nrw2, poll, fence, nrr, write = (at(trace, 0, i) for i in range(8))
@@ -109,9 +114,9 @@ def test_polling_a_put_orders_its_source_read() -> None:
     _, trace = trace_in_order(text, "T:2 T:3 T:0 T:1")
     cycle = rdma_violation(trace)
     assert cycle is not None
-    assert relations(cycle) == ["oppo", "rf", "[Inst];ib"] or "[Inst];ib" in relations(cycle)
+    assert "[Inst];ib" in relations(cycle)
     expanded = next(edge for edge in cycle.edges if edge.relation == "[Inst];ib")
-    assert [step.relation for step in expanded.via][-2:] == ["ippo", "pf"] or expanded.via[-1].relation == "pf"
+    assert [step.relation for step in expanded.via][:2] == ["ippo", "pf"]
     assert expanded.via[0].source == expanded.source and expanded.via[-1].target == expanded.target
 
 

@@ -1,0 +1,47 @@
+"""The installed command: `fmt`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import NOT_ROBUST, Cli
+
+CROOKED = "node A{x=0} // kept\nthread T on A{x=1}\n"
+
+
+def test_printing_checking_and_writing(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "crooked.rdma"
+    path.write_text(CROOKED)
+    path.chmod(0o640)
+    printed = cli("fmt", "crooked.rdma")
+    assert printed.returncode == 0
+    assert printed.stdout != CROOKED
+    assert "// kept" in printed.stdout
+    assert path.read_text() == CROOKED
+    check = cli("fmt", "--check", "crooked.rdma")
+    assert (check.returncode, check.stdout) == (1, "")
+    assert "crooked.rdma: would be reformatted" in check.stderr
+    assert path.read_text() == CROOKED
+    assert cli("fmt", "--write", "crooked.rdma").returncode == 0
+    assert path.read_text() == printed.stdout
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert cli("fmt", "--check", "crooked.rdma").returncode == 0
+    assert cli("fmt", "-", stdin=CROOKED).stdout == printed.stdout
+    assert cli("fmt", "--write", "-", stdin=CROOKED).returncode == 2
+
+
+def test_what_does_not_parse_is_never_written(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.rdma").write_text("node A { x\n")
+    (tmp_path / "crooked.rdma").write_text(CROOKED)
+    done = cli("fmt", "--write", "bad.rdma", "crooked.rdma", "missing.rdma")
+    assert done.returncode == 2
+    assert "bad.rdma:" in done.stderr
+    assert "missing.rdma: error: no such file" in done.stderr
+    assert (tmp_path / "bad.rdma").read_text() == "node A { x\n"
+    assert (tmp_path / "crooked.rdma").read_text() != CROOKED
+
+
+def test_usage(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.rdma").write_text(NOT_ROBUST)
+    assert cli("fmt", "--check", "--write", "a.rdma").returncode == 2
+    assert cli("fmt").returncode == 2

@@ -1,0 +1,147 @@
+"""Ctrl-C, termination and readers that leave: what is done is reported, and no process stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.conftest import COMMAND, ROBUST, ROOT
+
+SCHEMA = json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text())
+
+
+def endless(threads: int = 6) -> str:
+    """A robust program with far too many states: threads that write each other's words and flush after every write."""
+    lines = [f"node N{k} {{ x{k}, y{k}, f{k} }}" for k in range(threads)]
+    for k in range(threads):
+        following = (k + 1) % threads
+        flush = f"get f{k} = N{following}.x{following}; poll N{following}; poll N{following}"
+        body = "; ".join(f"put N{following}.y{following} = {value}; {flush}; r = y{k}" for value in range(1, 6))
+        lines.append(f"thread T{k} on N{k} {{ reg r; {body} }}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A program that is done at once, with a warning that tells when; and one that never is."""
+    (tmp_path / "a.rdma").write_text(ROBUST.replace("node B { y }", "node B { y, unused }"))
+    (tmp_path / "b.rdma").write_text(endless())
+    return tmp_path
+
+
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Start the command in a process group of its own and wait until it has reported `a.rdma`."""
+    process = subprocess.Popen(
+        [COMMAND, "a.rdma", "b.rdma", "--timeout", "100", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        assert "warning" in process.stderr.readline()
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def group_is_gone(group: int, seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_prints_what_is_done(folder: Path, jobs: str) -> None:
+    with running(folder, "--jobs", jobs) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "a.rdma  robust" in out
+        assert "interrupted: 1 of 2 done" in out
+        assert "Traceback" not in err
+        assert group_is_gone(process.pid)
+
+
+def test_ctrl_c_leaves_valid_json(folder: Path) -> None:
+    with running(folder, "--jobs", "2", "--format", "json", "-o", "report.json") as process:
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+    report = json.loads((folder / "report.json").read_text())
+    Draft202012Validator(SCHEMA).validate(report)
+    assert report["interrupted"] is True
+    assert [r["file"] for r in report["results"]] == ["a.rdma"]
+
+
+def test_termination_is_an_orderly_end_too(folder: Path) -> None:
+    with running(folder, "--jobs", "2") as process:
+        process.terminate()
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 143
+        assert "interrupted: 1 of 2 done" in out
+        assert group_is_gone(process.pid)
+
+
+def test_no_process_outlives_a_killed_parent(folder: Path) -> None:
+    with running(folder, "--jobs", "2") as process:
+        process.kill()
+        process.wait()
+        assert group_is_gone(process.pid)
+
+
+def test_a_killed_process_costs_one_program(folder: Path) -> None:
+    (folder / "c.rdma").write_text(ROBUST)
+    with running(folder, "c.rdma", "--jobs", "2") as process:
+        deadline = time.monotonic() + 20
+        while len(children(process.pid)) > 1 and time.monotonic() < deadline:
+            time.sleep(0.1)  # until the worker of the other programs has nothing left and was ended
+        (worker,) = children(process.pid)
+        os.kill(worker, signal.SIGKILL)
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 3
+        rows = {line.split()[0]: line for line in out.splitlines()}
+        assert "UNKNOWN" in rows["b.rdma"]
+        assert "was killed" in rows["b.rdma"]
+        assert "robust" in rows["c.rdma"]
+
+
+def children(process: int) -> list[int]:
+    """Return the processes started by `process` (Linux)."""
+    return [int(p) for p in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def test_head(folder: Path) -> None:
+    for k in range(5):
+        (folder / f"b{k}.rdma").write_text(ROBUST)
+    (folder / "b.rdma").unlink()
+    done = subprocess.run(
+        ["bash", "-c", f'"{COMMAND}" --jobs 2 . | head -1; exit ${{PIPESTATUS[0]}}'],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 141
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

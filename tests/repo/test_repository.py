@@ -1,0 +1,108 @@
+"""The repository about itself: sizes, the suite's headers, one home for the grammar, nothing tied to one machine."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import rdma_robust
+from tests.conftest import ROOT
+
+PYTHON = sorted(p for folder in ("rdma_robust", "tests", "bench", "grammars") for p in (ROOT / folder).rglob("*.py"))
+LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=relative)
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") < LONGEST_FILE
+    if path.is_relative_to(ROOT / "rdma_robust"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body and not declares_options(node):
+                assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{node.name} in line {node.lineno}"
+
+
+def declares_options(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A command's parameters are its options with their help: a table, not code."""
+    return any("command" in ast.unparse(d) for d in function.decorator_list)
+
+
+def test_every_litmus_program_says_what_it_asks_and_what_is_expected() -> None:
+    assert LITMUS
+    for path in LITMUS:
+        text = path.read_text(encoding="utf-8")
+        assert re.search(r"^expect (not )?robust$", text, re.MULTILINE), f"{path.name} has no expect line"
+        assert text.startswith("//"), f"{path.name} has no header"
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+\.rdma", path.name), f"{path.name} is not FAMILY-variant"
+
+
+def test_all_of_the_suite_is_directly_in_litmus() -> None:
+    assert sorted((ROOT / "litmus").rglob("*.rdma")) == LITMUS
+
+
+def test_the_grammar_is_nowhere_in_python() -> None:
+    """A rule of the grammar, as `name: ...` on a line of its own, occurs in no Python file."""
+    grammar = (ROOT / "grammars/rdma.lark").read_text(encoding="utf-8")
+    bodies = {m.strip() for m in re.findall(r"^[?!]?[a-zA-Z_]+(?:\.\d+)?\s*:(.*\S.*)$", grammar, re.MULTILINE)}
+    rules = {body for body in bodies if len(body) > 15}
+    assert rules
+    for path in PYTHON:
+        text = path.read_text(encoding="utf-8")
+        assert not [rule for rule in rules if rule in text], path
+
+
+def test_no_file_names_a_machine() -> None:
+    """Paths of one machine and hosts of registries have no place in the repository."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    forbidden = re.compile(rb"/" + rb"work/|/" + rb"home/[a-z]|/" + rb"root/|py" + rb"pi\.org|index" + rb"-url")
+    for name in listed.stdout.decode().splitlines():
+        path = ROOT / name
+        if path.is_file():
+            assert not forbidden.search(path.read_bytes()), name
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == rdma_robust.__version__
+    assert f"## {rdma_robust.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "rdma_robust/schema").glob("*.json")), ids=relative)
+def test_schemas_are_valid_and_strict(path: Path) -> None:
+    schema = json.loads(path.read_text())
+    Draft202012Validator.check_schema(schema)
+
+    def visit(part: object) -> None:
+        if isinstance(part, dict):
+            if "properties" in part and part.get("type") == "object":
+                assert part["additionalProperties"] is False
+                assert set(part["required"]) == set(part["properties"])
+            for each in part.values():
+                visit(each)
+        elif isinstance(part, list):
+            for each in part:
+                visit(each)
+
+    visit(schema)
+
+
+def test_every_make_target_of_the_documents_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    documents = "".join((ROOT / name).read_text() for name in ("README.md", ".ci/run"))
+    for target in set(re.findall(r"^(?:step )?make ([a-z-]+)", documents, re.MULTILINE)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

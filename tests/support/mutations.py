@@ -1,0 +1,111 @@
+"""The consistency checks of the instrumentations, each disabled by one replacement, and programs that see it.
+
+`python -m tests.support.mutations` looks for a smallest random program on which each mutant is wrong and writes it to
+tests/agreement/mutations/; the tests then only replay these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+from rdma_robust.language.expr import FALSE, TRUE, Const, negate
+from rdma_robust.language.load import load_program
+from rdma_robust.robustness.instrument import CPU_BETA, Frame, has_bit
+from rdma_robust.robustness.instrument_pivot import _Pivot
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+from tests.support.compare import by, by_oracle
+from tests.support.random_programs import Size, random_program
+from tests.support.shrinking import shrink
+
+FOLDER = Path(__file__).parents[1] / "agreement" / "mutations"
+
+
+def _only(original: Callable[..., Any], when: Callable[[Any], bool], otherwise: Any) -> Callable[..., Any]:
+    """The method `original`, except that it returns `otherwise` for edges for which `when` holds."""
+
+    def method(self: Any, edge: Any, *rest: Any) -> Any:
+        return otherwise if when(edge) else original(self, edge, *rest)
+
+    return method
+
+
+def _always(value: Any) -> Callable[..., Any]:
+    return lambda *_arguments: value
+
+
+_MAY_ALPHA = _Pivot._alpha
+
+MUTATIONS: dict[str, tuple[type, str, Any]] = {
+    "oppo-of-cpu-events": (Frame, "oppo_forces", _only(Frame.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
+    "oppo-of-nic-events": (Frame, "nic_forces", _always(FALSE)),
+    "cpu-beta-moves-nic-events": (Frame, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
+                                  if e.type in CPU_TYPES else self.nic_forces(e)),
+    "polls-forced-by-nlw": (Frame, "forces_poll", _only(Frame.forces_poll, lambda e: e.type is EventType.NLW, FALSE)),
+    "polls-forced-by-nrw": (Frame, "forces_poll", _only(Frame.forces_poll, lambda e: e.type is EventType.NRW, FALSE)),
+    "polls-of-puts-always-forced": (Frame, "forces_poll", _always(TRUE)),
+    "nlw-nf-nlr-rule": (Frame, "fence_flagged", frozenset()),
+    "forcing-by-conflicts": (_Pivot, "_forced_by_conflict", _always(FALSE)),
+    "poison-through-the-nic": (_Pivot, "_poisoning", _always([])),
+    "poison-cuts-cpu-reads": (_Pivot, "_poisons", _always(FALSE)),
+    "taint-spreads": (_Pivot, "_taint", _always(Const(0))),
+    "taint-is-needed": (_Pivot, "_taint", _always(Const(1))),
+    "choice-of-alpha": (_Pivot, "_alpha_allowed", lambda self, e: negate(self._meets_pivot(e))),
+    "choice-of-beta": (_Pivot, "_beta_chosen", _always(FALSE)),
+    "alpha-value-is-frozen": (_Pivot, "_freeze", _always([])),
+    "no-cpu-event-of-the-pivots-thread-in-beta": (_Pivot, "_cuts", _always(FALSE)),
+}  # fmt: skip
+"""Name to the class, the attribute and what replaces it."""
+
+
+@contextmanager
+def mutated(name: str) -> Iterator[None]:
+    owner, attribute, replacement = MUTATIONS[name]
+    with patch.object(owner, attribute, replacement):
+        yield
+
+
+def caught(name: str, text: str, ordered_reads: bool = False) -> bool:
+    """Whether the mutated pivot search gives a wrong verdict, or an unconfirmed witness, where the real one is right."""
+    program = load_program(text, "mutant.rdma")
+    truth = by_oracle(program, ordered_reads)
+    if truth.startswith("("):
+        return False
+    with mutated(name):
+        if by("pivot")(program, ordered_reads) in (truth, "(30000 states)"):
+            return False
+    return by("pivot")(program, ordered_reads) == truth
+
+
+def find(name: str, seeds: range) -> str | None:
+    """Return the smallest shrunk program among the first few that catch the mutant."""
+    found = []
+    for seed in seeds:
+        text = random_program(Random(seed), Size(threads=(1, 3), total=9))
+        if caught(name, text):
+            found.append(shrink(text, lambda t: caught(name, t)))
+            if len(found) == 3:
+                break
+    return min(found, key=len, default=None)
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in MUTATIONS:
+        path = FOLDER / f"{name}.rdma"
+        if path.exists():
+            continue
+        text = find(name, range(8_000))
+        if text is None:
+            print(f"{name}: nothing found", flush=True)
+        else:
+            path.write_text(f"// wrong when this is disabled: {name}\n{text}\n")
+            print(f"{name}: {len(text.splitlines())} lines", flush=True)
+
+
+if __name__ == "__main__":
+    main()

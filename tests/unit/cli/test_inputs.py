@@ -1,0 +1,108 @@
+"""From arguments to programs, and reports to files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.cli.app import with_command
+from rdma_robust.cli.inputs import LARGEST, Missing, Source, UnreadableError, expand, read_source
+from rdma_robust.cli.output import replace_file
+from rdma_robust.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["a.rdma"], ["check", "a.rdma"]),
+        (["--timeout", "5", "a.rdma"], ["check", "--timeout", "5", "a.rdma"]),
+        (["-"], ["check", "-"]),
+        (["--", "-a.rdma"], ["check", "--", "-a.rdma"]),
+        (["check", "a.rdma"], ["check", "a.rdma"]),
+        (["fmt", "a.rdma"], ["fmt", "a.rdma"]),
+        (["outcomes", "a.rdma"], ["outcomes", "a.rdma"]),
+        (["./fmt"], ["check", "./fmt"]),
+        (["--help"], ["--help"]),
+        (["--version"], ["--version"]),
+        ([], []),
+    ],
+)
+def test_the_default_command(arguments: list[str], meant: list[str]) -> None:
+    assert with_command(arguments) == meant
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.rdma", "a.rdma", "sub/c.rdma", "sub/no.txt", "[x].rdma"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def names(*arguments: str) -> list[str]:
+    return [item.name if isinstance(item, Source) else f"missing {item.name}" for item in expand(arguments)]
+
+
+@pytest.mark.usefixtures("folder")
+def test_expansion() -> None:
+    assert names("b.rdma", "a.rdma") == ["b.rdma", "a.rdma"]
+    assert names("?.rdma") == ["a.rdma", "b.rdma"]
+    assert names("sub") == ["sub/c.rdma"]
+    assert names("**/*.rdma") == ["[x].rdma", "a.rdma", "b.rdma", "sub/c.rdma"]
+    assert names("s*b") == ["sub/c.rdma"]
+    assert names("[x].rdma") == ["[x].rdma"]
+    assert names("a.rdma", "./a.rdma", os.path.abspath("a.rdma")) == ["a.rdma"]
+    assert names("no", "q*", "a.rdma", "no") == ["missing no", "missing q*", "a.rdma"]
+    assert names("-", "-") == ["<stdin>"]
+
+
+def test_links_to_one_file_are_one_program(folder: Path) -> None:
+    (folder / "link.rdma").symlink_to("a.rdma")
+    (folder / "dangling.rdma").symlink_to("nowhere")
+    assert names("a.rdma", "link.rdma") == ["a.rdma"]
+    with pytest.raises(UnreadableError, match="No such file"):
+        read_source(Source("dangling.rdma", "dangling.rdma"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_mistyped_command_gets_a_hint() -> None:
+    (item,) = expand(["chekc"], ("check", "fmt"))
+    assert isinstance(item, Missing)
+    assert "`check`" in item.reason
+
+
+def test_reading(tmp_path: Path) -> None:
+    path = tmp_path / "x.rdma"
+
+    def read(data: bytes) -> str:
+        path.write_bytes(data)
+        return read_source(Source("x", str(path)))
+
+    assert read(b"\xef\xbb\xbfnode") == "node"
+    assert read("// ü\r\n".encode()) == "// ü\r\n"
+    with pytest.raises(UnreadableError, match=r"byte 0xff at byte offset 7 \(line 2\)"):
+        read(b"abcde\nc\xffd")
+    with pytest.raises(UnreadableError, match="byte offset 5"):
+        read(b"\xef\xbb\xbfab\xff")
+    with pytest.raises(UnreadableError, match="larger than"):
+        read(b" " * (LARGEST + 1))
+    with pytest.raises(UnreadableError, match="directory"):
+        read_source(Source("x", str(tmp_path)))
+
+
+def test_replacing_a_file_keeps_links_and_permissions(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o604)
+    link.symlink_to("real")
+    replace_file(str(link), "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o604
+    replace_file(os.devnull, "x")
+    with pytest.raises(UsageError, match="cannot write"):
+        replace_file(str(tmp_path / "no" / "file"), "x")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "real"]

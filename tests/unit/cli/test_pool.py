@@ -1,0 +1,105 @@
+"""Parallel processes: order, deaths, and errors that nobody foresaw."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from rdma_robust.cli import decide, pool
+from rdma_robust.cli.decide import Answer, OutOfTime, decide_item
+from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.result import gave_up
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
+OPTIONS = CheckOptions()
+
+
+def fake(item: Item, _options: CheckOptions, _progress: object = None) -> Answer:
+    """Do what the name says."""
+    verb, _, argument = item.name.partition(" ")
+    if verb == "sleep":
+        time.sleep(float(argument))
+    elif verb == "kill":
+        os.kill(os.getpid(), int(argument))
+    elif verb == "exit":
+        os._exit(int(argument))
+    return Answer(gave_up(item.name, "done"))
+
+
+def run(monkeypatch: pytest.MonkeyPatch, names: list[str], jobs: int) -> dict[int, Answer]:
+    monkeypatch.setattr(pool, "decide_item", fake)
+    items = [(number, Source(name, name)) for number, name in enumerate(names)]
+    return dict(pool.decide_parallel(items, OPTIONS, jobs, lambda: None))
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, 20])
+def test_every_item_is_answered_once(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    names = [f"item {k}" for k in range(9)]
+    answers = run(monkeypatch, names, jobs)
+    assert [answers[k].result.file for k in range(9)] == names
+
+
+def test_a_death_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["item", f"kill {signal.SIGKILL:d}", "item", f"kill {signal.SIGUSR1:d}", "exit 3", "item"]
+    answers = run(monkeypatch, names, 2)
+    results = [answers[k].result for k in range(len(names))]
+    assert [r.verdict for r in results] == ["unknown", "unknown", "unknown", "error", "error", "unknown"]
+    assert "want of memory" in results[1].reason
+    assert f"signal {signal.SIGUSR1:d}" in results[3].reason
+    assert "exit code 3" in results[4].reason
+    assert results[3].error_kind == "internal"
+
+
+def test_closing_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "decide_item", fake)
+    started = time.monotonic()
+    answers = pool.decide_parallel([(0, Source("item", "")), (1, Source("sleep 60", ""))], OPTIONS, 2, lambda: None)
+    assert next(answers)[0] == 0
+    answers.close()
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict", "said"),
+    [
+        (ValueError("odd"), "error", "internal error: ValueError: odd"),
+        (RecursionError("deep"), "error", "internal error: RecursionError"),
+        (InternalError("contradiction"), "error", "internal error: contradiction"),
+        (SizeLimitError("too large"), "unknown", "too large"),
+        (MemoryError(), "unknown", "out of memory"),
+        (OutOfTime(), "unknown", "time limit of 9 s"),
+    ],
+)
+def test_no_exception_leaves_a_program(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, verdict: str, said: str
+) -> None:
+    def fail(*_: object) -> str:
+        raise error
+
+    monkeypatch.setattr(decide, "read_source", fail)
+    answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=9))
+    assert answer.result.verdict == verdict
+    assert said in answer.result.reason
+    assert not any("Traceback" in message for message in answer.messages)
+
+
+def test_the_alarm_ends_what_does_not_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "GRACE_S", 0.1)
+    monkeypatch.setattr(decide, "read_source", lambda _: time.sleep(60))
+    answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=0.05))
+    assert "time limit" in answer.result.reason
+    assert answer.result.time_s < 30
+
+
+def test_the_traceback_is_shown_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "read_source", lambda _: 1 // 0)
+    monkeypatch.setenv("RDMA_ROBUST_DEBUG", "1")
+    (message,) = decide_item(Source("x.rdma", "x.rdma"), OPTIONS).messages
+    assert "Traceback" in message
+    assert "ZeroDivisionError" in message

@@ -1,0 +1,265 @@
+"""What one thread can do, straight from the syntax tree and straight from the graph: the two must agree.
+
+Both enumerate sequences of events up to a length, with every value a read could return. Which of several faults of one
+statement is reported is left open, so all of them count as `fault`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.language import ast, cfg
+from rdma_robust.language.expr import OPERATORS, evaluate
+
+VALUES = (0, 2)
+LOW, HIGH = 0, 3
+SIZE = 2
+Trace = tuple[str, ...]
+Registers = tuple[tuple[str, int], ...]
+
+
+class Failure(Exception):
+    """The thread goes wrong here."""
+
+
+# ---- from the graph
+
+
+def traces_of_graph(program: cfg.Program, length: int) -> set[Trace]:
+    """Return the events of every run of the first thread, cut after `length` events."""
+    thread = program.threads[0]
+    outgoing: dict[int, list[tuple[int, cfg.Step]]] = {}
+    for source, target, step in cfg.steps(thread):
+        outgoing.setdefault(source, []).append((target, step))
+    start: tuple[int, Registers, Trace] = (thread.entry, thread.registers, ())
+    seen = {start}
+    todo = [start]
+    while todo:
+        point, registers, trace = todo.pop()
+        if point == thread.exit:
+            seen.add((point, registers, (*trace, "end")))
+            continue
+        for target, step in outgoing.get(point, []):
+            for event, env in _events(step, dict(registers)):
+                after = trace if event == "" else (*trace, event)
+                if step.fault is not None:
+                    kind = "assertion" if step.fault.kind == "assertion" else "fault"
+                    after = (*trace, kind) if kind == "fault" else (*after, kind)
+                state = (target, tuple(env.items()), after)
+                if state not in seen and len(after) <= length:
+                    seen.add(state)
+                    todo.append(state)
+    return {trace for _, _, trace in seen}
+
+
+def _events(step: cfg.Step, env: dict[str, int]) -> Iterator[tuple[str, dict[str, int]]]:
+    match step.op:
+        case cfg.Read(cell) | cfg.Cas(cell):
+            for value in VALUES:
+                full = {**env, "$value": value}
+                if evaluate(step.guard, full):
+                    event = f"R {cell} {value}"
+                    if isinstance(step.op, cfg.Cas):
+                        event = f"CAS {cell} {value} {evaluate(step.op.expected, env)} {evaluate(step.op.new, env)}"
+                    yield event, env | {name: evaluate(value, full) for name, value in step.assigns}
+            return
+        case cfg.Write(cell, value):
+            if evaluate(step.guard, env):
+                yield f"W {cell} {evaluate(value, env)}", env
+            return
+        case cfg.Silent():
+            event = ""
+        case cfg.Put(target, source):
+            event = f"PUT {target} {source}"
+        case cfg.Get(target, source):
+            event = f"GET {target} {source}"
+        case cfg.Poll(node):
+            event = f"POLL {node}"
+        case cfg.RFence(node):
+            event = f"NF {node}"
+    if evaluate(step.guard, env):
+        yield event, env | {name: evaluate(value, env) for name, value in step.assigns}
+
+
+# ---- from the syntax tree
+
+
+def traces_of_tree(body: tuple[ast.Statement, ...], start: Registers, length: int) -> set[Trace]:
+    """Return the events of every run of these statements, cut after `length` events."""
+    first: tuple[tuple[ast.Statement, ...], Registers, Trace] = (body, start, ())
+    seen = {first}
+    traces: set[Trace] = {()}
+    todo = [first]
+    while todo:
+        rest, registers, trace = todo.pop()
+        if not rest:
+            traces.add((*trace, "end"))
+            continue
+        for events, then, env in _run(rest[0], rest[1:], dict(registers)):
+            after = (*trace, *events)
+            if len(after) > length:
+                continue
+            traces.add(after)
+            state = (then, tuple(env.items()), after)
+            if state not in seen and "fault" not in events:
+                seen.add(state)
+                todo.append(state)
+    return traces
+
+
+Choice = tuple[Trace, tuple[ast.Statement, ...], dict[str, int]]
+
+
+def _run(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[str, int]) -> Iterator[Choice]:
+    try:
+        yield from _step(statement, rest, env)
+    except Failure:
+        yield ("fault",), (), env
+
+
+def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[str, int]) -> Iterator[Choice]:
+    match statement:
+        case ast.Assign(ast.Ref(None, ast.Ident(name)), ast.CasCall() as call) if name in env:
+            for event, old in _cas(call, env):
+                yield (event,), rest, env | {name: old}
+        case ast.Assign(ast.Ref(None, ast.Ident(name)), value) if name in env:
+            for events, result in _readings(value, env, kept=True):
+                yield events, (rest if result is not None else ()), env | {name: result or 0}
+        case ast.Assign(target, value):
+            cell = _cell(target, env)
+            yield (f"W {cell} {_kept(value, _value(value, env, None))}",), rest, env
+        case ast.Call(call):
+            for event, _ in _cas(call, env):
+                yield (event,), rest, env
+        case ast.Put(target, source):
+            cell = _cell(target, env)
+            yield (f"PUT {cell} {_source(source, env)}",), rest, env
+        case ast.Get(target, source):
+            cell = _cell(target, env)
+            assert isinstance(source, ast.Ref)
+            yield (f"GET {cell} {_cell(source, env)}",), rest, env
+        case ast.Poll(node):
+            yield (f"POLL {node.text}",), rest, env
+        case ast.RFence(node):
+            yield (f"NF {node.text}",), rest, env
+        case ast.Halt():
+            yield (), (), env
+        case ast.Skip():
+            yield (), rest, env
+        case ast.Loop(inner):
+            yield (), rest, env
+            yield (), (*inner.statements, statement, *rest), env
+        case ast.Choose(branches):
+            for branch in branches:
+                yield (), (*branch.statements, *rest), env
+        case ast.Assume(condition) | ast.Assert(condition):
+            for events, result in _readings(condition, env):
+                if result:
+                    yield events, rest, env
+                elif result is None:
+                    yield events, (), env
+                elif isinstance(statement, ast.Assert):
+                    yield (*events, "assertion"), rest, env
+        case ast.While(condition, inner):
+            for events, result in _readings(condition, env):
+                again = (*inner.statements, statement, *rest) if result else rest
+                yield events, again if result is not None else (), env
+        case ast.If(arms, otherwise):
+            others = ast.If(arms[1:], otherwise) if len(arms) > 1 else ast.Choose((otherwise or ast.Block(()),))
+            for events, result in _readings(arms[0].condition, env):
+                inner_statements = arms[0].block.statements if result else (others,)
+                yield events, (*inner_statements, *rest) if result is not None else (), env
+        case _:
+            raise AssertionError(statement)
+
+
+def _readings(expr: ast.Expr, env: dict[str, int], kept: bool = False) -> Iterator[tuple[Trace, int | None]]:
+    """Yield the events and the value of an expression, for each value its shared cell may have; None after a fault."""
+    access = next((ref for ref in _refs(expr) if ref.name.text not in env), None)
+    if access is None:
+        value = _value(expr, env, None)
+        yield (), _kept(expr, value) if kept else value
+        return
+    try:
+        cell = _cell(access, env)
+    except Failure:
+        # The evaluation fails where it comes to the access, if it does.
+        value = _value(expr, env, None)
+        yield (), _kept(expr, value) if kept else value
+        return
+    for read in VALUES:
+        try:
+            value = _value(expr, env, read)
+            yield (f"R {cell} {read}",), _kept(expr, value) if kept else value
+        except Failure:
+            yield ("fault",), None
+
+
+def _cas(call: ast.CasCall, env: dict[str, int]) -> Iterator[tuple[str, int]]:
+    cell = _cell(call.target, env)
+    expected, new = _value(call.expected, env, None), _kept(call.new, _value(call.new, env, None))
+    for old in VALUES:
+        yield f"CAS {cell} {old} {expected} {new}", old
+
+
+def _source(source: ast.Expr, env: dict[str, int]) -> str:
+    return f"A.const {source.value}" if isinstance(source, ast.Number) else _cell(source, env)
+
+
+def _cell(ref: ast.Expr, env: dict[str, int]) -> str:
+    assert isinstance(ref, ast.Ref)
+    node = ref.owner.text if ref.owner is not None else "A"
+    if ref.index is None:
+        return f"{node}.{ref.name.text}"
+    index = _value(ref.index, env, None)
+    if not 0 <= index < SIZE:
+        raise Failure
+    return f"{node}.{ref.name.text}[{index}]"
+
+
+def _refs(expr: ast.Expr) -> Iterator[ast.Ref]:
+    match expr:
+        case ast.Ref():
+            yield expr
+        case ast.Unary(_, arg):
+            yield from _refs(arg)
+        case ast.Binary(_, left, right):
+            yield from _refs(left)
+            yield from _refs(right)
+        case _:
+            pass
+
+
+def _kept(expr: ast.Expr, value: int) -> int:
+    """Return a value that is stored; copies and truth values always fit."""
+    free = isinstance(expr, ast.Ref) or (isinstance(expr, ast.Unary) and expr.op == "!")
+    free = free or (isinstance(expr, ast.Binary) and expr.op not in {"+", "-", "*", "/", "%"})
+    if not free and not LOW <= value <= HIGH:
+        raise Failure
+    return value
+
+
+def _value(expr: ast.Expr, env: dict[str, int], read: int | None) -> int:
+    match expr:
+        case ast.Number(value):
+            return value
+        case ast.Ref(_, ast.Ident(name)):
+            if name in env:
+                return env[name]
+            if read is None:
+                raise Failure
+            return read
+        case ast.Unary(op, arg):
+            inner = _value(arg, env, read)
+            return -inner if op == "-" else int(not inner)
+        case ast.Binary("&&", left, right):
+            return int(bool(_value(left, env, read)) and bool(_value(right, env, read)))
+        case ast.Binary("||", left, right):
+            return int(bool(_value(left, env, read)) or bool(_value(right, env, read)))
+        case ast.Binary(op, left, right):
+            try:
+                return OPERATORS[op](_value(left, env, read), _value(right, env, read))
+            except ZeroDivisionError:
+                raise Failure from None
+        case _:
+            raise AssertionError(expr)

@@ -1,0 +1,185 @@
+"""No input makes the language room raise anything but ProgramError, or take long."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.diagnose import MAX_ERRORS
+from rdma_robust.language.grammar import load_grammar
+from rdma_robust.language.load import format_source, load_program
+from tests.unit.language.language_support import BODIES, HEADER, program
+from tests.unit.language.test_example import EXAMPLE
+
+LITMUS = sorted((Path(__file__).parents[3] / "litmus").glob("*.rdma"))
+REAL = [EXAMPLE, *(p.read_text() for p in LITMUS[::7])]
+CPU_SECONDS = 4
+"""Twice what is promised for 100 kB, since test machines are busy."""
+
+WORDS = [*load_grammar().literals.values(), "x", "A", "B", "r", "0", "1", "\n", "A.x", "/*", "*/", "//", "$", "é", "\0"]
+
+
+def attempt(source: str) -> str:
+    """Load and format; return how that ended, after checking what the errors say about their places."""
+    outcomes = []
+    for action in (load_program, format_source):
+        try:
+            action(source, "fuzz.rdma")
+            outcomes.append("fine")
+        except ProgramError as error:
+            outcomes.append("error")
+            assert 0 < len(error.diagnostics) <= MAX_ERRORS + 1
+            lines = source.split("\n")
+            for d in error.diagnostics:
+                assert d.message
+                assert 0 <= d.span.start <= d.span.end <= len(source)
+                assert 1 <= d.span.line <= len(lines)
+                assert 1 <= d.span.column <= len(lines[d.span.line - 1]) + 1
+    return " ".join(outcomes)
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=150, deadline=None)
+def test_any_text(text: str) -> None:
+    attempt(text)
+
+
+@given(st.text(alphabet=st.characters(codec=None, categories=("Cs", "Cc", "Lu", "Ll", "Po", "Sm", "Zs")), max_size=100))
+@settings(max_examples=50, deadline=None)
+def test_text_with_surrogates_and_controls(text: str) -> None:
+    attempt(text)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=60))
+@settings(max_examples=250, deadline=None)
+def test_words_of_the_language(words: list[str]) -> None:
+    attempt(" ".join(words))
+    attempt(f"{HEADER}{' '.join(words)}\n}}\n")
+
+
+def mutated(source: str, random: Random) -> str:
+    """Return `source` with one kind of damage."""
+    at = random.randrange(len(source))
+    match random.randrange(7):
+        case 0:
+            return source[:at]
+        case 1:
+            return source[at:]
+        case 2:
+            return source[:at] + chr(ord(source[at]) ^ (1 << random.randrange(8))) + source[at + 1 :]
+        case 3:
+            return source[:at] + source[at + random.randint(1, 12) :]
+        case 4:
+            return source[:at] + random.choice(WORDS) + source[at:]
+        case 5:
+            other = random.randrange(len(source))
+            return source[:at] + source[other : other + 30] + source[at:]
+        case _:
+            lines = source.split("\n")
+            random.shuffle(lines)
+            return "\n".join(lines)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=250, deadline=None)
+def test_damaged_programs(seed: int) -> None:
+    random = Random(seed)
+    source = random.choice(REAL)
+    for _ in range(random.choice((1, 1, 2, 5))):
+        source = mutated(source or " ", random)
+    attempt(source)
+
+
+@given(BODIES)
+@settings(max_examples=50, deadline=None)
+def test_random_programs_have_no_syntax_errors(body: tuple[object, ...]) -> None:
+    from rdma_robust.language.formatter import format_tree  # noqa: PLC0415
+
+    assert attempt(format_tree(program(body))).endswith("fine")  # type: ignore[arg-type]
+
+
+DEEP = {
+    "braces": HEADER + "loop {" * 10_000 + "}" * 10_000 + "\n}",
+    "open braces": "{" * 10_000,
+    "parentheses": HEADER + "r = " + "(" * 10_000 + "1" + ")" * 10_000 + "\n}",
+    "indices": HEADER + "r = " + "ring[" * 10_000 + "0" + "]" * 10_000 + "\n}",
+    "minus": HEADER + "r = " + "-" * 10_000 + "1\n}",
+    "not in parentheses": HEADER + "r = " + "!(" * 10_000 + "1" + ")" * 10_000 + "\n}",
+    "many nots in parentheses": HEADER + "r = " + ("!" * 60 + "(") * 90 + "1" + ")" * 90 + "\n}",
+    "else if": HEADER + "if r { }" + " else if q { }" * 10_000 + "\n}",
+    "nested else": HEADER + "if r { } else { " * 10_000 + "}" * 10_000 + "\n}",
+    "sum": HEADER + "r = 1" + " + r" * 20_000 + "\n}",
+    "long sum": HEADER + "r = 1" + " + r" * 50_000 + "\n}",
+    "conjunction": f"node A {{ x }}\noutcome {' && '.join(['A.x'] * 10_000)} : allowed under sc",
+    "sum of constants": "const N = 1" + " + 1" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_nesting_is_an_error(name: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        load_program(DEEP[name], "deep.rdma")
+    (first, *_) = raised.value.diagnostics
+    assert "nested more than 100 deep" in first.message or "too long" in first.message
+    assert attempt(DEEP[name]) == "error error"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "if r { " * 90 + "x = 1" + " }" * 90,
+        "r = " + "(" * 90 + "r" + ")" * 90,
+        "r = " + "!" * 90 + "r",
+        "r = r" + " + 1" * 95,
+        "r = 1" + " / (r" * 90 + ")" * 90,
+        "r = " + "r / (1 && r || " * 45 + "x" + ")" * 45,
+        "assume " + " && ".join(f"r / {k} == ring[q]" for k in range(1, 50)),
+        "if r { }" + " else if x { }" * 95,
+    ],
+)
+def test_nesting_within_the_limit_is_fine(statement: str) -> None:
+    assert attempt(f"{HEADER}{statement}\n}}\n") == "fine fine"
+
+
+HUGE = {
+    "statements": HEADER + "r=q\n" * 14_900 + "}",
+    "realistic": HEADER + "  put B.z = x // a comment here\n  if r == 0 { r = x }\n" * 1_700 + "}",
+    "syntax errors": HEADER + "r=q x\n" * 11_000 + "}",
+    "unknown names": HEADER + "rr=qq\n" * 14_000 + "}",
+    "unknown names in one line": HEADER + "rr=qq;" * 14_000 + "}",
+    "near names": HEADER + "reg " + ",".join(f"abc{k}" for k in range(6_000)) + "\n" + "abcx = 1\n" * 3_000 + "}",
+    "long names": HEADER + ("a" * 1000 + "=1\n") * 99 + "}",
+    "one long name": "a" * 100_000,
+    "bad characters": "$@" * 50_000,
+    "nul": "\0" * 100_000,
+    "line ends": "\n" * 100_000,
+    "semicolons": HEADER + ";" * 50_000 + "}",
+    "closing braces": "}\n" * 50_000,
+    "comments": "/**/" * 25_000,
+    "stars": "/*" + "*a" * 50_000,
+    "digits": "const N = " + "9" * 100_000,
+    "doubling constants": "const c0 = 9\n" + "".join(f"const c{k + 1} = c{k} * c{k}\n" for k in range(3_000)),
+    "threads": "node A { x }\n" + "".join(f"thread T{k} on A {{ x = 1 }}\n" for k in range(3_000)),
+    "variables": "node A {" + ",".join(f"v{k}" for k in range(14_000)) + "}",
+    "choices": HEADER + "choose { r = x }" + " or { r = x }" * 8_000 + "\n}",
+    "copies between arrays": "node A { a[2000] }\nnode B { b[2000] }\nthread T on A { reg i, j\n"
+    + "put B.b[i] = a[j]\n" * 9
+    + "}",
+    "indexed accesses": "node A { a[4000] }\nthread T on A { reg i, j\n" + "i = a[j]\n" * 90 + "}",
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_programs_take_little_time(name: str) -> None:
+    start = time.process_time()
+    try:
+        load_program(HUGE[name], "huge.rdma")
+    except ProgramError as error:
+        assert len(error.diagnostics) <= MAX_ERRORS + 1
+    assert time.process_time() - start < CPU_SECONDS

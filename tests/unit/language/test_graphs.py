@@ -1,0 +1,558 @@
+"""The control-flow graph of every kind of statement, edge by edge (notation: `language_support.show_edge`)."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from rdma_robust.language import cfg
+from rdma_robust.language.expr import evaluate
+from rdma_robust.language.load import load_program
+from tests.unit.language.language_support import edges, load
+
+GRAPHS: list[tuple[str, list[str]]] = [
+    ("", []),
+    ("skip; reg k", []),
+    ("halt", []),
+    (
+        "x = 1",
+        [
+            "0>X: W A.x 1",
+        ],
+    ),
+    (
+        "x = r",
+        [
+            "0>X: W A.x r",
+        ],
+    ),
+    (
+        "x = r + 1",
+        [
+            "0>X: W A.x (r + 1) [((0 <= (r + 1)) && ((r + 1) <= 3))]",
+            "0>D: - [!((0 <= (r + 1)) && ((r + 1) <= 3))] !overflow",
+        ],
+    ),
+    (
+        "x = 7",
+        [
+            "0>D: - !overflow",
+        ],
+    ),
+    (
+        "r = x",
+        [
+            "0>X: R A.x r:=V",
+        ],
+    ),
+    (
+        "r = A.x",
+        [
+            "0>X: R A.x r:=V",
+        ],
+    ),
+    (
+        "r = q",
+        [
+            "0>X: - r:=q",
+        ],
+    ),
+    (
+        "r = 5",
+        [
+            "0>D: - !overflow",
+        ],
+    ),
+    (
+        "r = N",
+        [
+            "0>X: - r:=2",
+        ],
+    ),
+    (
+        "r = x + 1",
+        [
+            "0>X: R A.x [((0 <= (V + 1)) && ((V + 1) <= 3))] r:=(V + 1)",
+            "0>D: R A.x [!((0 <= (V + 1)) && ((V + 1) <= 3))] !overflow",
+        ],
+    ),
+    (
+        "r = x == 1",
+        [
+            "0>X: R A.x r:=(V == 1)",
+        ],
+    ),
+    (
+        "r = 1 - q",
+        [
+            "0>X: - [((0 <= (1 - q)) && ((1 - q) <= 3))] r:=(1 - q)",
+            "0>D: - [!((0 <= (1 - q)) && ((1 - q) <= 3))] !overflow",
+        ],
+    ),
+    (
+        "r = -q",
+        [
+            "0>X: - [((0 <= -q) && (-q <= 3))] r:=-q",
+            "0>D: - [!((0 <= -q) && (-q <= 3))] !overflow",
+        ],
+    ),
+    (
+        "r = q / r",
+        [
+            "0>X: - [((r != 0) && ((0 <= (q / r)) && ((q / r) <= 3)))] r:=(q / r)",
+            "0>D: - [!(r != 0)] !division by zero",
+            "0>D: - [((r != 0) && !((0 <= (q / r)) && ((q / r) <= 3)))] !overflow",
+        ],
+    ),
+    (
+        "r = 6 / x",
+        [
+            "0>X: R A.x [((V != 0) && ((0 <= (6 / V)) && ((6 / V) <= 3)))] r:=(6 / V)",
+            "0>D: R A.x [!(V != 0)] !division by zero",
+            "0>D: R A.x [((V != 0) && !((0 <= (6 / V)) && ((6 / V) <= 3)))] !overflow",
+        ],
+    ),
+    (
+        "r = cas(x, 0, 1)",
+        [
+            "0>X: CAS A.x 0 1 r:=V",
+        ],
+    ),
+    (
+        "cas(x, r, q + 1)",
+        [
+            "0>X: CAS A.x r (q + 1) [((0 <= (q + 1)) && ((q + 1) <= 3))]",
+            "0>D: - [!((0 <= (q + 1)) && ((q + 1) <= 3))] !overflow",
+        ],
+    ),
+    (
+        "cas(ring[r], 0, 1)",
+        [
+            "0>X: CAS A.ring[0] 0 1 [(r == 0)]",
+            "0>X: CAS A.ring[1] 0 1 [(r == 1)]",
+            "0>D: - [!((0 <= r) && (r <= 1))] !index out of range",
+        ],
+    ),
+    (
+        "put B.z = x",
+        [
+            "0>X: PUT B.z A.x",
+        ],
+    ),
+    (
+        "put B.z = 1",
+        [
+            "0>X: PUT B.z A.const 1",
+        ],
+    ),
+    (
+        "put B.z = -N",
+        [
+            "0>X: PUT B.z A.const -2",
+        ],
+    ),
+    (
+        "put B.z = N + 1",
+        [
+            "0>X: PUT B.z A.const 3",
+        ],
+    ),
+    (
+        "put B.buf[r] = ring[q]",
+        [
+            "0>X: PUT B.buf[0] A.ring[0] [((r == 0) && (q == 0))]",
+            "0>X: PUT B.buf[0] A.ring[1] [((r == 0) && (q == 1))]",
+            "0>X: PUT B.buf[1] A.ring[0] [((r == 1) && (q == 0))]",
+            "0>X: PUT B.buf[1] A.ring[1] [((r == 1) && (q == 1))]",
+            "0>D: - [!((0 <= r) && (r <= 1))] !index out of range",
+            "0>D: - [(((0 <= r) && (r <= 1)) && !((0 <= q) && (q <= 1)))] !index out of range",
+        ],
+    ),
+    (
+        "put B.buf[1] = x",
+        [
+            "0>X: PUT B.buf[1] A.x",
+        ],
+    ),
+    (
+        "get x = B.z",
+        [
+            "0>X: GET A.x B.z",
+        ],
+    ),
+    (
+        "get ring[r] = B.buf[0]",
+        [
+            "0>X: GET A.ring[0] B.buf[0] [(r == 0)]",
+            "0>X: GET A.ring[1] B.buf[0] [(r == 1)]",
+            "0>D: - [!((0 <= r) && (r <= 1))] !index out of range",
+        ],
+    ),
+    (
+        "poll B",
+        [
+            "0>X: POLL B",
+        ],
+    ),
+    (
+        "rfence B",
+        [
+            "0>X: NF B",
+        ],
+    ),
+    (
+        "ring[r] = 2",
+        [
+            "0>X: W A.ring[0] 2 [(r == 0)]",
+            "0>X: W A.ring[1] 2 [(r == 1)]",
+            "0>D: - [!((0 <= r) && (r <= 1))] !index out of range",
+        ],
+    ),
+    (
+        "ring[1] = 2",
+        [
+            "0>X: W A.ring[1] 2",
+        ],
+    ),
+    (
+        "ring[1 / r] = 2",
+        [
+            "0>X: W A.ring[0] 2 [((r != 0) && ((1 / r) == 0))]",
+            "0>X: W A.ring[1] 2 [((r != 0) && ((1 / r) == 1))]",
+            "0>D: - [!(r != 0)] !division by zero",
+            "0>D: - [((r != 0) && !((0 <= (1 / r)) && ((1 / r) <= 1)))] !index out of range",
+        ],
+    ),
+    (
+        "r = ring[q]",
+        [
+            "0>X: R A.ring[0] [(q == 0)] r:=V",
+            "0>X: R A.ring[1] [(q == 1)] r:=V",
+            "0>D: - [!((0 <= q) && (q <= 1))] !index out of range",
+        ],
+    ),
+    (
+        "assume x == 1",
+        [
+            "0>X: R A.x [(V == 1)]",
+        ],
+    ),
+    (
+        "await r == 1",
+        [
+            "0>X: - [(r == 1)]",
+        ],
+    ),
+    (
+        "assume x == 1 || x == 2",
+        [
+            "0>X: R A.x [((V == 1) || (V == 2))]",
+        ],
+    ),
+    (
+        "assume ring[r] == 1 || ring[r] == 2",
+        [
+            "0>X: R A.ring[0] [((r == 0) && ((V == 1) || (V == 2)))]",
+            "0>X: R A.ring[1] [((r == 1) && ((V == 1) || (V == 2)))]",
+            "0>D: - [!((0 <= r) && (r <= 1))] !index out of range",
+        ],
+    ),
+    (
+        "assume r < 2 && ring[r] == 1",
+        [
+            "0>X: R A.ring[0] [((r == 0) && ((r < 2) && (V == 1)))]",
+            "0>X: R A.ring[1] [((r == 1) && ((r < 2) && (V == 1)))]",
+            "0>D: - [!(!(r < 2) || ((0 <= r) && (r <= 1)))] !index out of range",
+        ],
+    ),
+    (
+        "assume 1 / x == 1",
+        [
+            "0>X: R A.x [((V != 0) && ((1 / V) == 1))]",
+            "0>D: R A.x [!(V != 0)] !division by zero",
+        ],
+    ),
+    (
+        "assert r <= q",
+        [
+            "0>X: - [(r <= q)]",
+            "0>X: - [!(r <= q)] !assertion",
+        ],
+    ),
+    (
+        "assert x == 0",
+        [
+            "0>X: R A.x [(V == 0)]",
+            "0>X: R A.x [!(V == 0)] !assertion",
+        ],
+    ),
+    (
+        "assert 1 / r == 0 || x == 0",
+        [
+            "0>X: R A.x [((r != 0) && (((1 / r) == 0) || (V == 0)))]",
+            "0>X: R A.x [((r != 0) && !(((1 / r) == 0) || (V == 0)))] !assertion",
+            "0>D: - [!(r != 0)] !division by zero",
+        ],
+    ),
+    (
+        "if r == 0 { skip } else { x = 2 }",
+        [
+            "0>1: - [!(r == 0)]",
+            "0>X: - [(r == 0)]",
+            "1>X: W A.x 2",
+        ],
+    ),
+    (
+        "if x { y = 1 }",
+        [
+            "0>1: R A.x [V]",
+            "0>X: R A.x [!V]",
+            "1>X: W A.y 1",
+        ],
+    ),
+    (
+        "if x { y = 1 } else if r { y = 2 } else { y = 3 }",
+        [
+            "0>1: R A.x [V]",
+            "0>2: R A.x [!V]",
+            "1>X: W A.y 1",
+            "2>3: - [r]",
+            "2>4: - [!r]",
+            "3>X: W A.y 2",
+            "4>X: W A.y 3",
+        ],
+    ),
+    (
+        "if x { }",
+        [
+            "0>X: R A.x [V]",
+            "0>X: R A.x [!V]",
+        ],
+    ),
+    (
+        "if 0 { x = 1 }",
+        [
+            "0>X: -",
+        ],
+    ),
+    (
+        "if 1 { x = 1 }",
+        [
+            "0>1: -",
+            "1>X: W A.x 1",
+        ],
+    ),
+    (
+        "while x != 1 { }",
+        [
+            "0>0: R A.x [(V != 1)]",
+            "0>X: R A.x [!(V != 1)]",
+        ],
+    ),
+    (
+        "while x != 1 { y = 1 }",
+        [
+            "0>1: R A.x [(V != 1)]",
+            "0>X: R A.x [!(V != 1)]",
+            "1>0: W A.y 1",
+        ],
+    ),
+    (
+        "while r { }",
+        [
+            "0>0: - [r]",
+            "0>X: - [!r]",
+        ],
+    ),
+    (
+        "while 1 { }",
+        [
+            "0>0: -",
+        ],
+    ),
+    (
+        "while 1 { x = 1; y = 1 }",
+        [
+            "0>1: W A.x 1",
+            "1>0: W A.y 1",
+        ],
+    ),
+    (
+        "while 1 { loop { x = 1 } }",
+        [
+            "0>1: -",
+            "1>0: -",
+            "1>1: W A.x 1",
+        ],
+    ),
+    (
+        "loop { x = 1 }",
+        [
+            "0>0: W A.x 1",
+            "0>X: -",
+        ],
+    ),
+    ("loop { }", []),
+    (
+        "loop { x = 1; y = 1 }; x = 2",
+        [
+            "0>1: -",
+            "0>2: W A.x 1",
+            "1>X: W A.x 2",
+            "2>0: W A.y 1",
+        ],
+    ),
+    (
+        "loop { loop { x = 1 } }",
+        [
+            "0>1: -",
+            "0>X: -",
+            "1>0: -",
+            "1>1: W A.x 1",
+        ],
+    ),
+    (
+        "choose { x = 1 } or { y = 1 }",
+        [
+            "0>X: W A.x 1",
+            "0>X: W A.y 1",
+        ],
+    ),
+    (
+        "choose { skip } or { y = 1 }",
+        [
+            "0>X: -",
+            "0>X: W A.y 1",
+        ],
+    ),
+    (
+        "choose { } or { halt }; x = 1",
+        [
+            "0>1: -",
+            "0>X: -",
+            "1>X: W A.x 1",
+        ],
+    ),
+    ("choose { } or { }", []),
+    (
+        "choose { while x { } } or { y = 1 }",
+        [
+            "0>1: -",
+            "0>X: W A.y 1",
+            "1>1: R A.x [V]",
+            "1>X: R A.x [!V]",
+        ],
+    ),
+    (
+        "if r { halt }; x = 1",
+        [
+            "0>1: - [!r]",
+            "0>X: - [r]",
+            "1>X: W A.x 1",
+        ],
+    ),
+    (
+        "x = 1; halt; y = 1",
+        [
+            "0>X: W A.x 1",
+        ],
+    ),
+    ("halt; y = 1", []),
+]
+
+
+@pytest.mark.parametrize(("statements", "expected"), GRAPHS, ids=[statements or "nothing" for statements, _ in GRAPHS])
+def test_graph(statements: str, expected: list[str]) -> None:
+    assert edges(statements) == expected
+
+
+@pytest.mark.parametrize("statements", [statements for statements, _ in GRAPHS])
+def test_graph_shape(statements: str) -> None:
+    thread = load(statements).threads[0]
+    points = list(thread.graph.nodes)
+    assert points == list(range(len(points)))
+    assert thread.graph.out_degree(thread.exit) == 0
+    reachable = {thread.entry} | nx.descendants(thread.graph, thread.entry)
+    assert reachable | {thread.exit} == set(points)
+    dead = [p for p in points if p not in {thread.entry, thread.exit} and thread.graph.out_degree(p) == 0]
+    for source, target, step in cfg.steps(thread):
+        assert (target in dead) == (step.fault is not None and step.fault.kind != "assertion"), (source, target)
+
+
+def test_await_loops_become_blocking_reads() -> None:
+    assert edges("while x != 1 { }; y = 1", await_loops=True) == ["0>1: R A.x [!(V != 1)]", "1>X: W A.y 1"]
+    assert edges("while 1 / x { skip }", await_loops=True) == [
+        "0>X: R A.x [((V != 0) && !(1 / V))]",
+        "0>D: R A.x [!(V != 0)] !division by zero",
+    ]
+
+
+def test_loops_over_registers_stay() -> None:
+    assert edges("while r { }", await_loops=True) == edges("while r { }")
+
+
+def test_spin_loops_are_listed() -> None:
+    program = load("while x { }\nwhile x { skip }\nwhile r { }\nwhile x { y = 1 }\nloop { while x != 1 { loop { } } }")
+    lines = program.source.split("\n")
+    assert [lines[s.line - 1][s.column - 1 : s.end_column - 1] for s in program.spin_loops] == [
+        "while x { }",
+        "while x { skip }",
+        "while x != 1 { loop { } }",
+    ]
+    assert load("while x { }", await_loops=True).spin_loops == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "text", "source"),
+    [
+        ("put B.z   = x", "put B.z = x", "put B.z   = x"),
+        ("while x != 1 { y = 1 }", "while x != 1", "while x != 1"),
+        ("if ( r\n == 0 ) { y = 1 }", "if r == 0", "if ( r\n == 0 )"),
+        ("await   x", "await x", "await   x"),
+        ("r=cas( x , 0,1 )", "r = cas(x, 0, 1)", "r=cas( x , 0,1 )"),
+        ("loop { y = 1 }", "loop", "loop"),
+        ("choose { } or { y = 1 }", "choose", "choose"),
+    ],
+)
+def test_text_and_span_of_steps(statement: str, text: str, source: str) -> None:
+    program = load(statement)
+    found = [step for _, _, step in cfg.steps(program.threads[0]) if step.text == text]
+    assert found
+    for step in found:
+        assert program.source[step.span.start : step.span.end] == source
+
+
+def test_else_if_is_a_chain() -> None:
+    nested = "if r == 0 { x = 1 } else { if r == 1 { x = 2 } else { x = 3 } }"
+    chain = "if r == 0 { x = 1 } else if r == 1 { x = 2 } else { x = 3 }"
+    assert edges(chain) == edges(nested)
+
+
+def test_faults_say_what_and_where() -> None:
+    program = load("r = q + x")
+    fault = next(s.fault for _, _, s in cfg.steps(program.threads[0]) if s.fault is not None)
+    assert fault.message == "the value of `q + x` leaves the domain 0..3"
+    assert program.source[fault.span.start : fault.span.end] == "q + x"
+
+
+def test_guards_never_divide_by_zero() -> None:
+    program = load("if r != 0 && 1 / r == x { y = 1 / (r - q) }\nassert x / r == 1 || r % q == 0\nring[1 / r] = q / (r - 1)")
+    for _, _, step in cfg.steps(program.threads[0]):
+        for r in range(4):
+            for q in range(4):
+                for value in range(4):
+                    evaluate(step.guard, {"r": r, "q": q, "$value": value})
+
+
+def test_hidden_cells_are_shared_and_last() -> None:
+    program = load("put B.z = 1; put B.z = 2 - 1; put B.z = N\nput B.buf[0] = -1")
+    hidden = [c for c in program.cells if c.hidden]
+    assert program.cells[-3:] == tuple(hidden)
+    assert [(c.node, c.name, c.init) for c in hidden] == [("A", "const 1", 1), ("A", "const 2", 2), ("A", "const -1", -1)]
+
+
+def test_loading_twice_gives_the_same_graphs() -> None:
+    source = load("choose { ring[r] = q } or { while x { } }\nr = x + 1").source
+    first, second = (load_program(source, "f") for _ in range(2))
+    assert cfg.steps(first.threads[0]) == cfg.steps(second.threads[0])
+    assert list(first.threads[0].graph.edges(data=True)) == list(second.threads[0].graph.edges(data=True))
