@@ -39,7 +39,7 @@ bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m bench
 
 promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line)
-	$(BIN)/python -m tests.litmus.promote
+	$(BIN)/python -m tests.litmus.goldens
 
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

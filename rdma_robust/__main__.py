@@ -25,6 +25,10 @@ def main() -> int:
     except KeyboardInterrupt as stop:
         print("interrupted", file=sys.stderr)
         return int(getattr(stop, "exit", 130))
+    except OSError as error:
+        print(f"error: {error.strerror or error}", file=sys.stderr)
+        _drop_output()
+        return 2
     except Exception as error:
         from rdma_robust.cli.messages import internal_message  # noqa: PLC0415 - only now needed
 
@@ -37,7 +41,9 @@ def print_version() -> None:
 
 
 def _tame_streams() -> None:
-    """Let characters that a stream's encoding lacks be escaped instead of raised."""
+    """Let characters that a stream's encoding lacks be escaped instead of raised; let closed streams swallow."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -46,8 +52,7 @@ def _tame_streams() -> None:
 def _drop_output() -> None:
     """Give the unread output to nobody, so that the interpreter does not complain at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
+    os.dup2(nowhere, sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+
+from rdma_robust.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = str(Path(sys.executable).parent / "rdma-robust")
@@ -35,25 +39,25 @@ thread T1 on A { xx = 1 }
 thread T2 on C { x = 1 }
 """
 
-Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+Answer = subprocess.CompletedProcess[str]
+Cli = Callable[..., Answer]
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    """Run the installed command in `tmp_path` and return what it answered; nothing is decoded but valid UTF-8."""
+def installed(tmp_path: Path) -> Cli:
+    """Run the installed command as a process in `tmp_path` and return what it answered."""
 
-    def run(*arguments: str, stdin: str | bytes = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        raw = stdin if isinstance(stdin, bytes) else stdin.encode()
+    def run(*arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> Answer:
         done = subprocess.run(
             [COMMAND, *arguments],
-            input=raw,
+            input=stdin.encode(),
             capture_output=True,
             cwd=tmp_path,
             env={**os.environ, **(env or {})},
             timeout=120,
             check=False,
         )
-        answer = subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        answer = Answer(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in answer.stderr
         return answer
 
@@ -61,8 +65,29 @@ def cli(tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
+    """Run the command line in `tmp_path` without starting a process: the answer of `installed`, but sooner."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rdma_robust.cli.check.processors", lambda: 1)
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def run(*arguments: str, stdin: str = "") -> Answer:
+        monkeypatch.setattr(sys, "argv", ["rdma-robust", *arguments])
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode())))
+        capsys.readouterr()
+        code = main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Answer(list(arguments), code, out, err)
+
+    yield run
+    for each, handler in handlers.items():
+        signal.signal(each, handler)
+
+
+@pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder (the one `cli` runs in) with a robust, a not robust and an invalid program."""
+    """A folder (the one `cli` and `installed` run in) with a robust, a not robust and an invalid program."""
     (tmp_path / "calm.rdma").write_text(ROBUST)
     (tmp_path / "sb.rdma").write_text(NOT_ROBUST)
     (tmp_path / "bad.rdma").write_text(INVALID)

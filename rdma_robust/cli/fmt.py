@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Literal
 
 from rdma_robust.cli.decide import exit_of_error, message_of
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.messages import warn
-from rdma_robust.cli.output import replace_file
+from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit, worst
@@ -40,8 +39,7 @@ def _format(item: Item, mode: Mode) -> Exit:
 
 def _deliver(source: Source, old: str, new: str, mode: Mode) -> Exit:
     if mode == "print":
-        sys.stdout.write(new)
-        sys.stdout.flush()
+        StandardOutput().write(new)
     if mode == "check" and old != new:
         warn(f"{printable(source.name)}: would be reformatted")
         return Exit.NOT_ROBUST

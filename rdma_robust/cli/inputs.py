@@ -92,18 +92,26 @@ def _directory(directory: str) -> Iterator[Item]:
         yield Source(path, path)
 
 
-def loaded(source: Source) -> Source:
+def loaded(source: Source) -> Item:
     """Return `source` with the bytes of standard input, if that is what it is: only this process can read those."""
     if source.path is not None or source.data is not None:
         return source
-    return replace(source, data=sys.stdin.buffer.read(LARGEST + 1) if sys.stdin else b"")
+    if sys.stdin is None:
+        return Missing(source.name, "standard input is closed")
+    try:
+        return replace(source, data=sys.stdin.buffer.read(LARGEST + 1))
+    except OSError as error:
+        return Missing(source.name, error.strerror or str(error))
 
 
 def read_source(source: Source) -> str:
     """Return the text of `source`, without a byte order mark. Raises UnreadableError."""
     try:
         if source.path is None:
-            data = loaded(source).data or b""
+            item = loaded(source)
+            if isinstance(item, Missing):
+                raise UnreadableError(item.reason)
+            data = item.data or b""
         else:
             with open(source.path, "rb") as stream:
                 if stat.S_ISDIR(os.fstat(stream.fileno()).st_mode):

@@ -39,9 +39,6 @@ def run_outcomes(file: str, bounds: Bounds, form: Literal["text", "json"]) -> Ex
         return _explore(read_source(item), item.name, bounds, form)
     except BrokenPipeError:
         raise
-    except UsageError as error:
-        warn(f"{printable(item.name)}: error: {printable(str(error))}\n  hint: the options are --depth and --max-states")
-        return Exit.INVALID
     except Exception as error:
         warn(message_of(error, item.name))
         return exit_of_error(error)
@@ -56,7 +53,10 @@ def _explore(text: str, name: str, bounds: Bounds, form: Literal["text", "json"]
     program = load_program(text, name)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
-    report = explore_outcomes(program, bounds.ordered_reads, bounds.depth, bounds.max_states, bounds.timeout)
+    try:
+        report = explore_outcomes(program, bounds.ordered_reads, bounds.depth, bounds.max_states, bounds.timeout)
+    except UsageError as error:
+        raise UsageError(f"{error}; the options are --depth and --max-states") from error
     out = StandardOutput()
     if form == "json":
         options = {

@@ -25,11 +25,14 @@ class Output(Protocol):
 
 
 class StandardOutput:
-    """Lines appear at once. Raises BrokenPipeError when nobody reads them any more."""
+    """What is written appears at once. Raises BrokenPipeError when nobody reads it any more."""
 
     def line(self, text: str) -> None:
+        self.write(text + "\n")
+
+    def write(self, text: str) -> None:
         try:
-            sys.stdout.write(text + "\n")
+            sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
             raise

@@ -33,13 +33,14 @@ def format_source(text: str, file: str) -> str:
     tree, comments = _parse(text, file)
     result = _Formatter(text, comments).program(tree)
     again, comments_again = _parse(result, file)
-    if again != tree or Counter(map(_normal, comments)) != Counter(map(_normal, comments_again)):
+    # Comparing the trees themselves could exceed the recursion limit.
+    if format_tree(again) != format_tree(tree) or Counter(map(_normal, comments)) != Counter(map(_normal, comments_again)):
         raise InternalError(f"{file}: formatting would change the program")
     return result
 
 
 def format_tree(tree: ast.Program) -> str:
-    """Return a syntax tree as a program in canonical layout."""
+    """Return a syntax tree as a program in canonical layout, without comments and empty lines."""
     return _Formatter("", ()).program(tree)
 
 
@@ -84,7 +85,7 @@ class _Formatter:
     def _node(self, item: ast.Node) -> None:
         cells = [printer.cell(c) for c in item.cells]
         short = f"node {item.name.text} {{ {', '.join(cells)} }}" if cells else f"node {item.name.text} {{ }}"
-        if len(short) <= WIDTH and not self._comment_in(item.span.start, item.span.end):
+        if len(short) <= WIDTH and not self._comment_in(item.name.span.end, item.span.end):
             self._line(short, item.span)
             return
         head = Span(item.span.line, item.span.column, item.name.span.end_line, 0, item.span.start, item.name.span.end)
@@ -190,7 +191,7 @@ class _Formatter:
 
     def _space(self, line: int) -> None:
         """Keep an empty line before something that stood in this line of the source."""
-        if line - self._last > 1 and not self._at_start:
+        if line - self._last > 1 and not self._at_start and self._source:
             self._lines.append("")
         self._last = max(self._last, line)
 
@@ -232,8 +233,16 @@ class _Formatter:
                 return
             self._comments.pop()
             first, *rest = _normal(comment).split("\n")
-            column = max((comment.column or 0) - 1, len(self._lines[-1]) + 2) if first_one else len(self._lines[-1]) + 1
-            self._lines[-1] = self._lines[-1].ljust(column) + first
+            room = self._column(comment, start) if first_one else len(self._lines[-1]) + 1
+            self._lines[-1] = self._lines[-1].ljust(room) + first
             self._lines.extend(rest)
             end, line, first_one = comment.end_pos or 0, comment.end_line or 0, False
             self._last = max(self._last, line)
+
+    def _column(self, comment: Token, start: int) -> int:
+        """Return where a comment behind the last line goes: where it was, if the line is the same and there is room."""
+        line = self._lines[-1]
+        column = (comment.column or 1) - 1
+        before = self._source[start - column : start].rstrip(_BETWEEN)
+        same = "".join(before.split()) == "".join(line.split())
+        return max(column, len(line) + 2) if same else len(line) + 2

@@ -36,12 +36,13 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the parser needs: `table[state][terminal]` is an action, `table[state][rule]` a Shift.
+    """What the parser needs: what to do at a terminal, and the state after a rule was reduced, each by state.
 
     `literals` are the texts of the terminals that have just one; `keywords` are those of them that are words.
     """
 
-    table: dict[int, dict[str, Shift | Reduce]]
+    actions: dict[int, dict[str, Shift | Reduce]]
+    gotos: dict[int, dict[str, int]]
     start: int
     end: int
     literals: dict[str, str]
@@ -79,18 +80,20 @@ def load_grammar() -> Grammar:
         transformer=TreeBuilder(),
     )
     conf = lark.parse_interactive().parser_state.parse_conf
-    table: dict[int, dict[str, Shift | Reduce]] = {}
+    actions: dict[int, dict[str, Shift | Reduce]] = {}
+    gotos: dict[int, dict[str, int]] = {}
     reductions: dict[Any, Reduce] = {}
-    for state, actions in conf.states.items():
-        row: dict[str, Shift | Reduce] = {}
-        for symbol, (action, target) in actions.items():
-            if action.name == "Shift":
-                row[str(symbol)] = Shift(target)
-            else:
+    for state, row in conf.states.items():
+        actions[state], gotos[state] = {}, {}
+        for symbol, (action, target) in row.items():
+            if action.name == "Reduce":
                 if target not in reductions:
                     reductions[target] = _reduction(target, conf.callbacks[target])
-                row[str(symbol)] = reductions[target]
-        table[state] = row
+                actions[state][str(symbol)] = reductions[target]
+            elif symbol == END or symbol.isupper():
+                actions[state][str(symbol)] = Shift(target)
+            else:
+                gotos[state][str(symbol)] = target
     literals = {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
     keywords = {name: text for name, text in literals.items() if text.isalpha()}
-    return Grammar(table, conf.start_state, conf.end_state, literals, keywords, lark.lex)
+    return Grammar(actions, gotos, conf.start_state, conf.end_state, literals, keywords, lark.lex)

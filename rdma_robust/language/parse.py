@@ -52,11 +52,11 @@ class Parser:
 
     def accepts(self, kind: str) -> bool:
         """Whether a token of this kind could be read now."""
-        table = self.grammar.table
+        actions, gotos = self.grammar.actions, self.grammar.gotos
         depth = len(self._states)
         above: list[int] = []
         while True:
-            action = table[above[-1] if above else self._states[depth - 1]].get(kind)
+            action = actions[above[-1] if above else self._states[depth - 1]].get(kind)
             if not isinstance(action, Reduce):
                 return action is not None
             drop = action.size
@@ -64,22 +64,22 @@ class Parser:
                 above.pop()
                 drop -= 1
             depth -= drop
-            goto = table[above[-1] if above else self._states[depth - 1]][action.rule]
-            assert isinstance(goto, Shift)
-            if kind == END and goto.state == self.grammar.end:
+            state = gotos[above[-1] if above else self._states[depth - 1]][action.rule]
+            if kind == END and state == self.grammar.end:
                 return True
-            above.append(goto.state)
+            above.append(state)
 
     def acceptable(self) -> set[str]:
         """Return every kind of token that could be read now."""
-        return {kind for kind in self.grammar.table[self._states[-1]] if kind.isupper() and self.accepts(kind)}
+        return {kind for kind in self.grammar.actions[self._states[-1]] if self.accepts(kind)}
 
     def _feed(self, token: Token, index: int) -> bool:
         """Read one token; False if the grammar does not allow it here."""
-        table, states, values, starts = self.grammar.table, self._states, self._values, self._starts
+        actions, gotos = self.grammar.actions, self.grammar.gotos
+        states, values, starts = self._states, self._values, self._starts
         kind = token.type
         while True:
-            action = table[states[-1]].get(kind)
+            action = actions[states[-1]].get(kind)
             if action is None:
                 return False
             if isinstance(action, Shift):
@@ -87,23 +87,20 @@ class Parser:
                 values.append(token)
                 starts.append(index)
                 return True
-            size = action.size
-            if action.callback is None:
-                goto = table[states[-2]][action.rule]
-                assert isinstance(goto, Shift)
-                states[-1] = goto.state
+            size, callback = action.size, action.callback
+            if callback is None:
+                states[-1] = gotos[states[-2]][action.rule]
                 continue
             if size:
                 parts, start = values[-size:], starts[-size]
                 del states[-size:], values[-size:], starts[-size:]
             else:
                 parts, start = [], index
-            goto = table[states[-1]][action.rule]
-            assert isinstance(goto, Shift)
-            states.append(goto.state)
-            values.append(action.callback(parts))
+            state = gotos[states[-1]][action.rule]
+            states.append(state)
+            values.append(callback(parts))
             starts.append(start)
-            if kind == END and goto.state == self.grammar.end:
+            if kind == END and state == self.grammar.end:
                 return True
 
     def _recover(self, token: Token) -> None:
@@ -151,7 +148,7 @@ class Parser:
     def _begins_declaration(self) -> bool:
         tokens, at = self.tokens, self._position
         return (
-            tokens[at].type in self.grammar.table[self.grammar.start]
+            tokens[at].type in self.grammar.actions[self.grammar.start]
             and tokens[at].type != ERROR
             and tokens[at - 1].type in _ENDS_STATEMENT
             and tokens[at + 1].type not in {"EQUAL", "DOT", "LSQB"}

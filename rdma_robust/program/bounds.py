@@ -17,7 +17,7 @@ def counter_bounds(program: CounterProgram[Any]) -> dict[str, int | None]:
     """
     owners: dict[str, list[Process[Any]]] = {c: [] for c in program.counters}
     for process in program.processes:
-        touched = {s.counter for c in process.commands for path, _ in c.body.leaves() for s in path if isinstance(s, Add)}
+        touched = {s.counter for c in process.commands for path in c.body.leaves() for s in path if isinstance(s, Add)}
         for counter in sorted(touched):
             owners[counter].append(process)
     bounds = {c: _bound(c, found[0]) if len(found) == 1 else (None if found else 0) for c, found in owners.items()}
@@ -30,7 +30,7 @@ def _bound(counter: str, process: Process[Any]) -> int | None:
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_node(process.entry)
     for command in process.commands:
-        for path, _ in command.body.leaves():
+        for path in command.body.leaves():
             gain = sum(s.amount for s in path if isinstance(s, Add) and s.counter == counter)
             old = graph.get_edge_data(command.source, command.target, {"weight": 0 - gain})["weight"]
             graph.add_edge(command.source, command.target, weight=min(old, -gain))

@@ -56,22 +56,36 @@ class Forget:
     counter: str
 
 
-Statement = Require | Assign | Add | Zero | Forget
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """An alternative for each of `options`, a value and its condition: where that holds, `name` becomes the value.
+
+    At most one on a path; the leaves after it have a label for each option.
+    """
+
+    name: str
+    options: tuple[tuple[int, Expr], ...]
+
+
+Statement = Require | Assign | Add | Zero | Forget | Choose
 
 
 @dataclass(frozen=True, slots=True)
 class Body(Generic[Label]):
-    """`statements` in order, then each of `then` as an alternative; a body without alternatives is a leaf with a label."""
+    """`statements` in order, then each of `then` as an alternative.
+
+    A body without alternatives is a leaf: it has one label, or after a :class:`Choose` one for each option.
+    """
 
     statements: tuple[Statement, ...]
     then: tuple[Body[Label], ...] = ()
-    label: Label | None = None
+    labels: tuple[Label, ...] = ()
 
-    def leaves(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[tuple[Statement, ...], Label]]:
-        """Yield every root-to-leaf path as its statements and its label."""
+    def leaves(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[Statement, ...]]:
+        """Yield the statements of every root-to-leaf path."""
         path = before + self.statements
-        if self.label is not None:
-            yield path, self.label
+        if self.labels:
+            yield path
         for branch in self.then:
             yield from branch.leaves(path)
 
@@ -106,8 +120,8 @@ class Target(Generic[Label]):
 class CounterProgram(Generic[Label]):
     """`variables` are (name, initial value); `counters` start at 0. `pc(i)` names process i's location in expressions.
 
-    `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that become non-zero on the way to every target: a search may try states with more of
-    them first.
+    `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
+    become non-zero on the way to every target: a search may try states with more of them first.
     """
 
     name: str
@@ -126,4 +140,4 @@ def pc(process: int) -> str:
 
 def leaf(label: Label, *statements: Statement) -> Body[Label]:
     """Return a body without alternatives; trivially true requirements are left out."""
-    return Body(tuple(s for s in statements if s != Require(TRUE)), (), label)
+    return Body(tuple(s for s in statements if s != Require(TRUE)), (), (label,))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary
-from rdma_robust.program.model import Add, Assign, Body, CounterProgram, Forget, Require, Statement, Zero
+from rdma_robust.program.model import Add, Assign, Body, Choose, CounterProgram, Forget, Require, Statement, Zero
 
 
 def show_expr(expr: Expr) -> str:
@@ -36,6 +36,8 @@ def show_statement(statement: Statement) -> str:
             return f"prune unless {counter} == 0"
         case Forget(counter):
             return f"forget {counter}"
+        case Choose(name, options):
+            return f"{name} := one of " + ", ".join(f"{v} if {show_expr(test)}" for v, test in options)
 
 
 def show_program(program: CounterProgram[Any]) -> str:
@@ -63,8 +65,8 @@ def _body(body: Body[Any], indent: str) -> Iterator[str]:
     for statement in body.statements:
         if statement != Assign(()):
             yield indent + show_statement(statement)
-    if body.label is not None:
-        yield f"{indent}=> {body.label}"
+    for label in body.labels:
+        yield f"{indent}=> {label}"
     for number, branch in enumerate(body.then, 1):
         yield f"{indent}alternative {number}"
         yield from _body(branch, indent + "  ")

@@ -33,6 +33,7 @@ from rdma_robust.language.expr import (
 from rdma_robust.program.model import (
     Assign,
     Body,
+    Choose,
     Command,
     CounterProgram,
     Process,
@@ -161,19 +162,23 @@ class _Pivot:
         return leaf(EventLabel(edge, 1), *effect(self.frame, edge), *counted)
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
-        """One alternative per pivot class that the event may come after: it becomes the first of beta, tainted."""
-        starts = []
-        for c in self.classes:
-            if not self._may_start(edge, c) or not self._keeps_pivot(edge, c):
-                continue
-            where = disj(*(equals(Name(pc(c.thread)), Const(p)) for p in sorted(self.ahead[c])))
-            here = TRUE if edge.thread == c.thread or self.ahead[c] == self.frame.graphs[c.thread].reach.keys() else where
-            enter = [(CLASS, Const(self._number(c)))]
-            if c.writes:
-                enter.append((POISON, Const(self.frame.bit(c.cell))))
-            statements = (Require(here), Assign(tuple(enter)), *self._into_beta(edge, Const(1)))
-            starts += [leaf(EventLabel(edge, 2, c), *statements, *counted) for counted in self.frame.second_part(edge)]
-        return starts
+        """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
+        classes = [c for c in self.classes if self._may_start(edge, c) and self._keeps_pivot(edge, c)]
+        if not classes:
+            return []
+        options = tuple((self._number(c), self._ahead_now(edge, c)) for c in classes)
+        poisoned = Ite(self._in([c for c in self.classes if c.writes]), Const(self.frame.bit(edge.cell)), Const(0))
+        statements = (Choose(CLASS, options), Assign(((POISON, poisoned),)), *self._into_beta(edge, Const(1)))
+        labels = tuple(EventLabel(edge, 2, c) for c in classes)
+        return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
+
+    def _ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
+        """The pivot's thread can still come to an event of the class."""
+        points = sorted(self.ahead[c])
+        if edge.thread == c.thread or len(points) == len(self.frame.graphs[c.thread].reach):
+            return TRUE
+        mask = sum(1 << p for p in points)
+        return Binary("&", Binary(">>", Const(mask), Name(pc(c.thread))), Const(1))
 
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
         """The access conflicts with an earlier event of beta."""

@@ -8,7 +8,7 @@ Counters with a proven bound become finite variables; the others are the VASS's 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary, divide, modulo
@@ -17,6 +17,7 @@ from rdma_robust.program.model import (
     Add,
     Assign,
     Body,
+    Choose,
     Command,
     CounterProgram,
     Forget,
@@ -100,11 +101,15 @@ class _Moves(dict[int, Move]):
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """How names are spelt at one point of a body: fields as their latest local, counters as the sum so far."""
+    """How names are spelt at one point of a body: fields as their latest local, counters as the sum so far.
+
+    `option` is the local that numbers the option taken at a Choose.
+    """
 
     local: dict[str, str]
     guard: tuple[int, ...]
     delta: tuple[int, ...]
+    option: str = ""
 
 
 class _Writer:
@@ -154,14 +159,15 @@ class _Writer:
     def _body(self, body: Body[Any], scope: _Scope, depth: int, lines: list[str]) -> None:
         for statement in body.statements:
             scope, depth = self._statement(statement, scope, depth, lines)
-        if body.label is not None:
+        if body.labels:
             effect = Effect(scope.guard, scope.delta)
             number = self.effect_index.setdefault(effect, len(self.effects))
             if number == len(self.effects):
                 self.effects.append(effect)
             state = "".join(f"{scope.local[name]}, " for name in self.fields)
-            lines.append(f"{' ' * depth}add(({len(self.labels)}, ({state}), {number}))")
-            self.labels.append(body.label)
+            label = f"{len(self.labels)} + {scope.option}" if scope.option else len(self.labels)
+            lines.append(f"{' ' * depth}add(({label}, ({state}), {number}))")
+            self.labels += body.labels
         for branch in body.then:
             self._body(branch, scope, depth, lines)
 
@@ -182,19 +188,25 @@ class _Writer:
                     self.fresh += 1
                     local[name] = f"t{self.fresh}"
                     lines.append(f"{indent}{local[name]} = {self._value(value, scope.local)}")
-                return _Scope(local, scope.guard, scope.delta), depth
+                return replace(scope, local=local), depth
             case Add(counter, amount) if counter in self.column:
                 i = self.column[counter]
                 guard, delta = list(scope.guard), list(scope.delta)
                 delta[i] += amount
                 guard[i] = max(guard[i], -delta[i])
-                return _Scope(scope.local, tuple(guard), tuple(delta)), depth
+                return replace(scope, guard=tuple(guard), delta=tuple(delta)), depth
             case Add(counter, amount):
                 if amount < 0:
                     lines.append(f"{indent}if {scope.local[counter]} >= {-amount}:")
                     depth += 1
                 added = Assign(((counter, Binary("+", Name(counter), Const(amount))),))
                 return self._statement(added, scope, depth, lines)
+            case Choose(name, options):
+                self.fresh += 1
+                option, chosen, holds = (f"{part}{self.fresh}" for part in ("o", "v", "h"))
+                table = "".join(f"({i}, {v}, {self._test(test, scope.local)}), " for i, (v, test) in enumerate(options))
+                lines += [f"{indent}for {option}, {chosen}, {holds} in ({table}):", f"{indent} if {holds}:"]
+                return replace(scope, local={**scope.local, name: chosen}, option=option), depth + 2
             case Zero(counter) | Forget(counter) if counter in self.column:
                 return scope, depth
             case Zero(counter):

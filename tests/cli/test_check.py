@@ -67,22 +67,37 @@ def test_exit_codes(cli: Cli, programs: Path, arguments: list[str], code: int) -
     assert "internal error" not in done.stderr
 
 
-def test_internal_errors_exit_with_4_and_no_traceback(cli: Cli, programs: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["calm.rdma"], 0),
+        (["calm.rdma", "sb.rdma"], 1),
+        (["calm.rdma", "sb.rdma", "bad.rdma"], 2),
+        (["sb.rdma", "--max-states", "2"], 3),
+        (["calm.rdma", "sb.rdma", "--expect"], 0),
+        (["--no-such-option"], 2),
+    ],
+)
+@pytest.mark.usefixtures("programs")
+def test_exit_codes_of_the_process(installed: Cli, arguments: list[str], code: int) -> None:
+    assert installed(*arguments).returncode == code
+
+
+def test_internal_errors_exit_with_4_and_no_traceback(installed: Cli, programs: Path) -> None:
     """A program that breaks the tool; here the tool is broken from outside, by a module that shadows one it imports."""
     (programs / "shadow").mkdir()
     (programs / "shadow" / "sitecustomize.py").write_text("import sys\nsys.modules['networkx'] = None\n")
-    done = cli("calm.rdma", env={"PYTHONPATH": str(programs / "shadow")})
+    done = installed("calm.rdma", env={"PYTHONPATH": str(programs / "shadow")})
     assert done.returncode == 4
     assert "internal error" in done.stderr
     assert "Please report" in done.stderr
 
 
-def test_a_bare_list_of_files_is_check(cli: Cli, programs: Path) -> None:
-    short, long = (cli(*a, "--format", "jsonl", "sb.rdma", "calm.rdma") for a in ([], ["check"]))
+def test_a_bare_list_of_files_is_check(installed: Cli, programs: Path) -> None:
+    short, long = (installed(*a, "--format", "jsonl", "sb.rdma", "calm.rdma") for a in ([], ["check"]))
     strip = [[{**json.loads(line), "time_s": 0} for line in done.stdout.splitlines()] for done in (short, long)]
     assert strip[0] == strip[1]
     assert [r["verdict"] for r in strip[0]] == ["not-robust", "robust"]
-    assert cli("--timeout", "50", "calm.rdma").returncode == 0
     assert programs.exists()
 
 
@@ -138,8 +153,8 @@ def test_a_reached_limit_is_named(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_json_is_valid_and_complete(cli: Cli) -> None:
-    report = valid(cli("calm.rdma", "sb.rdma", "bad.rdma", "missing.rdma", "--format", "json").stdout)
+def test_json_is_valid_and_complete(installed: Cli) -> None:
+    report = valid(installed("calm.rdma", "sb.rdma", "bad.rdma", "missing.rdma", "--format", "json").stdout)
     assert [r["verdict"] for r in report["results"]] == ["robust", "not-robust", "error", "error"]
     assert [r["error_kind"] for r in report["results"]] == [None, None, "invalid", "unreadable"]
     assert [e["line"] for e in report["results"][2]["errors"]] == [2, 3]
@@ -160,10 +175,10 @@ def test_jsonl_has_a_result_per_line(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_reports_are_deterministic_whatever_the_jobs(cli: Cli) -> None:
+def test_reports_are_deterministic_whatever_the_jobs(installed: Cli) -> None:
     def report(jobs: str, seed: str) -> Any:
         arguments = ("sb.rdma", "bad.rdma", "calm.rdma", "--format", "json", "--memory", "1000", "--jobs", jobs)
-        found = valid(cli(*arguments, env={"PYTHONHASHSEED": seed}).stdout)
+        found = valid(installed(*arguments, env={"PYTHONHASHSEED": seed}).stdout)
         for each in (*found["results"], found["summary"]):
             each["time_s"] = 0
         return found
@@ -172,15 +187,15 @@ def test_reports_are_deterministic_whatever_the_jobs(cli: Cli) -> None:
 
 
 def test_standard_input(cli: Cli) -> None:
-    for arguments in (["-"], ["-", "-", "--jobs", "2"]):
+    for arguments in (["-"], ["-", "-"]):
         done = cli(*arguments, "--format", "jsonl", stdin=NOT_ROBUST)
         assert json.loads(done.stdout)["file"] == "<stdin>"
         assert done.returncode == 1
     assert cli("-", stdin="").returncode in (0, 2)
 
 
-def test_standard_input_next_to_files_in_parallel(cli: Cli, programs: Path) -> None:
-    done = cli("-", "calm.rdma", "--format", "jsonl", "--jobs", "2", stdin=NOT_ROBUST)
+def test_standard_input_next_to_files_in_parallel(installed: Cli, programs: Path) -> None:
+    done = installed("-", "calm.rdma", "--format", "jsonl", "--jobs", "2", stdin=NOT_ROBUST)
     assert [json.loads(line)["verdict"] for line in done.stdout.splitlines()] == ["not-robust", "robust"]
     assert programs.exists()
 
@@ -242,11 +257,11 @@ def test_hostile_file_names(cli: Cli, programs: Path, name: str) -> None:
     assert valid(cli("--format", "json", "--", name).stdout)["results"][0]["file"] == name
 
 
-def test_undecodable_file_names(cli: Cli, programs: Path) -> None:
+def test_undecodable_file_names(installed: Cli, programs: Path) -> None:
     with open(os.fsencode(programs) + b"/bad\xff.rdma", "w", encoding="utf-8") as stream:
         stream.write(ROBUST)
-    assert valid(cli(".", "--format", "json").stdout)["results"][1]["file"] == "./bad\\udcff.rdma"
-    assert "bad\\udcff.rdma" in cli(".").stdout
+    assert valid(installed(".", "--format", "json").stdout)["results"][1]["file"] == "./bad\\udcff.rdma"
+    assert "bad\\udcff.rdma" in installed(".").stdout
 
 
 def test_hostile_program_text_is_escaped(cli: Cli, programs: Path) -> None:

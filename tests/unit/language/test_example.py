@@ -222,7 +222,8 @@ def _shape(expr: ast.Expr) -> str:
 def test_warnings_of_each_kind() -> None:
     program = program_of(
         "const N = 1\ndomain 0..2\nnode A { x = 9, unused }\nnode B { y }\n"
-        "thread T on A {\n  reg r, s\n  x = 3\n  assume x == 4\n  r = cas(x, 5, 6)\n  put B.y = 7\n  poll B\n  halt\n  x = 1\n}\n"
+        "thread T on A {\n  reg r, s\n  x = 3\n  assume x == 4\n  r = cas(x, 5, 6)\n"
+        "  put B.y = 7\n  poll B\n  halt\n  x = 1\n}\n"
         "thread U on B {\n  poll A\n}\n"
     )
     assert [(d.span.line, d.message) for d in program.warnings] == [

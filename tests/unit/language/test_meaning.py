@@ -16,7 +16,7 @@ START = (("r", 0), ("q", 1))
 
 
 @given(BODIES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_graphs_have_the_traces_of_the_tree(body: tuple[ast.Statement, ...]) -> None:
     source = format_tree(program(body))
     assume(errors_of(source) is None)  # constant indices outside the array and constant divisions by zero

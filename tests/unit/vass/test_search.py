@@ -34,7 +34,7 @@ class ExplicitVass:
     def target(self, control: Control) -> int:
         return 0 if control == (self.goal,) else -1
 
-    def rank(self, control: Control) -> int:
+    def rank(self, _control: Control) -> int:
         return 0
 
 

@@ -1,0 +1,119 @@
+"""`make bench`: the speed goals of the checker and the state counts of normal-form.md, part 4, in one run."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from rdma_robust.language.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome
+from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.explore import Limits, explore
+from rdma_robust.semantics.machine_sc import ScMachine
+
+ROOT = Path(__file__).resolve().parents[1]
+LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
+RUNS = 5
+PAPER_STATES = 300_000
+
+QUOTED = {
+    "sb-put-plain": 10,
+    "sb-put-flushed": 228,
+    "dekker-entry-mirrored-flushed": 246,
+    "iriw-get": 38,
+    "iriw-get-polled": 1_997,
+    "scale-ring-n3-flushed": 2_522,
+    "scale-ring-n4-flushed": 37_009,
+}
+"""Pivot states in part 4 of normal-form.md of the program of this shape."""
+
+
+def load(path: Path) -> Program:
+    return load_program(path.read_text(encoding="utf-8"), path.name)
+
+
+def median_time(work: Callable[[], object]) -> float:
+    """Return the median wall time of a few runs, in seconds, after one that is not counted."""
+    work()
+    times = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def whole_suite(console: Console) -> None:
+    command = [str(Path(sys.executable).parent / "rdma-robust"), "--expect", "--jobs", "2", *map(str, LITMUS)]
+    seconds = median_time(lambda: subprocess.run(command, check=True, capture_output=True))
+    console.print(f"the suite of {len(LITMUS)} programs, 2 processes, start-up included: {seconds:.1f} s (goal: under 15 s)")
+
+
+def two_threads(console: Console) -> None:
+    shapes = [p for p in LITMUS if p.stem.split("-")[0] in {"sb", "mp", "lb", "s", "r", "2plus2w", "corr", "coww", "cowr", "corw"}]
+    programs = [p for p in map(load, shapes) if len(p.threads) == 2]
+    times = {p.name: median_time(lambda p=p: check_program(p, CheckOptions())) for p in programs}
+    slowest = max(times, key=lambda name: times[name])
+    console.print(
+        f"{len(times)} two-thread shapes, once started: median {statistics.median(times.values()) * 1000:.0f} ms, "
+        f"slowest {times[slowest] * 1000:.0f} ms ({slowest}; goal: under 50 ms)"
+    )
+
+
+def state_counts(console: Console) -> None:
+    table = Table("program", "verdict", "pivot", "quoted", "plain SC", "pivot / SC", "paper", "paper / pivot", "ms")
+    for name, quoted in QUOTED.items():
+        path = ROOT / "litmus" / f"{name}.rdma"
+        program = load(path)
+        outcome = check_program(program, CheckOptions())
+        seconds = median_time(lambda program=program: check_program(program, CheckOptions()))
+        plain = explore(ScMachine(program), Limits(None, None, None), reduce=False).states
+        paper = check_program(program, CheckOptions(instrumentation="paper", max_states=PAPER_STATES))
+        table.add_row(*row(name, outcome, quoted, plain, paper), f"{seconds * 1000:.0f}")
+    console.print(table)
+
+
+def row(name: str, outcome: Outcome, quoted: int, plain: int, paper: Outcome) -> list[str]:
+    states, theirs = outcome.counts.states, paper.counts.states
+    cut = "> " if paper.verdict.value == "unknown" else ""
+    return [
+        name,
+        outcome.verdict.value,
+        f"{states:,}",
+        f"{quoted:,}",
+        f"{plain:,}",
+        f"{states / plain:.1f}",
+        f"{cut}{theirs:,}",
+        f"{cut}{theirs / states:.0f}",
+    ]
+
+
+def throughput(console: Console) -> None:
+    program = load(ROOT / "litmus" / "scale-ring-n4-flushed.rdma")
+    counts = check_program(program, CheckOptions()).counts
+    seconds = median_time(lambda: check_program(program, CheckOptions()))
+    console.print(
+        f"throughput on {program.name}: {counts.states / seconds:,.0f} states/s, "
+        f"{counts.transitions / seconds:,.0f} transitions/s (pure Python)"
+    )
+
+
+def main() -> None:
+    console = Console(width=120)
+    whole_suite(console)
+    two_threads(console)
+    throughput(console)
+    state_counts(console)
+
+
+if __name__ == "__main__":
+    main()

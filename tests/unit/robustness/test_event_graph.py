@@ -1,0 +1,69 @@
+"""Event graphs: one event an edge, register steps folded, dead registers reset."""
+
+from __future__ import annotations
+
+from rdma_robust.language.load import load_program
+from rdma_robust.robustness.event_graph import EventGraph, event_graph
+from rdma_robust.semantics.trace import EventType
+
+NODES = "node A { x, y, ring[3] = 0 }\nnode B { u }\ndomain 0..9\n"
+
+
+def graph(body: str, registers: str = "r, s") -> EventGraph:
+    return event_graph(load_program(f"{NODES}thread T on A {{ reg {registers}\n{body}\n}}", "test.rdma"), 0)
+
+
+def kinds(g: EventGraph) -> list[str]:
+    return sorted(str(e) for e in g.edges)
+
+
+def test_a_put_and_a_get_are_two_events_each() -> None:
+    assert kinds(graph("put B.u = x\nget y = B.u")) == ["nlR(A.x)", "nlW(A.y)", "nrR(B.u)", "nrW(B.u)"]
+
+
+def test_compare_and_swap_has_one_edge_an_outcome() -> None:
+    edges = graph("r = cas(x, 0, 1)\ny = r").edges
+    outcomes = {e.type: e for e in edges if e.cell is not None and e.cell.name == "x"}
+    assert set(outcomes) == {EventType.CAS, EventType.LR}
+    assert outcomes[EventType.LR].written is None
+
+
+def test_register_steps_leave_no_edge() -> None:
+    g = graph("r = 1\ns = r + 1\nif s == 2 { x = s } else { y = s }")
+    assert kinds(g) == ["lW(A.x)", "lW(A.y)"] or kinds(g).count("silent") == sum(e.step.fault is not None for e in g.edges)
+    assert all(e.type is not None or e.step.fault is not None for e in g.edges)
+
+
+def test_a_loop_over_registers_keeps_its_silent_edges() -> None:
+    g = graph("while r < 3 { r = r + 1 }\nx = r")
+    assert any(e.type is None and e.step.fault is None for e in g.edges)
+    assert any(e.type is EventType.LW for e in g.edges)
+
+
+def test_an_idle_loop_leaves_nothing() -> None:
+    assert kinds(graph("loop { skip }\nx = 1")) == ["lW(A.x)"]
+
+
+def test_many_branches_without_events_do_not_explode() -> None:
+    body = "\n".join(f"choose {{ r = {i % 3} }} or {{ s = {i % 3} }}" for i in range(40))
+    g = graph(f"{body}\nx = r\ny = s")
+    assert len(g.edges) < 2000
+    assert any(e.type is EventType.LW for e in g.edges)
+
+
+def test_dead_registers_are_reset() -> None:
+    g = graph("r = x\ny = r\nx = 1\nx = 2")
+    write = next(e for e in g.edges if e.type is EventType.LW and e.cell is not None and e.cell.name == "y")
+    assert [(name, str(value)) for name, value in write.assigns] == [("T.r", "Const(value=0)")]
+
+
+def test_a_register_that_is_never_read_disappears() -> None:
+    g = graph("r = x\nx = 1")
+    assert g.registers == ()
+    assert all(not e.assigns for e in g.edges)
+
+
+def test_an_index_is_one_edge_a_cell_and_a_fault() -> None:
+    g = graph("r = x\nring[r] = 1")
+    assert {str(e.cell) for e in g.edges if e.type is EventType.LW} == {"A.ring[0]", "A.ring[1]", "A.ring[2]"}
+    assert any(e.step.fault is not None and e.step.fault.kind == "index out of range" for e in g.edges)
