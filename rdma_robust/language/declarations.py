@@ -61,7 +61,8 @@ class ProgramChecker:
         )
 
     def _look_ahead(self) -> None:
-        """Note what holds for the whole file, and where names will be declared."""
+        """Note what holds for the whole file, wherever it stands, and where names will be declared."""
+        self.world.domain = _domain_of(self.tree, self.report)
         for item in self.tree.items:
             match item:
                 case ast.AllowLoopback():
@@ -115,8 +116,6 @@ class ProgramChecker:
             self.report.error(name.span, f"{what} {quote(name.text)} was declared before, on line {before.line}")
         return before is not None
 
-    # ---- constants and the domain
-
     def _constant(self, binding: ast.Binding) -> None:
         name = binding.name
         assert binding.value is not None
@@ -141,8 +140,6 @@ class ProgramChecker:
                 expected="the smaller bound first",
                 hint=f"`domain {high}..{low}`",
             )
-            return
-        self.world.domain = (low, high)
 
     def _value(self, expr: ast.Expr | None) -> int:
         """Return an initial value."""
@@ -153,8 +150,6 @@ class ProgramChecker:
         if value is not None and domain is not None and not domain[0] <= value <= domain[1]:
             self.report.warn(expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
         return 0 if value is None else value
-
-    # ---- nodes
 
     def _node(self, item: ast.Node) -> None:
         self.world.later.pop(("node", item.name.text), None)
@@ -198,8 +193,6 @@ class ProgramChecker:
             self.report.error(expr.span, f"too many variables: more than {MAX_CELLS:,} with this array")
             return None
         return size
-
-    # ---- threads
 
     def _thread(self, item: ast.Thread) -> None:
         self.world.later.pop(("thread", item.name.text), None)
@@ -270,8 +263,6 @@ class ProgramChecker:
             )
         raise StepLimit
 
-    # ---- warnings
-
     def _warn_endless_polls(self, thread: ThreadNames) -> None:
         for poll in thread.polls:
             if poll.node.text in self.world.nodes and poll.node.text not in thread.sends_to:
@@ -293,3 +284,22 @@ class ProgramChecker:
             for register in thread.registers.values():
                 if not register.used:
                     self.report.warn(register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used")
+
+
+def _domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
+    """Return the domain of a program if it is well-formed; errors are for the pass that reports."""
+    world = World()
+    constants = ConstantResolver(world, Reporter(report.file, report.source))
+    for item in tree.items:
+        match item:
+            case ast.Constants(bindings):
+                for binding in bindings:
+                    if binding.value is not None:
+                        name = binding.name
+                        world.constants.setdefault(name.text, Constant(name.text, constants.value(binding.value), name.span))
+            case ast.Domain():
+                low, high = constants.value(item.low), constants.value(item.high)
+                return (low, high) if low is not None and high is not None and low <= high else None
+            case _:
+                pass
+    return None

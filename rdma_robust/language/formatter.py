@@ -163,8 +163,6 @@ class _Formatter:
         self._comments_before(block.span.end)
         self._dedent()
 
-    # ---- lines
-
     def _indent(self) -> None:
         self._depth += 1
         self._at_start = True
@@ -198,8 +196,6 @@ class _Formatter:
     def _put(self, text: str) -> None:
         self._lines.append(_INDENT * self._depth + text)
         self._at_start = False
-
-    # ---- comments
 
     def _comment_in(self, start: int, end: int) -> bool:
         return any(start <= (c.start_pos or 0) < end for c in reversed(self._comments))

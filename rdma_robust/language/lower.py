@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.errors import Span
-from rdma_robust.language import ast, cfg, meaning, printer
+from rdma_robust.language import cfg, meaning
 from rdma_robust.language.expr import FALSE, TRUE, VALUE, Const, Expr, conj, disj, equals, negate
 from rdma_robust.language.threads import Access, Resolved
 
@@ -59,8 +59,6 @@ class Lowering:
         self._spend = spend
         self._result = Lowered()
 
-    # ---- statements
-
     def assign(self, register: str, value: Resolved, text: str) -> Lowered:
         """`register = value`."""
         checks = [_division(value, text), self._overflow(value, text)]
@@ -111,8 +109,6 @@ class Lowering:
         self._add(self._result.then, op, TRUE)
         return self._result
 
-    # ---- accesses
-
     def _touch(
         self,
         accesses: list[Access],
@@ -157,8 +153,6 @@ class Lowering:
     @staticmethod
     def _adapt(choice: _Choice, expr: Expr) -> Expr:
         return meaning.without_value(expr) if choice.spared else expr
-
-    # ---- what can go wrong
 
     def _overflow(self, value: Resolved, text: str) -> _Check:
         low, high = self.domain if self.domain is not None else (0, 0)
@@ -229,8 +223,3 @@ def _elements(access: Access) -> Iterator[tuple[cfg.Cell, Expr]]:
         defined = meaning.defined(access.index)
         for k, cell in enumerate(cells):
             yield cell, conj(defined, equals(access.index, Const(k)))
-
-
-def text_of(statement: ast.Statement) -> str:
-    """Return the source of a statement on one line, without its blocks."""
-    return printer.statement(statement)

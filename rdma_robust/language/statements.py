@@ -100,8 +100,6 @@ class StatementChecker:
     def _lowering_of(self, text: str, span: Span) -> Lowering:
         return Lowering(text, span, self.world.domain, self._spend)
 
-    # ---- local statements
-
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)
         if isinstance(value, ast.CasCall):
@@ -160,8 +158,6 @@ class StatementChecker:
             kind = "register" if isinstance(found, Register) else "constant"
             self.report.error(ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
-
-    # ---- remote statements
 
     def _queue_pair(self, name: ast.Ident) -> NodeNames | None:
         """Return the node at the other end; None after an error."""

@@ -116,19 +116,18 @@ class ThreadResolver(Resolver):
                 self.no_index(ref)
             return Access(variable, None, ref.span)
         index = self._index(ref.index)
-        if isinstance(index, Const) and variable.certain and not 0 <= index.value < variable.size:
-            self.report.error(
-                ref.index.span,
-                f"index {index.value} is outside the array {quote(variable.name)}",
-                expected=f"0 to {variable.size - 1}",
-            )
+        if isinstance(index, Const) and not 0 <= index.value < variable.size:
+            if variable.certain:
+                self.report.error(
+                    ref.index.span,
+                    f"index {index.value} is outside the array {quote(variable.name)}",
+                    expected=f"0 to {variable.size - 1}",
+                )
             index = Const(0)
         return Access(variable, index, ref.span)
 
     def _index(self, index: ast.Expr) -> Expr:
         return self.private(index, "an index is made of registers and constants").expr
-
-    # ---- finding names
 
     def find(self, ref: ast.Ref, written: ast.Expr | None = None, role: str = "") -> Named | None:
         """Return what a reference stands for where the CPU computes; None after an error.

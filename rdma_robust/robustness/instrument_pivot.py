@@ -1,8 +1,13 @@
 """The pivot instrumentation: one memory, a pivot class, and taint.
 
 Phase 1 is the program under sequential consistency. At an access that conflicts with a pivot class the search may start
-phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta,
-except that accesses conflicting with the pivot may choose. A target is a thread standing before an event of the class
+phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta.
+(normal-form.md lets accesses that conflict with the pivot choose. Starting at the event the SC cycle leaves the pivot by
+makes the choice needless: a later access that conflicts with the pivot and is not forced is an NIC read after a NIC read,
+for a pivot that writes. In alpha it reads what it reads in L, which no CPU event of the run can tell from the poisoned
+value, and it still stands where the cycle needs it, since sc among the events other than the pivot is that of L. An
+earlier event of beta that the cycle does not leave the pivot by is not needed in beta at all, unless it writes the
+pivot's cell; then later accesses of the cell are forced.) A target is a thread standing before an event of the class
 that may be put last into alpha and is reached, or conflicts with an alpha event reached, by sc from the pivot.
 
 Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
@@ -221,10 +226,6 @@ class _Pivot:
     def _alpha_allowed(self, edge: EventEdge) -> Expr:
         return negate(self._forced(edge))
 
-    def _beta_chosen(self, edge: EventEdge) -> Expr:
-        """Accesses that conflict with the pivot may be in beta without being forced."""
-        return self._meets_pivot(edge)
-
     def _cuts(self, edge: EventEdge) -> Expr:
         """In beta the event would keep the pivot out of alpha: a CPU event of the pivot's own thread."""
         return self._own(edge) if edge.type in CPU_TYPES else FALSE
@@ -242,14 +243,18 @@ class _Pivot:
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
 
     def _beta(self, edge: EventEdge) -> Body[EventLabel]:
-        """The event goes to beta: a rule forces it, or it conflicts with the pivot and chooses to."""
+        """The event goes to beta: a rule forces it."""
         frame = self.frame
         meets = self._meets_pivot(edge)
         if edge.type is EventType.P:
             return self._beta_poll(edge)
         taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
-        allowed = disj(self._forced(edge), self._beta_chosen(edge))
-        statements = (Require(allowed), Require(negate(self._cuts(edge))), taint, *self._into_beta(edge, Name("taint'")))
+        statements = (
+            Require(self._forced(edge)),
+            Require(negate(self._cuts(edge))),
+            taint,
+            *self._into_beta(edge, Name("taint'")),
+        )
         return Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:

@@ -122,6 +122,7 @@ class _Writer:
         self.labels: list[Any] = []
         self.effects: list[Effect] = []
         self.effect_index: dict[Effect, int] = {}
+        self.used: set[str] = set()
         self.fresh = 0
 
     def compile(self, lines: Iterable[str], name: str) -> Any:
@@ -130,22 +131,25 @@ class _Writer:
         return space[name]
 
     def moves(self, process: int, commands: Iterable[Command[Any]]) -> Move:
-        """Compile what a process does at one location: a function that hands each successor to its second argument."""
-        lines = ["def moves(state, add):", f" {self._unpack()} = state"]
-        scope = _Scope(dict(self.base), (0,) * len(self.column), (0,) * len(self.column))
+        """Compile what a process does at one location: a function that hands each successor to its second argument.
+
+        A successor is a copy of the state with the changed fields replaced: naming all fields would make the code, and
+        the time to compile it, several times as large.
+        """
+        lines: list[str] = []
         for command in commands:
-            moved = {**scope.local, pc(process): str(command.target)}
-            self._body(command.body, _Scope(moved, scope.guard, scope.delta), 1, lines)
-        move: Move = self.compile(lines, "moves")
+            local = {**self.base, pc(process): str(command.target)}
+            self._body(command.body, _Scope(local, (0,) * len(self.column), (0,) * len(self.column)), 1, lines)
+        move: Move = self.compile(["def moves(state, add):", *self._unpack(), *lines, " return"], "moves")
         return move
 
     def target_test(self, program: CounterProgram[Any]) -> Callable[[Control], int]:
-        lines = ["def target(state):", f" {self._unpack()} = state"]
-        lines += [f" if not {self.base[name]}: return -1" for name in program.milestones]
+        lines = [f" if not {self._spell(name, self.base)}: return -1" for name in program.milestones]
         for index, target in enumerate(program.targets):
-            at = "" if target.process is None else f"{self.base[pc(target.process)]} == {target.location} and "
+            at = "" if target.process is None else f"{self._spell(pc(target.process), self.base)} == {target.location} and "
             lines.append(f" if {at}{self._test(target.condition, self.base)}: return {index}")
-        test: Callable[[Control], int] = self.compile([*lines, " return -1"], "target")
+        code = ["def target(state):", *self._unpack(), *lines, " return -1"]
+        test: Callable[[Control], int] = self.compile(code, "target")
         return test
 
     def rank(self, milestones: Sequence[str]) -> Callable[[Control], int]:
@@ -153,8 +157,15 @@ class _Writer:
         rank: Callable[[Control], int] = self.compile(["def rank(state):", f" return {reached or 0}"], "rank")
         return rank
 
-    def _unpack(self) -> str:
-        return "(" + "".join(f"{self.base[name]}, " for name in self.fields) + ")"
+    def _spell(self, name: str, local: dict[str, str]) -> str:
+        self.used.add(local[name])
+        return local[name]
+
+    def _unpack(self) -> list[str]:
+        """Read the fields that the code written since the last call uses."""
+        used = [f" s{i} = state[{i}]" for i in range(len(self.fields)) if f"s{i}" in self.used]
+        self.used.clear()
+        return used
 
     def _body(self, body: Body[Any], scope: _Scope, depth: int, lines: list[str]) -> None:
         for statement in body.statements:
@@ -164,9 +175,10 @@ class _Writer:
             number = self.effect_index.setdefault(effect, len(self.effects))
             if number == len(self.effects):
                 self.effects.append(effect)
-            state = "".join(f"{scope.local[name]}, " for name in self.fields)
             label = f"{len(self.labels)} + {scope.option}" if scope.option else len(self.labels)
-            lines.append(f"{' ' * depth}add(({label}, ({state}), {number}))")
+            changed = [(i, n) for i, n in enumerate(self.fields) if scope.local[n] != self.base[n]]
+            sets = "; ".join(f"n[{i}] = {self._spell(n, scope.local)}" for i, n in changed)
+            lines.append(f"{' ' * depth}n = [*state]; {sets}; add(({label}, (*n,), {number}))")
             self.labels += body.labels
         for branch in body.then:
             self._body(branch, scope, depth, lines)
@@ -197,7 +209,7 @@ class _Writer:
                 return replace(scope, guard=tuple(guard), delta=tuple(delta)), depth
             case Add(counter, amount):
                 if amount < 0:
-                    lines.append(f"{indent}if {scope.local[counter]} >= {-amount}:")
+                    lines.append(f"{indent}if {self._spell(counter, scope.local)} >= {-amount}:")
                     depth += 1
                 added = Assign(((counter, Binary("+", Name(counter), Const(amount))),))
                 return self._statement(added, scope, depth, lines)
@@ -234,7 +246,7 @@ class _Writer:
             case Const(value):
                 return f"({value})" if value < 0 else str(value)
             case Name(name):
-                return local[name]
+                return self._spell(name, local)
             case Unary("-", arg):
                 return f"(-{self._value(arg, local)})"
             case Unary() | Binary("&&" | "||" | "==" | "!=" | "<" | "<=" | ">" | ">=", _, _):

@@ -145,3 +145,22 @@ def test_head(folder: Path) -> None:
     assert done.returncode == 141
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirections", "code", "said"),
+    [
+        ("- <&-", 2, "standard input is closed"),
+        ("a.rdma >/dev/full", 2, "cannot write to standard output"),
+        ("fmt a.rdma >/dev/full", 2, "cannot write to standard output"),
+        ("a.rdma >&-", 0, ""),
+        ("bad.rdma 2>&-", 2, ""),
+    ],
+)
+def test_streams_that_fail(folder: Path, redirections: str, code: int, said: str) -> None:
+    (folder / "bad.rdma").write_text("node")
+    command = ["bash", "-c", f'"{COMMAND}" {redirections}']
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "internal error" not in done.stderr

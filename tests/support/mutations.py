@@ -55,7 +55,6 @@ MUTATIONS: dict[str, tuple[type, str, Any]] = {
     "taint-spreads": (_Pivot, "_taint", _always(Const(0))),
     "taint-is-needed": (_Pivot, "_taint", _always(Const(1))),
     "choice-of-alpha": (_Pivot, "_alpha_allowed", lambda self, e: negate(self._meets_pivot(e))),
-    "choice-of-beta": (_Pivot, "_beta_chosen", _always(FALSE)),
     "alpha-value-is-frozen": (_Pivot, "_freeze", _always([])),
     "no-cpu-event-of-the-pivots-thread-in-beta": (_Pivot, "_cuts", _always(FALSE)),
 }  # fmt: skip

@@ -95,8 +95,6 @@ def errors_of(source: str) -> ProgramError | None:
     return None
 
 
-# ---- random syntax trees
-
 BODIES: st.SearchStrategy[tuple[ast.Statement, ...]] = st.integers(0, 2**32).map(lambda seed: Generator(Random(seed)).body())
 """Statements for :func:`program`; drawn by seed, since drawing each part by Hypothesis takes most of a test's time."""
 

@@ -22,9 +22,6 @@ class Failure(Exception):
     """The thread goes wrong here."""
 
 
-# ---- from the graph
-
-
 def traces_of_graph(program: cfg.Program, length: int) -> set[Trace]:
     """Return the events of every run of the first thread, cut after `length` events."""
     thread = program.threads[0]
@@ -79,9 +76,6 @@ def _events(step: cfg.Step, env: dict[str, int]) -> Iterator[tuple[str, dict[str
             event = f"NF {node}"
     if evaluate(step.guard, env):
         yield event, env | {name: evaluate(value, env) for name, value in step.assigns}
-
-
-# ---- from the syntax tree
 
 
 def traces_of_tree(body: tuple[ast.Statement, ...], start: Registers, length: int) -> set[Trace]:

@@ -138,6 +138,18 @@ def test_constant_expressions() -> None:
     assert [(c.name, c.init) for c in program.cells] == [("a[0]", 1), ("a[1]", 1), ("a[2]", 1), ("b", 1)]
 
 
+def test_the_domain_holds_wherever_it_stands() -> None:
+    text = "node A { x = 7 }\nthread T on A { reg r; r = x + 1 }\n"
+    last = program_of(f"{text}const N = 3\ndomain 0..N")
+    first = program_of(f"const N = 3\ndomain 0..N\n{text}")
+    assert last.domain == first.domain == (0, 3)
+    assert [show_edge(last.threads[0], *e) for e in cfg.steps(last.threads[0])] == [
+        show_edge(first.threads[0], *e) for e in cfg.steps(first.threads[0])
+    ]
+    assert len(cfg.steps(last.threads[0])) == 2
+    assert [d.message for d in last.warnings] == ["the initial value 7 is outside the domain 0..3"]
+
+
 def test_threads_and_nodes_may_share_names() -> None:
     text = "node A { x, ring[2] }\nnode B { x }\nthread A on B { reg r; r = x }\nthread T on A { x = 1; ring[0] = 1 }\n"
     program = program_of(

@@ -150,7 +150,6 @@ HUGE = {
     "statements": HEADER + "r=q\n" * 14_900 + "}",
     "realistic": HEADER + "  put B.z = x // a comment here\n  if r == 0 { r = x }\n" * 1_700 + "}",
     "syntax errors": HEADER + "r=q x\n" * 11_000 + "}",
-    "unknown names": HEADER + "rr=qq\n" * 14_000 + "}",
     "unknown names in one line": HEADER + "rr=qq;" * 14_000 + "}",
     "near names": HEADER + "reg " + ",".join(f"abc{k}" for k in range(6_000)) + "\n" + "abcx = 1\n" * 3_000 + "}",
     "long names": HEADER + ("a" * 1000 + "=1\n") * 99 + "}",
@@ -164,12 +163,8 @@ HUGE = {
     "stars": "/*" + "*a" * 50_000,
     "digits": "const N = " + "9" * 100_000,
     "doubling constants": "const c0 = 9\n" + "".join(f"const c{k + 1} = c{k} * c{k}\n" for k in range(3_000)),
-    "threads": "node A { x }\n" + "".join(f"thread T{k} on A {{ x = 1 }}\n" for k in range(3_000)),
     "variables": "node A {" + ",".join(f"v{k}" for k in range(14_000)) + "}",
     "choices": HEADER + "choose { r = x }" + " or { r = x }" * 8_000 + "\n}",
-    "copies between arrays": "node A { a[2000] }\nnode B { b[2000] }\nthread T on A { reg i, j\n"
-    + "put B.b[i] = a[j]\n" * 9
-    + "}",
     "indexed accesses": "node A { a[4000] }\nthread T on A { reg i, j\n" + "i = a[j]\n" * 90 + "}",
 }
 
