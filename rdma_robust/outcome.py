@@ -68,7 +68,7 @@ class Outcome:
     @property
     def as_expected(self) -> bool | None:
         """True or False if the program has an `expect` line and the verdict is known to meet it or not, else None."""
-        if self.program.expect_robust is None:
+        if self.program.expect_robust is None or self.verdict is Verdict.UNKNOWN:
             return None
         return self.verdict is (Verdict.ROBUST if self.program.expect_robust else Verdict.NOT_ROBUST)
 

@@ -117,27 +117,26 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
     Returns the names of the methods that confirmed the verdict; one that reaches a limit is left out.
     Raises InternalError on a disagreement.
     """
-    agreed: list[str] = []
     if outcome.verdict is Verdict.UNKNOWN:
         return ()
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
-    second = decide(program, replace(options, instrumentation=other, engine="auto"))
-    if second.verdict is not Verdict.UNKNOWN:
-        if second.verdict is not outcome.verdict:
-            raise InternalError(_disagreement(program, options.instrumentation, outcome.verdict, other, second.verdict))
-        agreed.append(other)
-    try:
-        violating = oracle_robust(program, options.ordered_reads)
-    except SizeLimitError:
-        return tuple(agreed)
-    verdict = Verdict.NOT_ROBUST if violating else Verdict.ROBUST
-    if verdict is not outcome.verdict:
-        raise InternalError(_disagreement(program, options.instrumentation, outcome.verdict, "brute force", verdict))
-    return (*agreed, "brute force")
-
-
-def _disagreement(program: Program, one: str, its: Verdict, other: str, others: Verdict) -> str:
-    return f"{program.file}: {one} says {its.value}, {other} says {others.value}; please report this program"
+    methods: dict[str, Callable[[], Verdict]] = {
+        other: lambda: decide(program, replace(options, instrumentation=other, engine="auto")).verdict,
+        "brute force": lambda: Verdict.NOT_ROBUST if oracle_robust(program, options.ordered_reads) else Verdict.ROBUST,
+    }
+    agreed = []
+    for name, method in methods.items():
+        try:
+            verdict = method()
+        except SizeLimitError:
+            continue
+        if verdict is Verdict.UNKNOWN:
+            continue
+        if verdict is not outcome.verdict:
+            said = f"{options.instrumentation} says {outcome.verdict.value}, {name} says {verdict.value}"
+            raise InternalError(f"{program.file}: {said}; please report this program")
+        agreed.append(name)
+    return tuple(agreed)
 
 
 def _remaining(options: CheckOptions, started: float) -> CheckOptions:

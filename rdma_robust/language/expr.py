@@ -129,6 +129,19 @@ def names(expr: Expr) -> Iterator[str]:
             pass
 
 
+def size(expr: Expr) -> int:
+    """Return the number of constants, names and operators in `expr`."""
+    match expr:
+        case Unary(_, arg):
+            return 1 + size(arg)
+        case Binary(_, left, right):
+            return 1 + size(left) + size(right)
+        case Ite(test, then, other):
+            return 1 + size(test) + size(then) + size(other)
+        case Const() | Name():
+            return 1
+
+
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
     """Return `expr` with every name that is a key of `by` replaced, all at once."""
     match expr:

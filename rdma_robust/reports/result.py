@@ -78,7 +78,6 @@ class Result:
 def result_of(outcome: Outcome, file: str) -> Result:
     """Return the record of `outcome` for the program that the user calls `file`."""
     program = outcome.program
-    decided = outcome.verdict is not Verdict.UNKNOWN
     expected: Literal["robust", "not-robust"] | None = None
     if program.expect_robust is not None:
         expected = "robust" if program.expect_robust else "not-robust"
@@ -88,7 +87,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         reason=outcome.reason,
         program=program.name,
         expected=expected,
-        as_expected=outcome.as_expected if decided else None,
+        as_expected=outcome.as_expected,
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
         states=outcome.counts.states,

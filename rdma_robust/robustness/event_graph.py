@@ -14,11 +14,14 @@ from itertools import count
 import networkx as nx
 
 from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
-from rdma_robust.language.expr import TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, substitute
+from rdma_robust.language.expr import TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64
 """Silent paths from one program point that are folded; beyond it silent edges stay, which is correct and larger."""
+
+_MAX_SIZE = 150
+"""Size of the expressions that folding may build; a silent edge whose successor would get larger ones stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,20 @@ def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], e
             if found > _MAX_FOLDED:
                 return
         elif edge.target != end:
-            stack += [_after(edge, e) for e in reversed(out.get(edge.target, [])) if not _idle(e)]
+            following = [e for e in out.get(edge.target, []) if not _idle(e)]
+            if any(_folded_size(edge, e) > _MAX_SIZE for e in following):
+                found += 1
+                yield edge
+            else:
+                stack += [_after(edge, e) for e in reversed(following)]
+
+
+def _folded_size(silent: EventEdge, edge: EventEdge) -> int:
+    """The size of all expressions of `edge` preceded by `silent`, without building them."""
+    grows = {register: size(value) for register, value in silent.assigns}
+    parts = (edge.guard, *(value for _, value in edge.assigns), *(() if edge.written is None else (edge.written,)))
+    substituted = sum(size(part) + sum(grows.get(name, 0) for name in names(part)) for part in parts)
+    return size(silent.guard) + sum(grows.values()) + substituted
 
 
 def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:

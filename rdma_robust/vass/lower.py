@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary, divide, modulo
+from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, size
 from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.program.model import (
     Add,
@@ -34,6 +34,8 @@ Move = Callable[[Control, Callable[[tuple[int, Control, int]], None]], None]
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BOOLEAN = _COMPARISONS | {"&&", "||"}
+_MAX_SPELT = 70
+"""Nodes of an expression that become Python code, at most two levels of parentheses each; Python allows 200."""
 _CALLS = {"/": "divide", "%": "modulo"}
 
 
@@ -123,12 +125,12 @@ class _Writer:
         self.effects: list[Effect] = []
         self.effect_index: dict[Effect, int] = {}
         self.used: set[str] = set()
+        self.space: dict[str, Any] = {"divide": divide, "modulo": modulo, "evaluate": evaluate}
         self.fresh = 0
 
     def compile(self, lines: Iterable[str], name: str) -> Any:
-        space: dict[str, Any] = {"divide": divide, "modulo": modulo}
-        exec("\n".join(lines), space)
-        return space[name]
+        exec("\n".join(lines), self.space)
+        return self.space.pop(name)
 
     def moves(self, process: int, commands: Iterable[Command[Any]]) -> Move:
         """Compile what a process does at one location: a function that hands each successor to its second argument.
@@ -147,7 +149,7 @@ class _Writer:
         lines = [f" if not {self._spell(name, self.base)}: return -1" for name in program.milestones]
         for index, target in enumerate(program.targets):
             at = "" if target.process is None else f"{self._spell(pc(target.process), self.base)} == {target.location} and "
-            lines.append(f" if {at}{self._test(target.condition, self.base)}: return {index}")
+            lines.append(f" if {at}{self._spelt(self._test, target.condition, self.base)}: return {index}")
         code = ["def target(state):", *self._unpack(), *lines, " return -1"]
         test: Callable[[Control], int] = self.compile(code, "target")
         return test
@@ -189,7 +191,7 @@ class _Writer:
             case Require(Const(truth)) if truth:
                 return scope, depth
             case Require(condition):
-                lines.append(f"{indent}if {self._test(condition, scope.local)}:")
+                lines.append(f"{indent}if {self._spelt(self._test, condition, scope.local)}:")
                 return scope, depth + 1
             case Assign(updates):
                 local = dict(scope.local)
@@ -199,7 +201,7 @@ class _Writer:
                         continue
                     self.fresh += 1
                     local[name] = f"t{self.fresh}"
-                    lines.append(f"{indent}{local[name]} = {self._value(value, scope.local)}")
+                    lines.append(f"{indent}{local[name]} = {self._spelt(self._value, value, scope.local)}")
                 return replace(scope, local=local), depth
             case Add(counter, amount) if counter in self.column:
                 i = self.column[counter]
@@ -216,7 +218,9 @@ class _Writer:
             case Choose(name, options):
                 self.fresh += 1
                 option, chosen, holds = (f"{part}{self.fresh}" for part in ("o", "v", "h"))
-                table = "".join(f"({i}, {v}, {self._test(test, scope.local)}), " for i, (v, test) in enumerate(options))
+                table = "".join(
+                    f"({i}, {v}, {self._spelt(self._test, test, scope.local)}), " for i, (v, test) in enumerate(options)
+                )
                 lines += [f"{indent}for {option}, {chosen}, {holds} in ({table}):", f"{indent} if {holds}:"]
                 return replace(scope, local={**scope.local, name: chosen}, option=option), depth + 2
             case Zero(counter) | Forget(counter) if counter in self.column:
@@ -225,6 +229,14 @@ class _Writer:
                 return self._statement(Require(Binary("==", Name(counter), Const(0))), scope, depth, lines)
             case Forget(counter):
                 return self._statement(Assign(((counter, Const(0)),)), scope, depth, lines)
+
+    def _spelt(self, spell: Callable[[Expr, dict[str, str]], str], expr: Expr, local: dict[str, str]) -> str:
+        """Spell `expr`, as a call of `evaluate` if Python's parser would find it too deeply nested."""
+        if size(expr) <= _MAX_SPELT:
+            return spell(expr, local)
+        self.space[key := f"e{len(self.space)}"] = expr
+        values = ", ".join(f"{name!r}: {self._spell(name, local)}" for name in dict.fromkeys(names(expr)))
+        return f"evaluate({key}, {{{values}}})"
 
     def _test(self, expr: Expr, local: dict[str, str]) -> str:
         """Spell `expr` where only its truth matters."""

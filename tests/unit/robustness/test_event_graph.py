@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from rdma_robust.language.expr import size
 from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventGraph, event_graph
 from rdma_robust.semantics.trace import EventType
 
@@ -67,3 +73,23 @@ def test_an_index_is_one_edge_a_cell_and_a_fault() -> None:
     g = graph("r = x\nring[r] = 1")
     assert {str(e.cell) for e in g.edges if e.type is EventType.LW} == {"A.ring[0]", "A.ring[1]", "A.ring[2]"}
     assert any(e.step.fault is not None and e.step.fault.kind == "index out of range" for e in g.edges)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["\n".join(["r = r && r"] * 60), "\n".join(["r = r == 1"] * 400), "\n".join(["r = r + 1"] * 300)],
+    ids=["doubling", "nesting", "with faults"],
+)
+def test_long_register_code_is_not_folded_into_huge_expressions(body: str) -> None:
+    program = load_program(f"{NODES}thread T on A {{ reg r\n{body}\nx = r\n}}", "long.rdma")
+    for edge in event_graph(program, 0).edges:
+        assert size(edge.guard) + sum(size(e) for _, e in edge.assigns) < 500
+    assert decide(program, CheckOptions()).verdict is Verdict.ROBUST
+
+
+def test_deeply_nested_conditions_are_compiled() -> None:
+    deep = "r"
+    for _ in range(45):
+        deep = f"!({deep} == 1)"
+    program = load_program(f"{NODES}thread T on A {{ reg r\nr = x\nif {deep} {{ y = 1 }}\n}}", "deep.rdma")
+    assert decide(program, CheckOptions()).verdict is Verdict.ROBUST
