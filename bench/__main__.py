@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -25,6 +26,7 @@ LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 RUNS = 5
 PAPER_STATES = 300_000
 
+SHAPES = {"sb", "mp", "lb", "s", "r", "2plus2w", "corr", "coww", "cowr", "corw"}
 QUOTED = {
     "sb-put-plain": 10,
     "sb-put-flushed": 228,
@@ -59,9 +61,11 @@ def whole_suite(console: Console) -> None:
 
 
 def two_threads(console: Console) -> None:
-    shapes = [p for p in LITMUS if p.stem.split("-")[0] in {"sb", "mp", "lb", "s", "r", "2plus2w", "corr", "coww", "cowr", "corw"}]
+    shapes = [
+        p for p in LITMUS if p.stem.split("-")[0] in {"sb", "mp", "lb", "s", "r", "2plus2w", "corr", "coww", "cowr", "corw"}
+    ]
     programs = [p for p in map(load, shapes) if len(p.threads) == 2]
-    times = {p.name: median_time(lambda p=p: check_program(p, CheckOptions())) for p in programs}
+    times = {p.name: median_time(partial(check_program, p, CheckOptions())) for p in programs}
     slowest = max(times, key=lambda name: times[name])
     console.print(
         f"{len(times)} two-thread shapes, once started: median {statistics.median(times.values()) * 1000:.0f} ms, "
@@ -75,7 +79,7 @@ def state_counts(console: Console) -> None:
         path = ROOT / "litmus" / f"{name}.rdma"
         program = load(path)
         outcome = check_program(program, CheckOptions())
-        seconds = median_time(lambda program=program: check_program(program, CheckOptions()))
+        seconds = median_time(partial(check_program, program, CheckOptions()))
         plain = explore(ScMachine(program), Limits(None, None, None), reduce=False).states
         paper = check_program(program, CheckOptions(instrumentation="paper", max_states=PAPER_STATES))
         table.add_row(*row(name, outcome, quoted, plain, paper), f"{seconds * 1000:.0f}")

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import (
     FALSE,
     TRUE,
@@ -65,9 +65,9 @@ from rdma_robust.robustness.instrument import (
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
-READ_BETA, WRITTEN_BETA, POISON, POISON_CARRIED = "read_beta", "written_beta", "poison", "poison_carried"
-TAINTED, TAINT_READ, TAINT_WRITTEN, CLOSED = "tainted", "taint_read", "taint_written", "closed"
-ALPHA_VALUE = "alpha_value"
+CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison", "poison_carried"
+ACCESSED, TAINT = "accessed_in_beta", "tainted"
+"""Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
 
 def instrument_pivot(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
@@ -106,7 +106,7 @@ class _Pivot:
 
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
-        masks = (READ_BETA, WRITTEN_BETA, POISON, POISON_CARRIED, TAINTED, TAINT_READ, TAINT_WRITTEN, CLOSED, ALPHA_VALUE)
+        masks = (ACCESSED, TAINT, CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED)
         variables = (
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
@@ -185,17 +185,27 @@ class _Pivot:
         mask = sum(1 << p for p in points)
         return Binary("&", Binary(">>", Const(mask), Name(pc(c.thread))), Const(1))
 
+    def _written_mark(self, cell: Cell | None) -> int:
+        return self.frame.bit(cell) << len(self.frame.cells)
+
+    def _thread_mark(self, thread: int) -> int:
+        return 1 << 2 * len(self.frame.cells) + thread
+
+    def _left_by(self, edge: EventEdge) -> int:
+        """The marks that the access leaves on its cell."""
+        return self.frame.bit(edge.cell) * reads(edge) | self._written_mark(edge.cell) * writes(edge)
+
+    def _conflicting(self, edge: EventEdge) -> int:
+        """The marks of accesses that conflict with this one."""
+        return self.frame.bit(edge.cell) * writes(edge) | self._written_mark(edge.cell)
+
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
         """The access conflicts with an earlier event of beta."""
-        bit = self.frame.bit(edge.cell)
-        by_write = has_bit(WRITTEN_BETA, bit)
-        return disj(by_write, has_bit(READ_BETA, bit)) if writes(edge) else by_write
+        return has_bit(ACCESSED, self._conflicting(edge))
 
     def _taint(self, edge: EventEdge) -> Expr:
-        """1 if the event is reached from the pivot by sc through its thread or its cell, else 0."""
-        bit = self.frame.bit(edge.cell)
-        cells = disj(has_bit(TAINT_WRITTEN, bit), has_bit(TAINT_READ, bit)) if writes(edge) else has_bit(TAINT_WRITTEN, bit)
-        return Ite(disj(has_bit(TAINTED, 1 << edge.thread), cells), Const(1), Const(0))
+        """Non-zero if the event is reached from the pivot by sc through its thread or its cell."""
+        return has_bit(TAINT, self._thread_mark(edge.thread) | self._conflicting(edge))
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
@@ -210,13 +220,14 @@ class _Pivot:
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        bit = self.frame.bit(edge.cell)
-        marked = {TAINTED: 1 << edge.thread, TAINT_READ: bit * reads(edge), TAINT_WRITTEN: bit * writes(edge)}
+        marks = Const(self._thread_mark(edge.thread) | self._left_by(edge))
         closed = Name("closed'")
-        masks = ((name, Ite(closed, Const(0), _or_if(name, mask, taint))) for name, mask in marked.items())
+        spread = Ite(taint, Binary("|", Name(TAINT), marks), Name(TAINT))
+        if closing == FALSE and self._meets_pivot(edge) == FALSE:
+            return (Assign(((TAINT, spread),)),)
         return (
             Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
-            Assign(((CLOSED, closed), *masks)),
+            Assign(((CLOSED, closed), (TAINT, Ite(closed, Const(0), spread)))),
         )
 
     def _forced(self, edge: EventEdge) -> Expr:
@@ -260,20 +271,18 @@ class _Pivot:
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
-        updates = [*self._freeze(edge, bit), *self._poisoning(edge, bit)]
-        if bit and reads(edge):
-            updates.append(set_bit(READ_BETA, bit))
-        if bit and writes(edge):
-            updates.append(set_bit(WRITTEN_BETA, bit))
+        updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
+        if bit:
+            updates.append(set_bit(ACCESSED, self._left_by(edge)))
         spread = self._spreading(edge, taint, self._own(edge))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
-    def _freeze(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
+    def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
         frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
         if not frozen or not writes(edge) or edge.cell is None:
             return []
-        first = conj(self._in(frozen), negate(has_bit(WRITTEN_BETA, bit)))
+        first = conj(self._in(frozen), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
@@ -306,9 +315,13 @@ class _Pivot:
 
     def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
         """Where the pivot itself can be put, last into alpha."""
-        frame, bit = self.frame, self.frame.bit(c.cell)
+        frame = self.frame
         here = frame.memory(c.cell)
-        value = Ite(has_bit(WRITTEN_BETA, bit), Name(ALPHA_VALUE), here) if c in self.value_dependent else here
+        value = (
+            Ite(has_bit(ACCESSED, self._written_mark(c.cell)), Name(ALPHA_VALUE), here)
+            if c in self.value_dependent
+            else here
+        )
         found: list[Target[EventLabel | None]] = []
         for edge in self._sites(c):
             allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
@@ -320,11 +333,6 @@ class _Pivot:
             )
             found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
         return found
-
-
-def _or_if(name: str, mask: int, test: Expr) -> Expr:
-    """`name` with the bits of `mask` set if `test` is non-zero."""
-    return Ite(test, Binary("|", Name(name), Const(mask)), Name(name)) if mask else Name(name)
 
 
 def _copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:
