@@ -7,7 +7,7 @@ they are dead. Silent edges remain only where a thread can loop without events, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -50,14 +50,27 @@ class EventEdge:
 
 @dataclass(frozen=True, slots=True)
 class EventGraph:
-    """The event edges of one thread, in a fixed order, and for every program point the points reachable from it."""
+    """The event edges of one thread, in a fixed order, and its reachable program points."""
 
     name: str
     thread: int
     entry: int
     edges: tuple[EventEdge, ...]
     registers: tuple[tuple[str, int], ...]
-    reach: dict[int, frozenset[int]]
+    points: frozenset[int]
+
+    def leading_to(self, goals: Iterable[int]) -> frozenset[int]:
+        """Return the program points from which one of `goals` can be reached, `goals` included."""
+        before: dict[int, list[int]] = {}
+        for edge in self.edges:
+            before.setdefault(edge.target, []).append(edge.source)
+        found = set(goals)
+        todo = list(found)
+        while todo:
+            new = set(before.get(todo.pop(), ())) - found
+            found |= new
+            todo += new
+        return frozenset(found)
 
 
 def event_graph(program: Program, index: int) -> EventGraph:
@@ -77,8 +90,7 @@ def event_graph(program: Program, index: int) -> EventGraph:
     )
     reachable = nx.descendants(graph, thread.entry) | {thread.entry}
     edges = tuple(_reset_dead(e, registers, live) for e in folded if e.source in reachable)
-    reach = {p: frozenset(nx.descendants(graph, p) | {p}) for p in sorted(reachable)}
-    return EventGraph(thread.name, index, thread.entry, edges, registers, reach)
+    return EventGraph(thread.name, index, thread.entry, edges, registers, frozenset(reachable))
 
 
 def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> Iterator[EventEdge]:
@@ -193,18 +205,20 @@ def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
 def _live(edges: list[EventEdge]) -> dict[int, set[str]]:
     """Return for every program point the registers read on some path from it before being assigned."""
     live: dict[int, set[str]] = {e.source: set() for e in edges}
-    changed = True
-    while changed:
-        changed = False
-        for edge in reversed(edges):
-            wanted = live.get(edge.target, set())
-            assigned = dict(edge.assigns)
-            uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
-            uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
-            new = (uses | (wanted - set(assigned))) - {VALUE.name}
-            if not new <= live[edge.source]:
-                live[edge.source] |= new
-                changed = True
+    into: dict[int, list[EventEdge]] = {}
+    for edge in edges:
+        into.setdefault(edge.target, []).append(edge)
+    todo = list(edges)
+    while todo:
+        edge = todo.pop()
+        wanted = live.get(edge.target, set())
+        assigned = dict(edge.assigns)
+        uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
+        uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
+        new = (uses | (wanted - set(assigned))) - {VALUE.name}
+        if not new <= live[edge.source]:
+            live[edge.source] |= new
+            todo += into.get(edge.source, [])
     return live
 
 

@@ -107,7 +107,7 @@ class Frame:
         for t, remote in self.polled:
             graph = self.graphs[t]
             at = {e.source for e in graph.edges if e.type is EventType.P and e.remote == remote}
-            ahead[t, remote] = frozenset(p for p, reach in graph.reach.items() if reach & at)
+            ahead[t, remote] = graph.leading_to(at)
         return ahead
 
     def counted(self, edge: EventEdge) -> bool:

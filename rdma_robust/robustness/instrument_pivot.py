@@ -92,12 +92,7 @@ class _Pivot:
     @cached_property
     def ahead(self) -> dict[PivotClass, frozenset[int]]:
         """The program points of the pivot's thread from which it can still come to an event of the class."""
-        result = {}
-        for c in self.classes:
-            sites = {e.source for e in self._sites(c)}
-            reach = self.frame.graphs[c.thread].reach
-            result[c] = frozenset(p for p, after in reach.items() if after & sites)
-        return result
+        return {c: self.frame.graphs[c.thread].leading_to(e.source for e in self._sites(c)) for c in self.classes}
 
     @cached_property
     def value_dependent(self) -> frozenset[PivotClass]:
@@ -180,7 +175,7 @@ class _Pivot:
     def _ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
         """The pivot's thread can still come to an event of the class."""
         points = sorted(self.ahead[c])
-        if edge.thread == c.thread or len(points) == len(self.frame.graphs[c.thread].reach):
+        if edge.thread == c.thread or len(points) == len(self.frame.graphs[c.thread].points):
             return TRUE
         mask = sum(1 << p for p in points)
         return Binary("&", Binary(">>", Const(mask), Name(pc(c.thread))), Const(1))
