@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 KERNEL: Final = "python"
 """The search kernel in use."""
+VERSION_TEXT: Final = f"rdma-robust {__version__}\nsearch kernel: {KERNEL}"
 TOOL: Final = {"name": "rdma-robust", "version": __version__, "kernel": KERNEL}
 """What reports say about their maker."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-from rdma_robust import KERNEL, __version__
+from rdma_robust import VERSION_TEXT
 
 
 def main() -> int:
     """Run the command line of this process and return its exit code; no exception leaves it."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
-        print_version()
+        print(VERSION_TEXT)
         return 0
     try:
         _tame_streams()
@@ -34,10 +34,6 @@ def main() -> int:
 
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 4
-
-
-def print_version() -> None:
-    print(f"rdma-robust {__version__}\nsearch kernel: {KERNEL}")
 
 
 def _tame_streams() -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
@@ -141,9 +142,7 @@ Version = Annotated[bool, typer.Option("--version", help="Print the version and 
 @app.callback(invoke_without_command=True, no_args_is_help=False)
 def _main(context: typer.Context, version: Version = False) -> None:
     if version:
-        from rdma_robust.__main__ import print_version  # noqa: PLC0415 - the other one imports this
-
-        print_version()
+        print(VERSION_TEXT)
         raise typer.Exit(Exit.OK)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

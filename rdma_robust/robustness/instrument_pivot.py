@@ -1,14 +1,16 @@
 """The pivot instrumentation: one memory, a pivot class, and taint.
 
 Phase 1 is the program under sequential consistency. At an access that conflicts with a pivot class the search may start
-phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta.
-(normal-form.md lets accesses that conflict with the pivot choose. Starting at the event the SC cycle leaves the pivot by
-makes the choice needless: a later access that conflicts with the pivot and is not forced is an NIC read after a NIC read,
-for a pivot that writes. In alpha it reads what it reads in L, which no CPU event of the run can tell from the poisoned
-value, and it still stands where the cycle needs it, since sc among the events other than the pivot is that of L. An
-earlier event of beta that the cycle does not leave the pivot by is not needed in beta at all, unless it writes the
-pivot's cell; then later accesses of the cell are forced.) A target is a thread standing before an event of the class
-that may be put last into alpha and is reached, or conflicts with an alpha event reached, by sc from the pivot.
+phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta. A
+target is a thread standing before an event of the class that may be put last into alpha and that sc reaches from the
+pivot, or that conflicts with an alpha event so reached.
+
+normal-form.md lets every access that conflicts with the pivot m choose its part. That choice is needless. Let v be m's
+cell, e the event by which the SC cycle leaves m, and s the L-first among e and the writes to v in the given beta. Start at
+s. Earlier accesses in beta that conflict with m are reads of v; in alpha they read the same write. After the first write
+to v in beta every access of v conflicts with it and is forced, as it was in the given beta. Between s and that write there
+can only be reads of v, by the NIC if they were in beta; in alpha they read the L-last write instead of m, on which no CPU
+event depends. The new beta is a subset of the given one, sc without m is still that of L, and m -> s or m -> e remains.
 
 Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 """
