@@ -1,0 +1,98 @@
+"""Petri nets with read arcs and sets of initial markings: what a `.spec` file says, as data.
+
+A net is a VASS with one control state. Numbers are Python integers: they never wrap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Vector = tuple[tuple[int, int], ...]
+"""A sparse vector: (place index, value) pairs, by increasing index, no value 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetTransition:
+    """Enabled iff marking >= `guard`; then adds `delta`. guard + delta >= 0 on every place; a guard of more than the
+    amount subtracted is a read arc. `line` is the line of the rule in its file, 0 if there is none.
+    """
+
+    name: str
+    guard: Vector
+    delta: Vector
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """A coverability question: does some run from an initial marking reach a marking >= one of `targets`?
+
+    The initial markings are those with `least[p] <= marking[p] <= most[p]` for every place p; most[p] is None where any
+    number is allowed. `least` and `most` have one entry per place; each target is a cone given by its least element.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    transitions: tuple[NetTransition, ...]
+    least: tuple[int, ...]
+    most: tuple[int | None, ...]
+    targets: tuple[Vector, ...]
+    weights: tuple[Vector, ...] = ()
+    """Hints from an `invariants` section: weighted sums said never to change. Unverified."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A firing sequence: a concrete initial marking, transition indices in order, and the index of the covered target."""
+
+    start: tuple[int, ...]
+    transitions: tuple[int, ...]
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class DownwardInvariant:
+    """A downward-closed inductive invariant: the union of the sets below `limits`, omega-markings with None for omega."""
+
+    limits: tuple[tuple[int | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpwardInvariant:
+    """An upward-closed set (its minimal elements, sparse) that contains the targets, is closed under predecessors, and
+    contains no initial marking, all modulo `weights`: on every reachable marking each weighted sum is at most `bounds[i]`
+    (checked: no transition increases it, no initial marking exceeds it), so basis elements that violate one are left out.
+    """
+
+    basis: tuple[Vector, ...]
+    weights: tuple[Vector, ...] = ()
+    bounds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinearInvariant:
+    """A proof by inequalities: for target i, `weights[i]` is increased by no transition that can fire, and the target's
+    value of it exceeds that of every initial marking. `marked` are the places that can ever hold a token (support closed
+    under transitions whose guards lie in it); only transitions with guards inside `marked` need to be considered, and a
+    target with a place outside `marked` needs no inequality (`weights[i]` is empty).
+    """
+
+    marked: tuple[int, ...]
+    weights: tuple[Vector, ...]
+
+
+Invariant = DownwardInvariant | UpwardInvariant | LinearInvariant
+
+
+@dataclass(frozen=True, slots=True)
+class CoverResult:
+    """The answer of an engine: a run (UNSAFE), an invariant (SAFE), or neither with the limit that cut it (UNKNOWN).
+
+    `stored` counts the markings or basis elements the engine kept.
+    """
+
+    engine: str
+    run: Run | None = None
+    invariant: Invariant | None = None
+    cut: str = ""
+    stored: int = 0
