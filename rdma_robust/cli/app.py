@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,7 +22,9 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "fmt", "outcomes")
+COMMANDS = ("check", "fmt", "outcomes", "export")
+
+MAX_COUNTER_BOUND = 32_767
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -88,6 +90,23 @@ Examples
   rdma-robust outcomes --depth 40 pingpong.rdma
 """
 
+EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.
+
+\b
+Forms
+  promela   a model for SPIN: pan reports an error iff the program is not robust (a bounded model if it says so)
+  spec      a Petri net for mist, QCover and ICover, and for `rdma-robust cover`: coverable iff not robust
+  dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
+  json      the VASS with its control graph written out, by schema/vass.schema.json
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
+\b
+Examples
+  rdma-robust export --to promela sb.rdma -o sb.pml
+  rdma-robust export --to spec --instrumentation pivot ring.rdma
+"""
+
 
 app = typer.Typer(
     name="rdma-robust",
@@ -136,6 +155,9 @@ Jobs = Annotated[
 OrderedReads = Annotated[
     bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
 ]
+AwaitLoops = Annotated[
+    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
@@ -159,9 +181,7 @@ def _check(
     ] = "pivot",
     engine: Annotated[EngineName, typer.Option(help="Search engine; auto picks by the program.")] = "auto",
     ordered_reads: OrderedReads = False,
-    await_loops: Annotated[
-        bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-    ] = False,
+    await_loops: AwaitLoops = False,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -250,6 +270,44 @@ def _outcomes(
 
     bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("export", help=EXPORT_HELP)
+def _export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
+    instrumentation: Annotated[
+        Literal["pivot", "paper", "none"] | None,
+        typer.Option(
+            help="What to ask of the program; none is the program under sequential consistency, and asks for its faults. "
+            "Default: paper for promela, else pivot.",
+            show_default=False,
+        ),
+    ] = None,
+    of: Annotated[Literal["vass", "program"], typer.Option(help="dot: which graph to draw.")] = "vass",
+    counter_bound: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, max=MAX_COUNTER_BOUND, help="promela: where poll counters without a proven bound stop."
+        ),
+    ] = 7,
+    max_states: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
+    ] = 0,
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of standard output.")
+    ] = None,
+) -> None:
+    from rdma_robust.cli.export import run_export  # noqa: PLC0415
+    from rdma_robust.exports import ExportOptions  # noqa: PLC0415
+
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, ordered_reads, await_loops)
+    context.obj.append(partial(run_export, file, options, output))
 
 
 def run(arguments: Sequence[str]) -> int:

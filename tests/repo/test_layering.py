@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "vass": ("errors", "language.diagnose", "language.expr", "program", "vass", "grammars"),
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
+    "exports": ("errors", "language", "program", "vass", "robustness"),
     "reports": (
         "errors",
         "outcome",
