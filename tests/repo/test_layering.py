@@ -42,6 +42,7 @@ MAY_IMPORT = {
         "language.load",
         "semantics.outcomes",
         "pipeline",
+        "exports",
         "reports",
         "cli",
         "__main__",
