@@ -9,6 +9,7 @@ Source: normal-form.md, part 2 (phase 1).
 from __future__ import annotations
 
 from rdma_robust.language.cfg import Program
+from rdma_robust.language.expr import VALUE, Expr, substitute
 from rdma_robust.program.model import Add, Command, CounterProgram, Process, Statement, Target, leaf
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import EventLabel, Frame, effect
@@ -38,11 +39,19 @@ def instrument_plain(program: Program, ordered_reads: bool = False) -> CounterPr
         for g in frame.graphs
     )
     targets: tuple[Target[EventLabel | None], ...] = tuple(
-        Target(EventLabel(e, 0), e.guard, e.thread, e.source) for g in frame.graphs for e in g.edges if e.step.fault
+        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source)
+        for g in frame.graphs
+        for e in g.edges
+        if e.step.fault
     )
     counters = tuple(frame.unpolled(qp) for qp in frame.polled)
     ranges = tuple((name, *frame.value_range) for name, _ in variables)
     return CounterProgram(program.name, variables, counters, processes, targets, ranges=ranges)
+
+
+def _enabled(frame: Frame, edge: EventEdge) -> Expr:
+    value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
+    return substitute(edge.guard, value)
 
 
 def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:
