@@ -8,10 +8,8 @@ from typing import Final, Literal
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.cfg import Program
-from rdma_robust.language.expr import Const
 from rdma_robust.language.load import load_program
-from rdma_robust.program.model import CounterProgram
-from rdma_robust.program.paths import paths
+from rdma_robust.program.model import Choose, CounterProgram
 from rdma_robust.program.promela import Legend, Promela, promela
 from rdma_robust.robustness.instrument import NIC_BITS, EventLabel
 from rdma_robust.robustness.instrument_paper import instrument_paper
@@ -166,11 +164,11 @@ def _notes(program: CounterProgram[EventLabel], model: Model) -> Iterator[str]:
 def _classes(program: CounterProgram[EventLabel]) -> dict[int, str]:
     """What the numbers of pivot classes mean, by the transitions that choose them."""
     found: dict[int, str] = {}
-    for process in program.processes:
-        for path in (path for c in process.commands for path in paths(c.body, {})):
-            starts = path.label.starts
-            if starts is not None:
-                (number,) = (v.value for step in path.steps for n, v in step if n == CLASS and isinstance(v, Const))
-                thread = program.processes[starts.thread].name
-                found[number] = f"{thread} {'writes' if starts.writes else 'reads'} {starts.cell}"
+    for command in (c for process in program.processes for c in process.commands):
+        for statements, labels in command.body.paths():
+            for choice in (s for s in statements if isinstance(s, Choose) and s.name == CLASS):
+                for (number, _), label in zip(choice.options, labels, strict=True):
+                    if (starts := label.starts) is not None:
+                        thread = program.processes[starts.thread].name
+                        found[number] = f"{thread} {'writes' if starts.writes else 'reads'} {starts.cell}"
     return found

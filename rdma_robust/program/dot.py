@@ -21,7 +21,7 @@ def program_dot(program: CounterProgram[Any], source: Callable[[Any], str]) -> s
             style += ["peripheries=2"] if place in accepting else []
             lines.append(f"    p{index}_{place} [{', '.join([f'label={quote(str(place))}', *style])}];")
         for command in process.commands:
-            labels = list(command.body.all_labels())
+            labels = [label for _, leaf in command.body.paths() for label in leaf]
             ways = f"\n{len(labels)} ways" if len(labels) > 1 else ""
             text = f"{source(labels[0]) if labels else ''}{ways}"
             lines.append(f"    p{index}_{command.source} -> p{index}_{command.target} [label={quote(text)}];")
