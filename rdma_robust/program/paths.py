@@ -83,23 +83,27 @@ def paths(body: Body[Any], caps: Mapping[str, int]) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Prefix:
-    """The path so far. `now` has what was assigned, over the state before; `options` is set after a Choose."""
+    """The path so far. `constants` are the names whose last value is a constant; `option` is set after a Choose."""
 
     guard: Expr = TRUE
     steps: tuple[Updates, ...] = ()
-    now: tuple[tuple[str, Expr], ...] = ()
+    constants: tuple[tuple[str, Const], ...] = ()
     option: int = 0
 
     def require(self, condition: Expr) -> _Prefix:
-        return replace(self, guard=conj(self.guard, fold(substitute(condition, dict(self.now)))))
+        for step in reversed(self.steps):
+            condition = substitute(condition, dict(step))
+        return replace(self, guard=conj(self.guard, fold(condition)))
 
     def assign(self, updates: Updates) -> _Prefix:
-        now = dict(self.now)
-        constants = {name: value for name, value in now.items() if isinstance(value, Const)}
+        constants = dict(self.constants)
         step = tuple((name, fold(substitute(value, constants))) for name, value in updates)
+        for name, value in step:
+            constants.pop(name, None)
+            if isinstance(value, Const):
+                constants[name] = value
         kept = tuple((name, value) for name, value in step if value != Name(name))
-        after = {**now, **{name: fold(substitute(value, now)) for name, value in updates}}
-        return replace(self, steps=(*self.steps, kept) if kept else self.steps, now=tuple(after.items()))
+        return replace(self, steps=(*self.steps, kept) if kept else self.steps, constants=tuple(constants.items()))
 
 
 def _walk(body: Body[Any], before: _Prefix, caps: Mapping[str, int]) -> Iterator[Path]:
@@ -145,7 +149,7 @@ def _after(statement: Require | Assign | Add | Zero | Forget, prefix: _Prefix, c
 
 
 def fold(expr: Expr) -> Expr:
-    """Return `expr` with constant parts computed; a part whose evaluation fails stays. Truth and value are kept."""
+    """Return `expr` with constant parts computed; its value is kept. A constant part that divides by zero stays."""
     match expr:
         case Unary(op, arg):
             return _computed(Unary(op, fold(arg)))
@@ -163,12 +167,10 @@ def fold(expr: Expr) -> Expr:
 
 
 def _junction(op: str, left: Expr, right: Expr) -> Expr:
-    """Fold `&&` and `||` whose left side is a constant; a constant right side does only where it decides nothing."""
-    neutral = TRUE if op == "&&" else FALSE
-    if isinstance(left, Const):
-        return _truth(right) if bool(left.value) == bool(neutral.value) else Const(int(op == "||"))
-    if isinstance(right, Const) and bool(right.value) == bool(neutral.value):
-        return _truth(left)
+    """Fold `&&` and `||` with a constant side."""
+    for side, other in ((left, right), (right, left)):
+        if isinstance(side, Const):
+            return Const(int(op == "||")) if bool(side.value) == (op == "||") else _truth(other)
     return Binary(op, left, right)
 
 

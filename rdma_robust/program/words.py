@@ -107,7 +107,7 @@ class Narrow:
                 return disj(*(word for k in range(count) if (word := fold(self._word(expr, k))) != FALSE))
 
     def _value(self, expr: Expr) -> Expr:
-        self._fits(expr)
+        self._check(expr)
         match expr:
             case Const():
                 return expr
@@ -117,8 +117,10 @@ class Narrow:
                 return Unary("-", self._value(arg))
             case Unary(op, arg):
                 return Unary(op, self._test(arg))
-            case Ite(test, then, other):
+            case Ite(test, then, other) if self._narrow(then) and self._narrow(other):
                 return Ite(self._test(test), self._value(then), self._value(other))
+            case Ite():
+                return self._word(expr, 0)
             case Binary("&", Binary(">>", Const(mask), index), Const(1)):
                 return self._member(mask, index)
             case Binary("&&" | "||", _, _):
@@ -170,18 +172,25 @@ class Narrow:
         return Binary("&", Binary(">>", Const(mask >> BITS * k & _MASK), shift), Const(1))
 
     def _interval(self, expr: Expr) -> Interval:
+        if isinstance(expr, Name):
+            return self.ranges.get(expr.name, ANY)
         return interval_of(expr, Known(self.ranges))
 
     def _narrow(self, expr: Expr) -> bool:
-        return within(self._interval(expr), WORD)
+        interval = (expr.value, expr.value) if isinstance(expr, Const) else self._interval(expr)
+        return within(interval, WORD)
 
-    def _fits(self, expr: Expr) -> None:
-        shifted = isinstance(expr, Binary) and expr.op == ">>"
-        if not self._narrow(expr) or (shifted and not self._shifts(expr)):
+    def _check(self, expr: Expr) -> None:
+        """Refuse what may exceed a word although its operands do not."""
+        match expr:
+            case Const() | Name() | Unary("-", _) | Binary("+" | "-" | "*", _, _):
+                fits = self._narrow(expr)
+            case Binary(">>", _, by):
+                fits = within(self._interval(by), (0, BITS - 1))
+            case _:
+                return
+        if not fits:
             raise self._too_large(expr)
-
-    def _shifts(self, expr: Expr) -> bool:
-        return isinstance(expr, Binary) and within(self._interval(expr.right), (0, BITS - 1))
 
     def _words_of(self, expr: Expr) -> int:
         low, high = self._interval(expr)
