@@ -100,6 +100,8 @@ class Narrow:
                 return disj(self._test(left), self._test(right))
             case Binary("&", Binary(">>", Const(mask), index), Const(1)):
                 return self._member(mask, index)
+            case Binary("!=", arg, Const(0)):
+                return self._test(arg)
             case _ if self._narrow(expr):
                 return self._value(expr)
             case _:
@@ -125,6 +127,8 @@ class Narrow:
                 return self._member(mask, index)
             case Binary("&&" | "||", _, _):
                 return self._test(expr)
+            case Binary("!=", arg, Const(0)) if not self._narrow(arg):
+                return Unary("!", Unary("!", self._test(arg)))
             case Binary(op, left, right) if op in _SET_OPERATORS and not (self._narrow(left) and self._narrow(right)):
                 return self._word(expr, 0)
             case Binary(op, left, right):

@@ -11,9 +11,8 @@ from rdma_robust.exports import promela_of
 from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, evaluate
 from rdma_robust.language.load import load_program
 from rdma_robust.program.intervals import Interval
-from rdma_robust.program.model import Add, Assign, Body, Choose, Command, CounterProgram, Process, Require, Zero, leaf
+from rdma_robust.program.model import Add, Assign, Body, Choose, Require, Zero, leaf
 from rdma_robust.program.paths import Path, fold, paths
-from rdma_robust.program.promela import MAX_D_STEPS, Legend, promela
 from rdma_robust.program.promela_text import RESERVED, comment, identifiers, spell
 from rdma_robust.program.words import BITS, Narrow, part
 
@@ -128,12 +127,3 @@ def test_numbers_beyond_a_word_are_refused() -> None:
     text = "domain 0..3000000000\nnode A { x }\nthread T on A { reg r; r = x; x = r + 1 }\nthread S on A { x = 2 }"
     with pytest.raises(UsageError, match="may exceed 2147483647"):
         promela_of(load_program(text, "big.rdma"), "none")
-
-
-def test_many_steps_become_atomic() -> None:
-    """SPIN refuses models with too many d_steps."""
-    for count, keyword in ((MAX_D_STEPS, "d_step"), (MAX_D_STEPS + 1, "atomic")):
-        commands = tuple(Command(0, 0, leaf("flip", Assign((("x", Const(i % 2)),)))) for i in range(count))
-        program = CounterProgram("flips", (("x", 0),), (), (Process("P", 0, commands),), ())
-        text = promela(program, 7, Legend((), str)).text
-        assert text.count(f":: {keyword} {{ true ->") == count
