@@ -23,7 +23,8 @@ CHOICE_STATES = 2
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`complete` iff the whole state space was searched; an error ends the search. Times in seconds, memory in MiB."""
+    """`complete` iff the whole state space was searched; an error ends the search. Times in seconds; memory, all of it and
+    that of the states, in MiB; the state vector in bytes."""
 
     errors: int
     states: int
@@ -31,14 +32,16 @@ class Found:
     complete: bool
     seconds: float
     memory: float
+    state_memory: float
     vector: int
+    too_deep: bool
 
     @property
     def verdict(self) -> str:
         return "not-robust" if self.errors else "robust" if self.complete else "unknown"
 
 
-NOTHING = Found(0, 0, 0, False, 0, 0, 0)
+NOTHING = Found(0, 0, 0, False, 0, 0, 0, 0, False)
 
 
 def generate(model: str, folder: Path, *flags: str) -> None:
@@ -82,7 +85,9 @@ def verify(folder: Path, *flags: str, env: Mapping[str, str] | None = None, time
         "Search not completed" not in text and "max search depth too small" not in text,
         number(r"elapsed time ([\d.e+-]+)"),
         number(r"([\d.]+)\s+total actual memory usage"),
+        number(r"([\d.]+)\s+actual memory usage for states"),
         int(number(r"State-vector (\d+) byte")),
+        "max search depth too small" in text,
     )
 
 
