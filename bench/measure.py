@@ -39,12 +39,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SpinRun:
-    """What SPIN took, in seconds; `found` is None or incomplete where a limit ended the search."""
+    """What SPIN took, in seconds; `found` is incomplete where a limit ended the search."""
 
     generate: float
     compile: float
     pan: float
-    found: Found | None
+    found: Found
 
     @property
     def total(self) -> float:
@@ -52,16 +52,16 @@ class SpinRun:
 
     @property
     def states(self) -> int:
-        return self.found.states if self.found else 0
+        return self.found.states
 
     @property
     def done(self) -> bool:
-        return self.found is not None and (self.found.complete or self.found.errors > 0)
+        return self.found.complete or self.found.errors > 0
 
     @property
     def bytes_per_state(self) -> float:
         """The states alone, without the hash table."""
-        return self.found.state_memory * MIB / max(1, self.found.states) if self.found else math.nan
+        return self.found.state_memory * MIB / max(1, self.found.states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,18 @@ def search(program: Program, budget: Budget) -> OurRun:
 
 
 class Verifier:
-    """SPIN's verifier of one model, generated and compiled (gcc -O2) once; both are timed."""
+    """SPIN's verifier of one model, generated and compiled (gcc -O2) once; both are timed.
 
-    def __init__(self, program: Program, model: Model, budget: Budget, *flags: str) -> None:
+    With `faithful` its states are all those of the model: no partial-order reduction, and dead variables are kept.
+    """
+
+    def __init__(self, program: Program, model: Model, budget: Budget, faithful: bool = False) -> None:
         self._folder = TemporaryDirectory(prefix="rdma-robust-spin-")
         self.budget = budget
         folder = Path(self._folder.name)
-        text = promela_of(program, model).text
-        self.generate = timed(lambda: generate(text, folder))
+        text = promela_of(program, model, keep_dead=faithful).text
+        flags = ["-DNOREDUCE"] if faithful else []
+        self.generate = timed(lambda: generate(text, folder, *(["-o2"] if faithful else [])))
         limits = f"-DMEMLIM={budget.memory}"
         self.compile = timed(lambda: compile_verifier(folder, "-O2", limits, *flags, compiler="gcc"))
 
@@ -128,7 +132,7 @@ class Verifier:
             started = time.perf_counter()
             found = verify(Path(self._folder.name), f"-m{depth}", timeout=self.budget.seconds)
             run = SpinRun(self.generate, self.compile, time.perf_counter() - started, found)
-            if found is None or not found.too_deep:
+            if not found.too_deep:
                 break
         return run
 
