@@ -141,7 +141,8 @@ class CounterProgram(Generic[Label]):
     """`variables` are (name, initial value); `counters` start at 0. `pc(i)` names process i's location in expressions.
 
     `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
-    become non-zero on the way to every target: a search may try states with more of them first.
+    become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
+    greatest) for variables whose values are bounded by the source language in every reachable state.
     """
 
     name: str
@@ -151,6 +152,7 @@ class CounterProgram(Generic[Label]):
     targets: tuple[Target[Label | None], ...]
     milestones: tuple[str, ...] = ()
     below: tuple[tuple[str, str], ...] = ()
+    ranges: tuple[tuple[str, int, int], ...] = ()
 
 
 def pc(process: int) -> str:

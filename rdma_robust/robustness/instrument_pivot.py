@@ -118,8 +118,22 @@ class _Pivot:
             for g in frame.graphs
         )
         targets = tuple(t for c in self.classes for t in self._targets(c))
+        values = (
+            *map(str, frame.cells),
+            *(r for r, _ in frame.registers()),
+            *map(frame.carried, frame.carriers()),
+            ALPHA_VALUE,
+        )
+        ranges = tuple((name, *frame.value_range) for name in values)
         return CounterProgram(
-            frame.program.name, variables, frame.counters(), processes, targets, (CLASS, CLOSED), frame.counter_order()
+            frame.program.name,
+            variables,
+            frame.counters(),
+            processes,
+            targets,
+            (CLASS, CLOSED),
+            frame.counter_order(),
+            ranges,
         )
 
     def _footprint(self, edge: EventEdge) -> Footprint:
