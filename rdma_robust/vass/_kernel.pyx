@@ -9,7 +9,17 @@ bits that leaves, a part of the hash. The interpreter lock is released during :m
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define rdma_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define rdma_prefetch(address) ((void)(address))
+    #endif
+    """
+    void prefetch "rdma_prefetch" (const void *address) noexcept nogil
 
 cdef enum Op:
     END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT
@@ -24,6 +34,7 @@ cdef int64_t HUGE = 0x3FFFFFFFFFFFFFFF
 cdef uint64_t LOW = 0xFFFFFFFFULL
 cdef uint64_t SEED = 0x9E3779B97F4A7C15ULL
 cdef uint64_t MIX = 0xD6E8FEB86659FD93ULL
+cdef uint64_t AHEAD = 16
 cdef int64_t MOST_STATES = 0x5FFFFFFF
 
 
@@ -61,6 +72,14 @@ cdef inline uint64_t _hash(uint64_t *words, int count) noexcept nogil:
     return h ^ (h >> 29)
 
 
+cdef inline bint _equal(uint64_t *a, uint64_t *b, int count) noexcept nogil:
+    cdef int i
+    for i in range(count):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
 cdef class Search:
     """One search; see :mod:`rdma_robust.vass.kernel` for the arguments."""
 
@@ -93,6 +112,7 @@ cdef class Search:
     cdef int index_bits
     cdef Stack *stack
     cdef uint64_t *buffer
+    cdef uint64_t *hashes
     cdef int64_t buffer_size, buffer_room
     cdef int64_t *scratch
     cdef uint64_t *packed
@@ -127,6 +147,7 @@ cdef class Search:
         self.index_bits = 12
         self.buffer_room = 64
         self.buffer = <uint64_t *>malloc(self.buffer_room * self.record * 8)
+        self.hashes = <uint64_t *>malloc(self.buffer_room * 8)
         self.packed = <uint64_t *>calloc(self.record, 8)
         self.scratch = <int64_t *>calloc(counters + 1, 8)
         self.global_target = -1
@@ -143,7 +164,7 @@ cdef class Search:
         free(self.field); free(self.locations); free(self.place); free(self.rank_field); free(self.code); free(self.slot)
         free(self.leaf_start); free(self.leaf_label); free(self.leaf_effect); free(self.change); free(self.effect)
         free(self.table); free(self.fired_bits); free(self.chunk); free(self.expanded); free(self.hash_table)
-        free(self.stack); free(self.buffer); free(self.scratch); free(self.packed)
+        free(self.stack); free(self.buffer); free(self.hashes); free(self.scratch); free(self.packed)
 
     def load(self, int32_t[::1] code, int64_t[::1] slots, int32_t[::1] leaves, int32_t[::1] changes, int64_t[::1] effects, uint64_t[::1] table, int64_t labels):
         """Take the whole program text again, after it has grown. `leaves` has (start in changes, label, effect) triples."""
@@ -189,12 +210,15 @@ cdef class Search:
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
         cdef int i
+        cdef uint64_t h, place
         memset(self.packed, 0, self.record * 8)
         for i in range(self.fields):
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
         self.max_states, self.max_bytes = MOST_STATES, 0x7FFFFFFFFFFFFFFF
         self.packed[self.words] = LOW
-        self.insert(self.packed)
+        h = _hash(self.packed, self.words)
+        self.find(self.packed, h, &place)
+        self.insert(self.packed, h, -1, place)
 
     def run(self, int64_t budget, int64_t max_states, int64_t max_bytes):
         """Expand up to `budget` states; return a status."""
@@ -303,7 +327,7 @@ cdef class Search:
         for s in range(self.buffer_size):
             if self.counters:
                 self.transitions += 1
-            status = self.add(number, self.buffer + s * self.record)
+            status = self.add(number, self.buffer + s * self.record, self.hashes[s])
             if status:
                 return status
         return 0
@@ -350,9 +374,10 @@ cdef class Search:
         """Every state in the buffer is expanded (with counters: covered) already."""
         cdef int64_t s, found
         cdef uint64_t *r
+        cdef uint64_t place
         for s in range(self.buffer_size):
             r = self.buffer + s * self.record
-            found = self.find(r, NULL)
+            found = self.find(r, self.hashes[s], &place)
             if self.counters:
                 if not self.covered(r, found):
                     return 0
@@ -444,7 +469,8 @@ cdef class Search:
         if self.buffer_size == self.buffer_room:
             self.buffer_room *= 2
             self.buffer = <uint64_t *>realloc(self.buffer, self.buffer_room * self.record * 8)
-            if self.buffer == NULL:
+            self.hashes = <uint64_t *>realloc(self.hashes, self.buffer_room * 8)
+            if self.buffer == NULL or self.hashes == NULL:
                 return -MEMORY
         r = self.buffer + self.buffer_size * self.record
         parent = self.at(number)
@@ -470,12 +496,13 @@ cdef class Search:
                     if have > HUGE:
                         return -OVERFLOW
                 r[self.words + 2 + i] = <uint64_t>have
+        self.hashes[self.buffer_size] = _hash(r, self.words)
+        prefetch(&self.hash_table[self.hashes[self.buffer_size] & self.hash_mask])
         self.buffer_size += 1
         return 0
 
-    cdef int64_t find(self, uint64_t *r, uint64_t *free_slot) noexcept nogil:
-        """The newest record with the fields of `r`, or -1; the place in the hash table where it is or belongs."""
-        cdef uint64_t h = _hash(r, self.words)
+    cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil:
+        """The newest record with the fields of `r`, whose hash is `h`, or -1; the place in the table where it is or belongs."""
         cdef uint64_t i = h & self.hash_mask
         cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
         cdef uint32_t tag = <uint32_t>(h >> 32) & ~index_mask
@@ -483,14 +510,11 @@ cdef class Search:
         while True:
             entry = self.hash_table[i]
             if entry == 0:
-                if free_slot != NULL:
-                    free_slot[0] = i
+                place[0] = i
                 return -1
-            if (entry & ~index_mask) == tag:
-                if memcmp(self.at((entry & index_mask) - 1), r, self.words * 8) == 0:
-                    if free_slot != NULL:
-                        free_slot[0] = i
-                    return (entry & index_mask) - 1
+            if (entry & ~index_mask) == tag and _equal(self.at((entry & index_mask) - 1), r, self.words):
+                place[0] = i
+                return (entry & index_mask) - 1
             i = (i + 1) & self.hash_mask
 
     cdef int covered(self, uint64_t *r, int64_t other) noexcept nogil:
@@ -523,7 +547,7 @@ cdef class Search:
         at = number
         while at >= first:
             a = self.at(at)
-            if memcmp(a, r, self.words * 8) == 0:
+            if _equal(a, r, self.words):
                 smaller = True
                 for i in range(self.counters):
                     if <int64_t>a[self.words + 2 + i] > self.scratch[i]:
@@ -536,11 +560,12 @@ cdef class Search:
                 return
             at = <int64_t>(a[self.words] & LOW)
 
-    cdef int add(self, int64_t number, uint64_t *r) noexcept nogil:
+    cdef int add(self, int64_t number, uint64_t *r, uint64_t h) noexcept nogil:
         """Store a successor unless it is there. A status, 0 to go on."""
         cdef int64_t old, label = <int64_t>(r[self.words] >> 32)
+        cdef uint64_t place
         self.fired_bits[label >> 3] |= 1 << (label & 7)
-        old = self.find(r, NULL)
+        old = self.find(r, h, &place)
         if old >= 0:
             if not self.counters or self.covered(r, old):
                 return 0
@@ -548,7 +573,7 @@ cdef class Search:
             return STATES
         if self.counters and self.accelerate and old >= 0:
             self.raise_counters(r, number, old)
-        if not self.insert(r):
+        if not self.insert(r, h, old, place):
             return MEMORY
         if old < 0:
             return self.test(self.states - 1)
@@ -588,21 +613,21 @@ cdef class Search:
             found += <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least != 0
         return found
 
-    cdef int insert(self, uint64_t *r) noexcept nogil:
-        """Store a new record; 0 if that would take too much memory."""
-        cdef uint64_t slot
-        cdef int64_t old
+    cdef int insert(self, uint64_t *r, uint64_t h, int64_t old, uint64_t place) noexcept nogil:
+        """Store a new record where `find` said; 0 if that would take too much memory."""
         cdef uint64_t *to
         cdef Stack *stack
-        if not self.make_room():
+        cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
+        if self.states == self.chunks * CHUNK and not self.new_chunk():
             return 0
-        old = self.find(r, &slot)
         to = self.at(self.states)
         memcpy(to, r, self.record * 8)
         if self.counters:
             to[self.words + 1] = <uint64_t>(old + 1)
         self.states += 1
-        self.hash_table[slot] = (<uint32_t>(_hash(r, self.words) >> 32) & ~((<uint32_t>1 << self.index_bits) - 1)) | <uint32_t>self.states
+        self.hash_table[place] = (<uint32_t>(h >> 32) & ~index_mask) | <uint32_t>self.states
+        if <uint64_t>self.states * 4 >= (self.hash_mask + 1) * 3 and not self.rehash():
+            return 0
         if self.by_rank:
             stack = &self.stack[self.rank(r)]
             if stack.size == stack.room:
@@ -615,43 +640,42 @@ cdef class Search:
             stack.size += 1
         return 1
 
-    cdef int make_room(self) noexcept nogil:
+    cdef int new_chunk(self) noexcept nogil:
+        """Make room for more records; 0 if that would take too much memory."""
         cdef int64_t size = CHUNK * self.record * 8
-        cdef uint32_t *larger
-        if self.states >= MOST_STATES:
+        if self.states >= MOST_STATES or self.bytes + size + CHUNK // 8 > self.max_bytes:
             return 0
-        if self.states == self.chunks * CHUNK:
-            if self.bytes + size + CHUNK // 8 > self.max_bytes:
+        if self.chunks == self.chunk_room:
+            self.chunk_room = 2 * self.chunk_room + 64
+            self.chunk = <uint64_t **>realloc(self.chunk, self.chunk_room * sizeof(uint64_t *))
+            self.expanded = <uint8_t *>realloc(self.expanded, self.chunk_room * CHUNK // 8)
+            if self.chunk == NULL or self.expanded == NULL:
                 return 0
-            if self.chunks == self.chunk_room:
-                self.chunk_room = 2 * self.chunk_room + 64
-                self.chunk = <uint64_t **>realloc(self.chunk, self.chunk_room * sizeof(uint64_t *))
-                self.expanded = <uint8_t *>realloc(self.expanded, self.chunk_room * CHUNK // 8)
-                if self.chunk == NULL or self.expanded == NULL:
-                    return 0
-                memset(self.expanded + self.chunks * (CHUNK // 8), 0, (self.chunk_room - self.chunks) * (CHUNK // 8))
-            self.chunk[self.chunks] = <uint64_t *>malloc(size)
-            if self.chunk[self.chunks] == NULL:
-                return 0
-            self.chunks += 1
-            self.bytes += size + CHUNK // 8
-        if <uint64_t>self.states * 4 >= (self.hash_mask + 1) * 3:
-            if self.bytes + <int64_t>(self.hash_mask + 1) * 8 > self.max_bytes:
-                return 0
-            larger = <uint32_t *>calloc(2 * (self.hash_mask + 1), 4)
-            if larger == NULL:
-                return 0
-            self.bytes += (self.hash_mask + 1) * 4
-            self.rehash(larger)
+            memset(self.expanded + self.chunks * (CHUNK // 8), 0, (self.chunk_room - self.chunks) * (CHUNK // 8))
+        self.chunk[self.chunks] = <uint64_t *>malloc(size)
+        if self.chunk[self.chunks] == NULL:
+            return 0
+        self.chunks += 1
+        self.bytes += size + CHUNK // 8
         return 1
 
-    cdef void rehash(self, uint32_t *larger) noexcept nogil:
+    cdef int rehash(self) noexcept nogil:
+        """Double the hash table; 0 if that would take too much memory."""
         cdef uint64_t old = self.hash_mask + 1, h, i, j
         cdef uint32_t entry, was = (<uint32_t>1 << self.index_bits) - 1
         cdef uint32_t *smaller = self.hash_table
+        cdef uint32_t *larger
+        if self.bytes + <int64_t>old * 8 > self.max_bytes:
+            return 0
+        larger = <uint32_t *>calloc(2 * old, 4)
+        if larger == NULL:
+            return 0
         self.hash_mask = 2 * old - 1
         self.index_bits += 1
         for i in range(old):
+            entry = smaller[i + AHEAD] & was if i + AHEAD < old else 0
+            if entry:
+                prefetch(self.at(entry - 1))
             entry = smaller[i] & was
             if entry:
                 h = _hash(self.at(entry - 1), self.words)
@@ -660,7 +684,9 @@ cdef class Search:
                     j = (j + 1) & self.hash_mask
                 larger[j] = (<uint32_t>(h >> 32) & ~((<uint32_t>1 << self.index_bits) - 1)) | entry
         self.hash_table = larger
+        self.bytes += <int64_t>old * 4
         free(smaller)
+        return 1
 
 
 cdef inline bint _before(uint64_t a, uint64_t b) noexcept nogil:
