@@ -112,6 +112,10 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_ran
         run = _path(parents, at) if target >= 0 else ()
         return SearchResult(target, run, len(order), transitions, frozenset(fired), cut, len(order) - done)
 
+    def done_with(control: Control, successors: list[Control]) -> bool:
+        same = (s for s in successors if vass.rank(s) == vass.rank(control))
+        return all(expanded[seen[s]] if s in seen else 0 for s in same)
+
     found = vass.target(initial)
     if found >= 0:
         return result(found, 0, 0)
@@ -125,7 +129,7 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_ran
         done += 1
         expanded[at] = 1
         for guarded, successors in _parts(vass, order[at], reduce):
-            if successors and not (guarded and all(expanded[seen[s]] if s in seen else 0 for _, s, _ in successors)):
+            if successors and not (guarded and done_with(order[at], [s for _, s, _ in successors])):
                 break
         transitions += len(successors)
         for label, after, _ in successors:
@@ -225,7 +229,8 @@ def _explore(
         node = nodes[at]
         for guarded, successors in _parts(vass, node.control, reduce):
             enabled = _enabled(vass, node.marking, successors)
-            if enabled and not (guarded and all(covered(control, marking) for _, control, _, marking in enabled)):
+            same = ((s, marking) for _, s, _, marking in enabled if vass.rank(s) == vass.rank(node.control))
+            if enabled and not (guarded and all(covered(s, marking) for s, marking in same)):
                 break
         for label, control, effect, marking in enabled:
             transitions += 1
