@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "vass": ("errors", "language.expr", "program", "vass"),
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
+    "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
     "reports": (
         "errors",
         "outcome",
