@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "language": ("errors", "options", "language", "grammars"),
     "semantics": ("errors", "options", "language", "semantics"),
     "program": ("errors", "language.expr", "program"),
-    "vass": ("errors", "language.expr", "program", "vass"),
+    "vass": ("errors", "language.diagnose", "language.expr", "program", "vass", "grammars"),
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
