@@ -15,6 +15,9 @@ from rdma_robust.errors import RdmaRobustError
 FORMAT: Final = "rdma-robust/certificate"
 VERSION: Final = 1
 
+GZIP: Final = b"\x1f\x8b"
+"""How a compressed document begins."""
+
 LARGEST: Final = 1 << 30
 """Bytes of a document once decompressed."""
 
@@ -212,7 +215,7 @@ def _unique(pairs: list[tuple[str, object]]) -> JsonObject:
 
 
 def _decompressed(data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
+    if not data.startswith(GZIP):
         return data
     stream = zlib.decompressobj(wbits=31)
     try:

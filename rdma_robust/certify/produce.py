@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from rdma_robust.certify.document import Certificate, Claim, Setting, digest
 from rdma_robust.certify.invariants import robust_evidence
+from rdma_robust.certify.nets import invariant_evidence, run_evidence
 from rdma_robust.certify.traces import trace_evidence
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.invariant import inductive_invariant
+from rdma_robust.vass.net import CoverResult, Net
 from rdma_robust.vass.search import Limits
 
 
@@ -32,3 +34,13 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
     setting = Setting(options.instrumentation, options.ordered_reads, options.await_loops)
     return Certificate(claim, file, digest(program.source), setting, evidence)
+
+
+def cover_certificate(net: Net, text: str, result: CoverResult, file: str | None) -> Certificate | None:
+    """Return the certificate of a coverability verdict, None for UNKNOWN; `text` is that from which `net` was read."""
+    if result.run is not None:
+        run = result.run
+        return Certificate("unsafe", file, digest(text), None, run_evidence(net, run.start, run.transitions, run.target))
+    if result.invariant is not None:
+        return Certificate("safe", file, digest(text), None, invariant_evidence(net, result.invariant))
+    return None

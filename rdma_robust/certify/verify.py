@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from rdma_robust.certify.document import Certificate, Claim, digest, reject
 from rdma_robust.certify.invariants import check_robust
+from rdma_robust.certify.nets import check_safe, check_unsafe
 from rdma_robust.certify.traces import check_not_robust
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_program
+from rdma_robust.vass.spec_reader import read_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,17 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
     if digest(text) != certificate.sha256:
         reject(f"it is not about this text: the SHA-256 of {name} is another one")
     try:
-        if certificate.setting is None:
-            raise NotImplementedError
-        program = load_program(text, name, await_loops=certificate.setting.await_loops)
+        return Proved(certificate.claim, _check(certificate, text, name))
     except ProgramError as error:
-        reject(f"{name} is not well-formed: {error.diagnostics[0].message}")
-    check = {"robust": check_robust, "not-robust": check_not_robust}[certificate.claim]
-    return Proved(certificate.claim, check(program, certificate.setting, certificate.evidence))
+        first = next(d for d in error.diagnostics if d.severity == "error")
+        reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
+
+
+def _check(certificate: Certificate, text: str, name: str) -> str:
+    setting, evidence = certificate.setting, certificate.evidence
+    if setting is None:
+        net = read_spec(text, name)
+        return check_safe(net, evidence) if certificate.claim == "safe" else check_unsafe(net, evidence)
+    program = load_program(text, name, await_loops=setting.await_loops)
+    check = check_robust if certificate.claim == "robust" else check_not_robust
+    return check(program, setting, evidence)

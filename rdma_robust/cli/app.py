@@ -1,4 +1,4 @@
-"""The command line: options and their checks. What the commands do is in `check`, `fmt` and `outcomes`."""
+"""The command line: options and their checks. What the commands do is in `check`, `fmt`, `outcomes` and `verify`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "fmt", "outcomes")
+COMMANDS = ("check", "fmt", "outcomes", "verify-certificate")
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -86,6 +86,21 @@ Exit codes
 Examples
   rdma-robust outcomes litmus/sb-put-plain.rdma
   rdma-robust outcomes --depth 40 pingpong.rdma
+"""
+
+VERIFY_HELP = """Check certificates that `check --certificate` has written, without the engines that found the verdicts.
+
+FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
+names the file that it is about, relative to its own folder, and holds only for that file's text.
+
+\b
+Exit codes (the worst certificate counts)
+  0  all valid      1  some invalid      2  usage, or a file that cannot be read      4  internal error
+\b
+Examples
+  rdma-robust check --certificate proofs/ litmus/*.rdma
+  rdma-robust verify-certificate proofs/
+  rdma-robust verify-certificate sb.rdma.json --input sb.rdma
 """
 
 
@@ -177,6 +192,10 @@ def _check(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
     ] = None,
+    certificate: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate."),
+    ] = None,
     explain: Annotated[
         bool | None,
         typer.Option(
@@ -208,11 +227,17 @@ def _check(
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         self_check=self_check,
     )
+    if certificate is not None and dump_after is not None:
+        raise UsageError("--certificate and --dump-after exclude one another")
     if dump_after is not None:
         from rdma_robust.cli.dump import run_dump  # noqa: PLC0415
 
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
+    if certificate is not None:
+        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+        items = with_certificates(items, certificate)
     request = Request(items, options, jobs, expect, format_, output, explain, quiet)
     context.obj.append(partial(run_check, request))
 
@@ -250,6 +275,21 @@ def _outcomes(
 
     bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("verify-certificate", help=VERIFY_HELP)
+def _verify(
+    context: typer.Context,
+    files: Files,
+    *,
+    input_: Annotated[
+        str | None,
+        typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
+    ] = None,
+) -> None:
+    from rdma_robust.cli.verify import run_verify  # noqa: PLC0415
+
+    context.obj.append(partial(run_verify, files, input_))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -25,11 +25,15 @@ class UnreadableError(RdmaRobustError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes."""
+    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes.
+
+    `certificate` is the file into which the certificate of its verdict goes, None if none is wanted.
+    """
 
     name: str
     path: str | None
     data: bytes | None = None
+    certificate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
