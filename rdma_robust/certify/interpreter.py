@@ -82,7 +82,7 @@ class Interpreter:
             self._commands.append(at)
         self._targets: dict[tuple[int | None, int], list[tuple[Target[Any], tuple[int, ...]]]] = {}
         for target in program.targets:
-            used = tuple(sorted({self._index[n] for n in names(target.condition)}))
+            used = tuple(sorted({self._index[n] for n in names(target.condition) if n in self._index}))
             self._targets.setdefault((target.process, target.location), []).append((target, used))
         self._holds: dict[tuple[int, tuple[int, ...]], bool] = {}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from rdma_robust.certify.document import Setting, array, integer, members, natural, reject, string
+from rdma_robust.certify.document import Setting, array, members, natural, reject, string
 from rdma_robust.certify.interpreter import Control, Interpreter, Transition
 from rdma_robust.language.cfg import Program
 from rdma_robust.program.model import CounterProgram
@@ -70,8 +70,8 @@ def _table(interpreter: Interpreter, evidence: object) -> dict[Control, list[Lim
     if found["invariant"] != "inductive":
         reject("`evidence.invariant` is not 'inductive', the one kind there is for programs")
     count = natural(found["states"], "`evidence.states`")
-    control = _columns(found["control"], ("control", "values"), integer, interpreter.fields, count)
-    counters = _columns(found["counters"], ("counters", "limits"), _limit, interpreter.counters, count)
+    control = _columns(found["control"], ("control", "values"), _values, interpreter.fields, count)
+    counters = _columns(found["counters"], ("counters", "limits"), _limits, interpreter.counters, count)
     limits: dict[Control, list[Limit]] = {}
     for values, limit in zip(_rows(control, count), _rows(counters, count), strict=True):
         limits.setdefault(values, []).append(limit)
@@ -79,7 +79,7 @@ def _table(interpreter: Interpreter, evidence: object) -> dict[Control, list[Lim
 
 
 def _columns(
-    value: object, part: tuple[str, str], entry: Callable[[object, str], Entry], names: Sequence[str], count: int
+    value: object, part: tuple[str, str], read: Callable[[list[object], str], list[Entry]], names: Sequence[str], count: int
 ) -> list[list[Entry]]:
     """Return the columns of a part of the table, in the order of `names`."""
     where, entries = f"`evidence.{part[0]}`", part[1]
@@ -88,7 +88,10 @@ def _columns(
         name = string(each["name"], f"{where}[{i}].name")
         if name in columns:
             reject(f"{where} has the column {name!r} twice")
-        columns[name] = array(each[entries], f"{where}[{i}].{entries}", entry)
+        column = each[entries]
+        if not isinstance(column, list):
+            reject(f"{where}[{i}].{entries} is not an array")
+        columns[name] = read(column, f"the column {name!r}")
         if len(columns[name]) != count:
             reject(f"the column {name!r} has {len(columns[name])} entries, not {count}")
     if columns.keys() != set(names):
@@ -97,8 +100,18 @@ def _columns(
     return [columns[name] for name in names]
 
 
-def _limit(value: object, where: str) -> int | None:
-    return None if value is None else natural(value, where)
+def _values(column: list[object], where: str) -> list[int]:
+    for value in column:
+        if type(value) is not int:
+            reject(f"{where} holds something else than integers")
+    return cast("list[int]", column)
+
+
+def _limits(column: list[object], where: str) -> list[int | None]:
+    for value in column:
+        if value is not None and (type(value) is not int or value < 0):
+            reject(f"{where} holds something else than numbers from 0 up and null")
+    return cast("list[int | None]", column)
 
 
 def _rows(columns: Sequence[Sequence[Entry]], count: int) -> list[tuple[Entry, ...]]:
