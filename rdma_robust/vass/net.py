@@ -61,12 +61,15 @@ class DownwardInvariant:
 class UpwardInvariant:
     """An upward-closed set (its minimal elements, sparse) that contains the targets, is closed under predecessors, and
     contains no initial marking, all modulo `weights`: on every reachable marking each weighted sum is at most `bounds[i]`
-    (checked: no transition increases it, no initial marking exceeds it), so basis elements that violate one are left out.
+    (checked: no transition that can fire increases it, no initial marking exceeds it), so basis elements that violate one
+    are left out. `marked` is as in :class:`LinearInvariant`: transitions with a guard outside it never fire and need not
+    be considered, and neither are targets and predecessors with a place outside it; None stands for all places.
     """
 
     basis: tuple[Vector, ...]
     weights: tuple[Vector, ...] = ()
     bounds: tuple[int, ...] = ()
+    marked: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
