@@ -6,15 +6,17 @@ the net here; invariants are re-checked by `verify-certificate`, which shares no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rdma_robust.errors import UsageError
 from rdma_robust.vass.net import CoverResult, Net
 from rdma_robust.vass.net_backward import Backward
 from rdma_robust.vass.net_engine import (
+    KERNELS,
     Covering,
     DownwardProof,
     Finding,
+    Kernel,
     LinearProof,
     Search,
     Steps,
@@ -64,12 +66,12 @@ class RootEquation:
 class Portfolio:
     """The state equation first, then a backward and a forward search that take turns and use each other's markings."""
 
-    def __init__(self, core: Core, limits: Limits) -> None:
+    def __init__(self, core: Core, kernel: Kernel, limits: Limits) -> None:
         cuts = Cuts(len(core.initial))
         equation = StateEquation(core, limits.deadline)
         self._root = RootEquation(core, cuts, equation)
-        self._backward = Backward(core, equation, cuts)
-        self._forward = Forward(core, "plan", True, self._meet)
+        self._backward = Backward(core, kernel, equation, cuts)
+        self._forward = Forward(core, kernel, "plan", True, self._meet)
 
     @property
     def stored(self) -> int:
@@ -100,19 +102,19 @@ class Portfolio:
         return None if number < 0 else (self._backward.cone(number), *self._backward.chain(number))
 
 
-def _backward(core: Core, limits: Limits) -> Search:
-    return Backward(core, StateEquation(core, limits.deadline), Cuts(len(core.initial)))
+def _backward(core: Core, kernel: Kernel, limits: Limits) -> Search:
+    return Backward(core, kernel, StateEquation(core, limits.deadline), Cuts(len(core.initial)))
 
 
-def _state_equation(core: Core, limits: Limits) -> Search:
+def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
     return RootEquation(core, Cuts(len(core.initial)), StateEquation(core, limits.deadline))
 
 
-COVER_ENGINES: dict[str, Callable[[Core, Limits], Search]] = {
+COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
     "auto": Portfolio,
-    "bfs": lambda core, _: Forward(core, "oldest", False),
-    "karp-miller": lambda core, _: Forward(core, "largest", True),
-    "forward": lambda core, _: Forward(core, "plan", True),
+    "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
+    "karp-miller": lambda core, kernel, _: Forward(core, kernel, "largest", True),
+    "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
     "backward": _backward,
     "state-equation": _state_equation,
 }
@@ -121,13 +123,18 @@ reachable markings, and that `state-equation` only ever answers SAFE."""
 
 
 def cover(
-    net: Net, limits: Limits = NO_LIMITS, engine: str = "auto", progress: Progress = lambda _stored, _frontier: None
+    net: Net,
+    limits: Limits = NO_LIMITS,
+    engine: str = "auto",
+    progress: Progress = lambda _stored, _frontier: None,
+    kernels: Sequence[Kernel] = KERNELS,
 ) -> CoverResult:
     """Decide whether some run of `net` from an initial marking covers one of its targets.
 
     The result has a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the
     limit in `cut`: time, states (stored markings and cones), memory, run (one exists, too long to write), or incomplete
     (the engine ended without an answer).
+    The `kernels` are tried in turn until one can hold the numbers of the search.
     Raises UsageError for an unknown engine, InternalError if a run does not replay.
     """
     if engine not in COVER_ENGINES:
@@ -135,7 +142,16 @@ def cover(
     part = slice_net(net)
     if not part.core.targets:
         return CoverResult(engine, invariant=part.linear(()))
-    search = COVER_ENGINES[engine](part.core, limits)
+    for kernel in kernels[:-1]:
+        try:
+            return _search(part, kernel, limits, engine, progress)
+        except OverflowError:
+            continue
+    return _search(part, kernels[-1], limits, engine, progress)
+
+
+def _search(part: Slice, kernel: Kernel, limits: Limits, engine: str, progress: Progress) -> CoverResult:
+    search = COVER_ENGINES[engine](part.core, kernel, limits)
     try:
         finding, cut = _drive(search, limits, progress)
         return _result(part, engine, finding, cut, search.stored)

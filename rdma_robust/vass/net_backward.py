@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import heapq
 
-from rdma_robust.vass.net_engine import Covering, Finding, Steps, UpwardProof
-from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, as_vector
+from rdma_robust.vass.net_engine import Covering, Finding, Kernel, Steps, UpwardProof
+from rdma_robust.vass.net_kernel import Marking, as_vector
 from rdma_robust.vass.net_slice import Core
 from rdma_robust.vass.state_equation import Cuts, StateEquation
 
@@ -22,16 +22,16 @@ _TRIALS = 32
 class Backward:
     """One backward search. Without `equation` it prunes by domination and by the `cuts` it is given only."""
 
-    def __init__(self, core: Core, equation: StateEquation | None, cuts: Cuts) -> None:
+    def __init__(self, core: Core, kernel: Kernel, equation: StateEquation | None, cuts: Cuts) -> None:
         self._core = core
-        self._firing = Firing(core)
+        self._firing = kernel.firing(core)
         self._equation = equation
         self._cuts = cuts
         self._cones: list[Marking] = []
         self._came: list[tuple[int, int]] = []
         self._heap: list[tuple[float, int]] = []
         self._asked = self._pruned = self._skipped = 0
-        self.basis = MarkingSet(len(core.initial))
+        self.basis = kernel.marking_set(len(core.initial))
 
     @property
     def stored(self) -> int:

@@ -8,10 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
+from rdma_robust.vass import net_kernel
 from rdma_robust.vass.net import Vector
-from rdma_robust.vass.net_kernel import Marking
+from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation
+
+try:
+    _compiled: Any = import_module("rdma_robust.vass._net_kernel")
+except ImportError:
+    _compiled = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The inner loops in one implementation; the compiled one raises OverflowError where numbers exceed 2**60."""
+
+    marking_set: type[MarkingSet]
+    firing: type[Firing]
+    relaxation: type[Relaxation]
+
+
+def _kernel(module: Any) -> Kernel:
+    return Kernel(module.MarkingSet, module.Firing, module.Relaxation)
+
+
+PYTHON = _kernel(net_kernel)
+KERNELS = (*([_kernel(_compiled)] if _compiled else []), PYTHON)
+"""The implementations in the order of preference; the last one has no limits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Steps
-from rdma_robust.vass.net_kernel import DEAD, Firing, Marking, MarkingSet, Relaxation, sparse
+from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Kernel, Steps
+from rdma_robust.vass.net_kernel import DEAD, Marking, sparse
 from rdma_robust.vass.net_slice import MAX_RUN, OMEGA, Core, RunTooLongError, before
 
 Order = Literal["oldest", "largest", "plan"]
@@ -41,25 +41,25 @@ class Forward:
     target. `meet` lets it use cones found by a backward search.
     """
 
-    def __init__(self, core: Core, order: Order, accelerate: bool, meet: Meet = lambda _: None) -> None:
+    def __init__(self, core: Core, kernel: Kernel, order: Order, accelerate: bool, meet: Meet = lambda _: None) -> None:
         places = len(core.initial)
         self._core = core
         self._order = order
         self._accelerate = accelerate
         self._meet = meet
-        self._firing = Firing(core)
-        self._relaxation = Relaxation(core) if order == "plan" else None
+        self._firing = kernel.firing(core)
+        self._relaxation = kernel.relaxation(core) if order == "plan" else None
         self._size = sum(len(g) + len(d) for g, d in zip(core.guards, core.deltas, strict=True)) // 4
         self._markings: list[Marking] = []
         self._came: list[tuple[int, int]] = []
         self._cycles: dict[int, list[_Cycle]] = {}
-        self._seen = MarkingSet(places)
-        self._dead = MarkingSet(places)
+        self._seen = kernel.marking_set(places)
+        self._dead = kernel.marking_set(places)
         self._dead_limits: list[Marking] = []
         self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])
         self._turn = 0
         self._expanded: set[int] = set()
-        self._targets = MarkingSet(places)
+        self._targets = kernel.marking_set(places)
         for i, target in enumerate(core.targets):
             self._targets.add(i, target)
 
