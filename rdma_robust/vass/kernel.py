@@ -32,6 +32,8 @@ _BUDGET, _DONE, _FOUND, _CODE, _WIDE, _STATES, _MEMORY, _OVERFLOW = range(8)
 """Why a run of the kernel ended, in the order of its enumeration."""
 _FIRST_BUDGET, _SECONDS = 256, 0.03
 _NO_LIMIT = sys.maxsize
+_SMALL = 30
+"""The largest value that a variable of a large domain is given room for at first: with -1, five bits."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def search(
     """
     if len(program.processes) > 64:
         raise UnsupportedError
-    ranges: dict[str, Range] = {}
+    ranges = {name: _guess(least, most) for name, least, most in program.ranges}
+    ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
     while True:
         run = _Run(program, bounds, ranges, engine, reduce)
         status = run.go(limits, progress)
@@ -68,10 +71,20 @@ def search(
         ranges[name] = _wider(run.ranges[run.kernel.wide_field], run.kernel.wide_value)
 
 
+def _guess(least: int, most: int) -> Range:
+    """Return a range to begin with: programs rarely use all of a large domain."""
+    return max(least, -1), max(least, -1, min(most, _SMALL))
+
+
+def _with(limits: Range, value: int) -> Range:
+    return min(limits[0], value), max(limits[1], value)
+
+
 def _wider(limits: Range, value: int) -> Range:
-    """Return a range with `value` and, so that few more steps are needed, at least the square of the old size."""
+    """Return a range with `value` that has, so that few more steps are needed, up to eight bits more than the old one."""
     least, most = min(limits[0], value), max(limits[1], value)
-    size = max(most - least + 1, min((limits[1] - limits[0] + 1) ** 2, 1 << 61))
+    old = limits[1] - limits[0] + 1
+    size = max(most - least + 1, old * min(old, 256))
     return (most - size + 1, most) if value < limits[0] else (least, least + size - 1)
 
 
@@ -97,7 +110,7 @@ class _Run(Generic[Label]):
         known = {pc(i): (0, n) for i, n in enumerate(last)}
         known |= {c: (0, b) for c, b in bounds.items() if b is not None}
         known |= ranges
-        self.ranges = [known.get(name, (min(0, value), max(1, value))) for name, value in start]
+        self.ranges = [_with(known.get(name, (0, 1)), value) for name, value in start]
         packing = pack(self.ranges)
         self.ranges = [(least, least + mask) for least, mask, _, _ in packing.fields]
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
