@@ -31,6 +31,7 @@ MAY_IMPORT = {
         "semantics.outcomes",
         "semantics.relation",
         "semantics.trace",
+        "vass.net",
         "reports",
     ),
     "cli": (
@@ -41,6 +42,9 @@ MAY_IMPORT = {
         "language.load",
         "semantics.outcomes",
         "pipeline",
+        "vass.cover",
+        "vass.search",
+        "vass.spec_reader",
         "reports",
         "cli",
         "__main__",
