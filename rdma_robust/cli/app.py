@@ -1,4 +1,4 @@
-"""The command line: options and their checks. What the commands do is in `check`, `fmt`, `outcomes` and `verify`."""
+"""The command line: options and their checks. What the commands do is in the module of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "cover", "fmt", "outcomes", "verify-certificate")
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -31,6 +31,7 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 \b
   rdma-robust FILE...             the same as: rdma-robust check FILE...
   rdma-robust check --help        options of deciding, exit codes, examples
+  rdma-robust cover FILE.spec...  decide coverability of Petri nets
 """
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.
@@ -101,6 +102,28 @@ Examples
   rdma-robust check --certificate proofs/ litmus/*.rdma
   rdma-robust verify-certificate proofs/
   rdma-robust verify-certificate sb.rdma.json --input sb.rdma
+"""
+
+COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
+
+FILE is a file, a directory (every *.spec below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  safe     no initial marking leads to a marking of the target
+  UNSAFE   with the firing sequence that covers a target, replayed
+  UNKNOWN  a limit was reached, the row says which
+  error    the net could not be read, or is no Petri net; the others are still decided
+\b
+Exit codes (the worst net counts, in the order 4, 2, 3, 1)
+  0  all safe (--expect: all as expected)         3  some unknown
+  1  some unsafe (--expect: a mismatch)           4  internal error
+  2  usage, or an invalid net                     130  interrupted
+\b
+Examples
+  rdma-robust cover mutex.spec
+  rdma-robust cover nets/ --timeout 20 --jobs 2 --format jsonl
+  rdma-robust cover --markings - < pump.spec
 """
 
 
@@ -244,6 +267,55 @@ def _check(
         items = with_certificates(items, certificate)
     request = Request(items, options, jobs, expect, format_, output, explain, quiet)
     context.obj.append(partial(run_check, request))
+
+
+@app.command("cover", help=COVER_HELP)
+def _cover(
+    context: typer.Context,
+    files: Files,
+    *,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Engine; auto runs several and stops at the first answer.")
+    ] = "auto",
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    expect: Annotated[
+        bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
+    ] = False,
+    format_: Annotated[Format, typer.Option("--format", help="Form of the report on standard output.")] = "text",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
+    ] = None,
+    explain: Annotated[
+        bool | None,
+        typer.Option(
+            "--explain/--no-explain",
+            "-v",
+            help="Show runs beneath the rows. Default: if there is one net.",
+            show_default=False,
+        ),
+    ] = None,
+    markings: Annotated[bool, typer.Option("--markings", help="Show the marking after every step of a run.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
+    ] = False,
+) -> None:
+    from rdma_robust.cli.cover import CoverRequest, run_cover  # noqa: PLC0415
+    from rdma_robust.cli.cover_net import CoverOptions  # noqa: PLC0415
+
+    items = expand(files, suffix=".spec")
+    at_a_time = min(jobs or processors(), len(items))
+    options = CoverOptions(
+        engine=engine,
+        timeout=_limit(timeout),
+        max_states=max_states or None,
+        memory=(default_memory(at_a_time) if memory is None else memory) or None,
+        markings=markings,
+    )
+    request = CoverRequest(items, options, jobs, expect, format_, output, explain, quiet)
+    context.obj.append(partial(run_cover, request))
 
 
 @app.command("fmt", help=FMT_HELP)

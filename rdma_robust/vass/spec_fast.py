@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from rdma_robust.vass.net import Vector
-from rdma_robust.vass.spec_syntax import Constraint, Word
+from rdma_robust.vass.spec_tree import Constraint, Word
 
 _BLANK = r"[ \t\r\n\f\v]*+"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"

@@ -11,17 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.vass import spec_fast
 from rdma_robust.vass.net import Net, NetTransition, Vector
-from rdma_robust.vass.spec_syntax import (
-    Constraint,
-    Rule,
-    SpecSyntaxError,
-    Update,
-    Word,
-    parse_constraints,
-    parse_names,
-    parse_rule,
-    show_at,
-)
+from rdma_robust.vass.spec_tree import Constraint, Rule, SpecSyntaxError, Update, Word, show_at
 
 SECTIONS: Final = ("vars", "rules", "init", "target", "invariants")
 _OPTIONAL: Final = "invariants"
@@ -100,6 +90,8 @@ class _Reader:
         names = spec_fast.names(self.text, start, end)
         if names is not None:
             return names
+        from rdma_robust.vass.spec_syntax import parse_names  # noqa: PLC0415 - slow, and seldom needed
+
         first: dict[str, Word] = {}
         try:
             for word in parse_names(self.text, start, end):
@@ -115,6 +107,8 @@ class _Reader:
         groups = spec_fast.conjunctions(section, self.text, start, end)
         if groups is not None:
             return groups
+        from rdma_robust.vass.spec_syntax import parse_constraints  # noqa: PLC0415
+
         try:
             return parse_constraints(section, self.text, start, end)
         except SpecSyntaxError as error:
@@ -139,6 +133,8 @@ class _Reader:
             start = last
 
     def _rule(self, start: int, end: int) -> tuple[Vector, Vector]:
+        from rdma_robust.vass.spec_syntax import parse_rule  # noqa: PLC0415
+
         try:
             rule = parse_rule(self.text, start, end)
         except SpecSyntaxError as error:

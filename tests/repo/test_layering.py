@@ -32,6 +32,7 @@ MAY_IMPORT = {
         "semantics.outcomes",
         "semantics.relation",
         "semantics.trace",
+        "vass.net",
         "reports",
     ),
     "cli": (
@@ -44,8 +45,10 @@ MAY_IMPORT = {
         "pipeline",
         "outcome",
         "certify",
+        "vass.cover",
         "vass.net",
         "vass.search",
+        "vass.spec_reader",
         "reports",
         "cli",
         "__main__",

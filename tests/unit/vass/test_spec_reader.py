@@ -15,7 +15,8 @@ from rdma_robust.vass.explicit import Cone, Edge, ExplicitVass, to_net
 from rdma_robust.vass.model import Effect
 from rdma_robust.vass.net import Net
 from rdma_robust.vass.spec_reader import read_spec
-from rdma_robust.vass.spec_syntax import SpecSyntaxError, parse_program
+from rdma_robust.vass.spec_syntax import parse_program
+from rdma_robust.vass.spec_tree import SpecSyntaxError
 from rdma_robust.vass.spec_writer import place_names, write_spec
 from tests.conftest import ROOT
 from tests.support.random_nets import random_net
