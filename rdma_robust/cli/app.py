@@ -13,6 +13,7 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
+from rdma_robust.cli.help import VERIFY_HELP
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
@@ -87,21 +88,6 @@ Exit codes
 Examples
   rdma-robust outcomes litmus/sb-put-plain.rdma
   rdma-robust outcomes --depth 40 pingpong.rdma
-"""
-
-VERIFY_HELP = """Check certificates that `check --certificate` has written, without the engines that found the verdicts.
-
-FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
-names the file that it is about, relative to its own folder, and holds only for that file's text.
-
-\b
-Exit codes (the worst certificate counts)
-  0  all valid      1  some invalid      2  usage, or a file that cannot be read      4  internal error
-\b
-Examples
-  rdma-robust check --certificate proofs/ litmus/*.rdma
-  rdma-robust verify-certificate proofs/
-  rdma-robust verify-certificate sb.rdma.json --input sb.rdma
 """
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
