@@ -60,8 +60,11 @@ class Certificate:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a program or net, in hexadecimal: of its text in UTF-8, without a byte order mark."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """Return the SHA-256 of a program or net, in hexadecimal: of its text in UTF-8, without a byte order mark.
+
+    Bytes of a net's comments that are no UTF-8 (lone surrogates in `text`) count as they are.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def write_document(certificate: Certificate, tool: Mapping[str, object]) -> bytes:

@@ -13,8 +13,8 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.help import VERIFY_HELP
-from rdma_robust.cli.inputs import expand
+from rdma_robust.cli.help import FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.stop import listen
@@ -59,35 +59,6 @@ Examples
   rdma-robust - < sb.rdma
 
 See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
-"""
-
-FMT_HELP = """Format programs: print them in their one layout, comments kept.
-
-A program that does not parse is reported and never written.
-
-\b
-Exit codes
-  0  done (--check: nothing would change)    1  --check: something would change    2  usage, invalid program
-\b
-Examples
-  rdma-robust fmt sb.rdma
-  rdma-robust fmt --check litmus/
-  rdma-robust fmt --write *.rdma
-"""
-
-OUTCOMES_HELP = """List the reachable final states of a program under SC and under RDMA side by side.
-
-Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
-needs --depth or --max-states; a search that was cut is reported as cut.
-
-\b
-Exit codes
-  0  every claim of the `outcome` lines holds      3  a claim is undecided because a search was cut
-  1  a claim fails                                 2  usage, invalid program      4  internal error
-\b
-Examples
-  rdma-robust outcomes litmus/sb-put-plain.rdma
-  rdma-robust outcomes --depth 40 pingpong.rdma
 """
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
@@ -160,6 +131,9 @@ Jobs = Annotated[
 OrderedReads = Annotated[
     bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
 ]
+Certificates = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
+]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
@@ -204,10 +178,7 @@ def _check(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
     ] = None,
-    certificate: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate."),
-    ] = None,
+    certificate: Certificates = None,
     explain: Annotated[
         bool | None,
         typer.Option(
@@ -247,10 +218,7 @@ def _check(
 
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
-    if certificate is not None:
-        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
-
-        items = with_certificates(items, certificate)
+    items = _with_certificates(items, certificate)
     request = Request(items, options, jobs, expect, format_, output, explain, quiet)
     context.obj.append(partial(run_check, request))
 
@@ -274,6 +242,7 @@ def _cover(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
     ] = None,
+    certificate: Certificates = None,
     explain: Annotated[
         bool | None,
         typer.Option(
@@ -300,6 +269,7 @@ def _cover(
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         markings=markings,
     )
+    items = _with_certificates(items, certificate)
     request = CoverRequest(items, options, jobs, expect, format_, output, explain, quiet)
     context.obj.append(partial(run_cover, request))
 
@@ -390,6 +360,14 @@ def with_command(arguments: Sequence[str]) -> list[str]:
     if not arguments or arguments[0] in (*COMMANDS, "--help", "-h", "--version"):
         return list(arguments)
     return ["check", *arguments]
+
+
+def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:
+    if directory is None:
+        return items
+    from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+    return with_certificates(items, directory)
 
 
 def _limit(value: float) -> float | None:

@@ -84,7 +84,7 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
     """Write the certificate of `outcome` where `source` wants it; return why there is none, '' for a verdict of UNKNOWN.
 
     What the search for an invariant may take is once more what deciding might take. Raises InternalError if that search
-    contradicts the verdict.
+    contradicts the verdict, and UsageError if the file cannot be written.
     """
     deadline = None if options.timeout is None else time.monotonic() + options.timeout
     limits = Limits(deadline, options.max_states, options.memory)
@@ -92,7 +92,7 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
         _write(robustness_certificate(outcome, options, limits, relative(source)), source)
     except MemoryError:
         return "out of memory"
-    except (SizeLimitError, UsageError) as error:
+    except SizeLimitError as error:
         return str(error)
     return ""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from rdma_robust.cli.decide import exit_of_error, message_of
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.errors import InternalError, ProgramError
 from rdma_robust.reports.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.reports.escape import printable
@@ -56,7 +56,7 @@ def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
         return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
     messages: tuple[str, ...] = ()
     try:
-        record = _decide(read_source(item, any_bytes=True), item.name, options, started)
+        record = _decide(read_source(item, any_bytes=True), item, options, started)
     except MemoryError:
         record = CoverRecord(item.name, "unknown", "out of memory")
     except Exception as error:
@@ -66,16 +66,21 @@ def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
     return CoverAnswer(replace(record, time_s=round(time.monotonic() - started, 6)), messages)
 
 
-def _decide(text: str, name: str, options: CoverOptions, started: float) -> CoverRecord:
+def _decide(text: str, source: Source, options: CoverOptions, started: float) -> CoverRecord:
     from rdma_robust.vass.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.vass.search import Limits  # noqa: PLC0415
     from rdma_robust.vass.spec_reader import read_spec  # noqa: PLC0415
 
+    name = source.name
     net = read_spec(text, name)
     deadline = None if options.timeout is None else started + options.timeout
     result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine)
     if (result.run is None) + (result.invariant is None) + (not result.cut) != 2:
         raise InternalError(f"the engine {result.engine} gave not exactly one of a run, an invariant and a limit")
+    if source.certificate is not None:
+        from rdma_robust.cli.certificates import write_cover_certificate  # noqa: PLC0415 - only where it is wanted
+
+        write_cover_certificate(net, text, result, source)
     verdict: Literal["safe", "unsafe", "unknown"] = "unsafe" if result.run else "safe" if result.invariant else "unknown"
     expected = expectation(text)
     decided = expected is not None and verdict != "unknown"

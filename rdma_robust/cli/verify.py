@@ -77,7 +77,7 @@ def _checked(item: Source, given: str | None) -> tuple[str, Proved]:
         folder = os.path.dirname(os.path.realpath(item.path)) if item.path is not None else ""
         path = os.path.normpath(os.path.join(folder, certificate.file))
     try:
-        text = read_source(Source(path, path))
+        text = read_source(Source(path, path), any_bytes=certificate.setting is None)
     except UnreadableError as error:
         raise UnreadableError(f"cannot read {path}, which it is about: {error}; name the file with --input") from error
     name = os.path.basename(path)
