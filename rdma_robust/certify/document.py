@@ -68,7 +68,7 @@ def digest(text: str) -> str:
 
 
 def write_document(certificate: Certificate, tool: Mapping[str, object]) -> bytes:
-    """Return the certificate as a file's contents: a line of JSON for each member, compressed with gzip if large."""
+    """Return the certificate as a file's contents: JSON in a fixed layout, compressed with gzip if it is large."""
     setting = certificate.setting
     document: JsonObject = {
         "format": FORMAT,
@@ -89,9 +89,21 @@ def write_document(certificate: Certificate, tool: Mapping[str, object]) -> byte
         },
         "evidence": certificate.evidence,
     }
-    members = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items())
-    data = ("{\n" + ",\n".join(members) + "\n}\n").encode("ascii")
+    data = (_laid_out(document, 0, 3) + "\n").encode("ascii")
     return gzip.compress(data, mtime=0) if len(data) > LARGE else data
+
+
+def _laid_out(value: object, depth: int, deepest: int) -> str:
+    """Return `value` as JSON with a line for each member or element, those at level `deepest` on one line each."""
+    if depth == deepest or not isinstance(value, dict | list) or not value:
+        return json.dumps(value, allow_nan=False)
+    pad = "  " * (depth + 1)
+    if isinstance(value, dict):
+        lines = [f"{pad}{json.dumps(name)}: {_laid_out(member, depth + 1, deepest)}" for name, member in value.items()]
+        return "{\n" + ",\n".join(lines) + "\n" + "  " * depth + "}"
+    if not isinstance(value[0], dict):
+        return json.dumps(value, allow_nan=False)
+    return "[\n" + ",\n".join(pad + json.dumps(each, allow_nan=False) for each in value) + "\n" + "  " * depth + "]"
 
 
 def read_document(data: bytes) -> Certificate:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
-from rdma_robust.robustness.decide import INSTRUMENTATIONS
+from rdma_robust.robustness.instrument_paper import instrument_paper
+from rdma_robust.robustness.instrument_pivot import instrument_pivot
 from rdma_robust.vass.inductive import Limit, inductive_set
 from rdma_robust.vass.lower import lower
 from rdma_robust.vass.model import Control
@@ -29,11 +30,12 @@ class InductiveInvariant:
 def inductive_invariant(program: Program, options: CheckOptions, limits: Limits) -> InductiveInvariant:
     """Return an inductive invariant without a target of the instrumented `program`, which proves it robust.
 
-    Every counter is a counter: no bound is used, nothing is pruned or merged, so the invariant can be checked against the
-    plain meaning of the counter program. Raises SizeLimitError if one of `limits` is reached, and InternalError if a
-    target is reached, so that the program is not robust.
+    The program is instrumented plainly and every counter is a counter: no bound is used, nothing is pruned or merged, so
+    the invariant can be checked against the plain meaning of the counter program. Raises SizeLimitError if one of `limits`
+    is reached, and InternalError if a target is reached, so that the program is not robust.
     """
-    lowered = lower(INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads), bounded=False)
+    instrument = instrument_pivot if options.instrumentation == "pivot" else instrument_paper
+    lowered = lower(instrument(program, options.ordered_reads), bounded=False)
     found = inductive_set(lowered, limits)
     if found.cut:
         raise SizeLimitError(f"the search for the invariant reached the limit of {found.cut} after {found.stored} states")

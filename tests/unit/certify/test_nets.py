@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from random import Random
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
+from rdma_robust.vass.cover import COVER_ENGINES
+from rdma_robust.vass.cover import cover as cover_net
 from rdma_robust.vass.net import CoverResult, DownwardInvariant, Invariant, LinearInvariant, Net, Run, UpwardInvariant
+from rdma_robust.vass.search import Limits
 from rdma_robust.vass.spec_reader import read_spec
+from rdma_robust.vass.spec_writer import write_spec
+from tests.conftest import ROOT
 from tests.support import naive_certifier
 from tests.support.certificates import Document, at, changed, check, cover, document, places, rejection, without
 from tests.support.naive_backward import coverable
 from tests.support.random_nets import random_net
 
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v1.json").read_text()))
 MUTEX = """# a lock taken by any number of threads
 vars pool lock critical
 rules
@@ -151,6 +159,20 @@ def test_random_nets(chunk: int) -> None:
                 kinds[make.__name__] = kinds.get(make.__name__, 0) + (answer is False)
     assert min(kinds.values()) > 3, kinds
     assert len(kinds) == 4
+
+
+@pytest.mark.parametrize("engine", COVER_ENGINES)
+def test_what_engines_find_is_accepted(engine: str) -> None:
+    """Random nets and the nets above, from the verdict of each engine to its evidence in the file."""
+    claims = set()
+    texts = [MUTEX, MUTEX.replace("lock = 1", "lock = 2"), PUMP]
+    for text in [*texts, *(write_spec(random_net(Random(80_000 + seed))) for seed in range(60))]:
+        result = cover_net(read_spec(text, "net.spec"), Limits(states=200), engine)
+        if result.run is not None or result.invariant is not None:
+            data = cover(text, result)
+            SCHEMA.validate(document(data))
+            claims.add(check(data, text).claim)
+    assert claims == ({"safe"} if engine == "state-equation" else {"safe", "unsafe"})
 
 
 @pytest.mark.parametrize("chunk", range(4))
