@@ -20,7 +20,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate
 CHEAP = 60
 """States of a search after which a program counts as cheap to certify."""
 
-SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 8 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
+SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 10 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
 PAPER = [p for i, p in enumerate(PROGRAMS) if i % 20 == 3 and read_golden(p)["paper"].get("states", CHEAP + 1) <= CHEAP]
 POLLED = """node A { x }
 node B { y }
