@@ -118,9 +118,10 @@ def test_a_target_in_the_set_is_found() -> None:
     with pytest.raises(InvalidCertificate, match="not inductive"):
         check_inductive(program(pump, far), robust_evidence(fields, ("c", "d"), states[:1]))
     assert check_inductive(program(pump, far, goal=8), robust_evidence(fields, ("c", "d"), states))
-    bounded = [((0, 5, 1, 2), (4, 0)), ((9, 5, 1, 2), (4, 0))]
-    with pytest.raises(InvalidCertificate, match="not inductive"):
-        check_inductive(program(pump, far, goal=8), robust_evidence(fields, ("c", "d"), bounded))
+    for here, there in ((4, 4), (None, 4), (4, None)):
+        bounded = [((0, 5, 1, 2), (here, 0)), ((9, 5, 1, 2), (there, 0))]
+        with pytest.raises(InvalidCertificate, match="not inductive"):
+            check_inductive(program(pump, far, goal=8), robust_evidence(fields, ("c", "d"), bounded))
 
 
 def test_a_set_may_be_larger_than_need_be() -> None:

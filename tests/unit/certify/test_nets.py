@@ -124,6 +124,16 @@ def test_a_run_with_loops() -> None:
     assert net.transitions
 
 
+def test_a_run_must_start_in_an_initial_marking() -> None:
+    """Too many tokens on a place and too few are no initial marking, also where the run does not need more."""
+    net = read_spec(PUMP.replace("b = 0, c = 0", "b in [1, 3], c >= 2"), "pump")
+    fired = (*[0] * 14, *[1] * 7)
+    assert check_unsafe(net, run_evidence(net, (1, 3, 9), fired, 0))
+    for start in ((0, 1, 2), (2, 1, 2), (1, 0, 2), (1, 4, 2), (1, 1, 1)):
+        with pytest.raises(InvalidCertificate, match="initial marking"):
+            check_unsafe(net, run_evidence(net, start, fired, 0))
+
+
 def test_every_part_of_a_run_matters() -> None:
     certificate = document(cover(PUMP, CoverResult("by hand", run=Run((1, 0, 0), (*[0] * 14, *[1] * 7), 0))))
     for path in places(certificate["evidence"]):
