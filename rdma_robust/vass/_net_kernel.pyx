@@ -256,6 +256,82 @@ cdef class MarkingSet:
         return sorted(numbers.items[i] for i in range(numbers.size) if self._covers(self.rows[numbers.items[i]]))
 
 
+cdef class Tree:
+    cdef Row **rows
+    cdef int *parents
+    cdef int size, room
+
+    def __cinit__(self):
+        self.size = self.room = 0
+        self.rows = NULL
+        self.parents = NULL
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(self.size):
+            free(self.rows[i])
+        free(self.rows)
+        free(self.parents)
+
+    cdef Row *_row(self, tuple marking) except NULL:
+        cdef int i = 0
+        cdef int size = len(marking)
+        cdef tuple pair
+        cdef int64_t value
+        cdef Row *row
+        for pair in marking:
+            number(pair[1])
+        row = <Row *>grown(NULL, sizeof(Row) + size * (sizeof(int) + sizeof(int64_t)))
+        row.size = size
+        row.mask = 0
+        row.watched = -1
+        row.values = <int64_t *>(<char *>row + sizeof(Row))
+        row.places = <int *>(row.values + size)
+        for pair in marking:
+            row.places[i] = pair[0]
+            row.values[i] = number(pair[1])
+            row.mask |= (<uint64_t>1) << (row.places[i] & 63)
+            i += 1
+        return row
+
+    def add(self, int parent, tuple marking):
+        cdef Row *row = self._row(marking)
+        if self.size == self.room:
+            self.room = 2 * self.room + 64
+            self.rows = <Row **>grown(self.rows, self.room * sizeof(Row *))
+            self.parents = <int *>grown(self.parents, self.room * sizeof(int))
+        self.rows[self.size] = row
+        self.parents[self.size] = parent
+        self.size += 1
+
+    def replace(self, int node, tuple marking):
+        cdef Row *row = self._row(marking)
+        free(self.rows[node])
+        self.rows[node] = row
+
+    def smaller_ancestors(self, int node):
+        cdef Row *large = self.rows[node]
+        cdef Row *small
+        cdef int at = self.parents[node], steps = 0, i, j
+        cdef list found = []
+        while at >= 0:
+            steps += 1
+            small = self.rows[at]
+            if not (small.mask & ~large.mask) and small.size <= large.size:
+                i = 0
+                for j in range(small.size):
+                    while i < large.size and large.places[i] < small.places[j]:
+                        i += 1
+                    if i == large.size or large.places[i] != small.places[j] or large.values[i] < small.values[j]:
+                        i = -1
+                        break
+                    i += 1
+                if i >= 0:
+                    found.append(at)
+            at = self.parents[at]
+        return found, steps
+
+
 cdef class Table:
     """Rows of (index, value) pairs, one after the other."""
     cdef int *start
@@ -392,6 +468,51 @@ cdef class Firing:
             at += 1
         out.append((t, tuple(after)))
         return 0
+
+    def fire(self, int transition, tuple marking, int64_t times):
+        cdef int i, at = 0, size = len(marking), p
+        cdef int64_t held, loss
+        cdef tuple pair
+        cdef list after = []
+        if times > BIG:
+            times = BIG
+        self._hold(marking, False)
+        try:
+            i = self.deltas.start[transition]
+            for j in range(self.guards.start[transition], self.guards.start[transition + 1]):
+                p = self.guards.index[j]
+                held = self.held[p]
+                if held < self.guards.value[j]:
+                    return 0, marking
+                while i < self.deltas.start[transition + 1] and self.deltas.index[i] < p:
+                    i += 1
+                if held != ANY and i < self.deltas.start[transition + 1] and self.deltas.index[i] == p:
+                    loss = -self.deltas.value[i]
+                    if loss > 0 and 1 + (held - self.guards.value[j]) // loss < times:
+                        times = 1 + (held - self.guards.value[j]) // loss
+            for i in range(self.deltas.start[transition], self.deltas.start[transition + 1]):
+                p = self.deltas.index[i]
+                while at < size and <int>(<tuple>marking[at])[0] < p:
+                    after.append(marking[at])
+                    at += 1
+                if at < size and <int>(<tuple>marking[at])[0] == p:
+                    at += 1
+                    if self.held[p] == ANY:
+                        after.append((p, _INF))
+                        continue
+                if times > 1 and (self.deltas.value[i] > BIG // times or self.deltas.value[i] < -(BIG // times)):
+                    raise OverflowError("a number is too large for the compiled kernel")
+                held = self.held[p] + times * self.deltas.value[i]
+                if held > BIG:
+                    raise OverflowError("a number is too large for the compiled kernel")
+                if held:
+                    after.append((p, held))
+            while at < size:
+                after.append(marking[at])
+                at += 1
+            return times, tuple(after)
+        finally:
+            self._hold(marking, True)
 
     def predecessors(self, tuple cone):
         cdef int t, i
@@ -551,10 +672,13 @@ cdef class Relaxation:
         return out
 
     cdef int _offer(self, int t) except -1:
-        cdef int i
+        """Offer what t adds for its price, where that is cheaper than what has been offered so far."""
+        cdef int i, p
         for i in range(self.gains.start[t], self.gains.start[t + 1]):
-            if self.best[self.gains.index[i]] < 0:
-                self._push(self.cost[t], self.gains.index[i], t)
+            p = self.gains.index[i]
+            if self.cost[t] < self.price[p]:
+                self.price[p] = self.cost[t]
+                self._push(self.cost[t], p, t)
         return 0
 
     cdef int _prices(self, tuple marking) except -1:
@@ -584,7 +708,6 @@ cdef class Relaxation:
             if self.best[p] >= 0:
                 continue
             self.best[p] = entry.transition
-            self.price[p] = entry.price
             self.order[self.found] = p
             self.found += 1
             for i in range(self.needing.start[p], self.needing.start[p + 1]):
@@ -605,7 +728,7 @@ cdef class Relaxation:
 
     def plan(self, tuple marking):
         cdef int i, j, p, t, goal = -1
-        cdef double cost, cheapest = _INF, missing, times, length = 0, wanted
+        cdef double cost, cheapest = _INF, missing, times = 1, length = 0, wanted
         cdef list used = []
         self._prices(marking)
         for i in range(self.goals):
@@ -634,7 +757,7 @@ cdef class Relaxation:
                     times = <double><int64_t>((missing + self.gains.value[j] - 1) / self.gains.value[j])
                     break
             length += times
-            used.append(t)
+            used.append((t, <int64_t>times))
             for j in range(self.guards.start[t], self.guards.start[t + 1]):
                 wanted = self.guards.value[j] + (times - 1) * self.taken.value[j]
                 if wanted > HUGE:
@@ -642,6 +765,7 @@ cdef class Relaxation:
                 if wanted > self.need[self.guards.index[j]]:
                     self.need[self.guards.index[j]] = wanted
         self._clear(marking)
+        used.reverse()
         return int(length if length < HUGE else HUGE), used
 
     cdef bint _has_plan(self, tuple marking) except -1:

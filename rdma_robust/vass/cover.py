@@ -59,7 +59,7 @@ class RootEquation:
                 self._cuts.add(*found)
             weights.append(self._cuts.weights[cut])
             self.frontier -= 1
-            yield 1 + (self._equation.work - work) * len(self._core.initial)
+            yield 1 + self._equation.work - work
         return LinearProof(tuple(weights))
 
 
@@ -69,6 +69,7 @@ class Portfolio:
     def __init__(self, core: Core, kernel: Kernel, limits: Limits) -> None:
         cuts = Cuts(len(core.initial))
         equation = StateEquation(core, limits.deadline)
+        self._expected = equation.expected
         self._root = RootEquation(core, cuts, equation)
         self._backward = Backward(core, kernel, equation, cuts)
         self._forward = Forward(core, kernel, "plan", True, self._meet)
@@ -82,11 +83,9 @@ class Portfolio:
         return self._backward.frontier + self._forward.frontier
 
     def steps(self) -> Steps:
-        proof = yield from self._root.steps()
-        if proof is not None:
-            return proof
-        sides = [self._backward.steps(), self._forward.steps()]
-        spent = [0, 0]
+        """The side that has done less works next; the forward side starts, with what the first linear program may take."""
+        sides = (self._safe_side(), self._forward.steps())
+        spent = [self._expected, 0]
         while True:
             side = spent.index(min(spent))
             try:
@@ -96,6 +95,10 @@ class Portfolio:
                 return finding
             spent[side] += work
             yield work
+
+    def _safe_side(self) -> Steps:
+        proof = yield from self._root.steps()
+        return proof or (yield from self._backward.steps())
 
     def _meet(self, marking: Marking) -> tuple[Marking, tuple[int, ...], int] | None:
         number = self._backward.basis.below(marking)

@@ -54,14 +54,13 @@ class Backward:
             work = self._equation.work if self._equation else 0
             if self._cuts.violated(cone) >= 0 or self._separated(cone):
                 self.basis.remove(number)
-                yield 1 + ((self._equation.work - work) * len(self._core.initial) if self._equation else 0)
+                yield 1 + (self._equation.work - work if self._equation else 0)
                 continue
             predecessors = self._firing.predecessors(cone)
             for transition, before in predecessors:
                 if found := self._add(before, number, transition):
                     return found
-            spent = (self._equation.work - work) * len(self._core.initial) if self._equation else 0
-            yield 1 + len(predecessors) * 8 + spent
+            yield 1 + len(predecessors) * 20 + (self._equation.work - work if self._equation else 0)
         return UpwardProof(
             tuple(as_vector(self._cones[n]) for n in self.basis.numbers()),
             tuple(self._cuts.weights),

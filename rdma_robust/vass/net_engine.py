@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from rdma_robust.vass import net_kernel
 from rdma_robust.vass.net import Vector
-from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation
+from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation, Tree
 
 try:
     _compiled: Any = import_module("rdma_robust.vass._net_kernel")
@@ -26,12 +26,13 @@ class Kernel:
     """The inner loops in one implementation; the compiled one raises OverflowError where numbers exceed 2**60."""
 
     marking_set: type[MarkingSet]
+    tree: type[Tree]
     firing: type[Firing]
     relaxation: type[Relaxation]
 
 
 def _kernel(module: Any) -> Kernel:
-    return Kernel(module.MarkingSet, module.Firing, module.Relaxation)
+    return Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation)
 
 
 PYTHON = _kernel(net_kernel)

@@ -49,15 +49,17 @@ class Forward:
         self._meet = meet
         self._firing = kernel.firing(core)
         self._relaxation = kernel.relaxation(core) if order == "plan" else None
-        self._size = sum(len(g) + len(d) for g, d in zip(core.guards, core.deltas, strict=True)) // 4
+        self._size = sum(len(g) + len(d) for g, d in zip(core.guards, core.deltas, strict=True)) // 20
         self._markings: list[Marking] = []
-        self._came: list[tuple[int, int]] = []
+        self._came: list[tuple[int, int, int]] = []
+        self._tree = kernel.tree()
         self._cycles: dict[int, list[_Cycle]] = {}
         self._seen = kernel.marking_set(places)
         self._dead = kernel.marking_set(places)
         self._dead_limits: list[Marking] = []
         self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])
         self._turn = 0
+        self._passed = 0
         self._expanded: set[int] = set()
         self._targets = kernel.marking_set(places)
         for i, target in enumerate(core.targets):
@@ -69,10 +71,10 @@ class Forward:
 
     @property
     def frontier(self) -> int:
-        return len(self._markings) - len(self._expanded)
+        return len(self._markings) - len(self._expanded) - self._passed
 
     def steps(self) -> Steps:
-        if found := self._add(sparse(self._core.initial), -1, -1, 0, False):
+        if found := self._add(sparse(self._core.initial), (-1, -1, 1), 0, None):
             return found
         while (node := self._pop()) is not None:
             marking = self._markings[node]
@@ -93,37 +95,71 @@ class Forward:
                         continue
                     self._seen.add(node, marking)
             rank, helpful = 0, frozenset[int]()
+            used: list[tuple[int, int]] = []
             if self._relaxation is not None:
                 rank, used = self._relaxation.plan(marking)
-                helpful = frozenset(used)
+                helpful = frozenset(t for t, _ in used)
                 work += self._size
                 if rank == DEAD:
                     self._bury(node)
                     yield work
                     continue
+                if found := self._look_ahead(node, rank, used):
+                    return found
             successors = self._firing.successors(marking)
             for transition, after in successors:
-                if found := self._add(after, node, transition, rank, transition in helpful):
+                if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
                     return found
             yield work + 10 * len(successors)
         numbers = [*(self._markings[n] for n in self._seen.numbers()), *self._dead_limits]
         return DownwardProof(tuple(numbers))
 
-    def _add(self, marking: Marking, parent: int, transition: int, rank: int, helpful: bool) -> Finding | None:
-        """Store a marking unless it is covered; return a covering if it covers a target."""
+    def _add(self, marking: Marking, came: tuple[int, int, int], rank: int, eager: float | None) -> Finding | None:
+        """Store a marking unless it is covered; return a covering if it covers a target.
+
+        `came` are its parent, the transition and how often it is fired; `rank` is the length of the parent's relaxed plan,
+        `eager` the rank in the queue of promising nodes, if it belongs there.
+        """
         if self._seen.above(marking) >= 0 or self._dead.above(marking) >= 0:
             return None
-        node = len(self._markings)
-        self._markings.append(marking)
-        self._came.append((parent, transition))
+        node = self._node(marking, came)
         if found := self._reached(node):
             return found
         self._seen.add(node, marking)
-        entry = (self._key(marking, rank), node)
-        heapq.heappush(self._heaps[0], entry)
-        if helpful:
-            heapq.heappush(self._heaps[1], entry)
+        heapq.heappush(self._heaps[0], (self._key(marking, rank), node))
+        if eager is not None:
+            heapq.heappush(self._heaps[1], (eager, node))
         return None
+
+    def _node(self, marking: Marking, came: tuple[int, int, int]) -> int:
+        self._tree.add(came[0], marking)
+        self._markings.append(marking)
+        self._came.append(came)
+        return len(self._markings) - 1
+
+    def _look_ahead(self, node: int, rank: int, plan: list[tuple[int, int]]) -> Finding | None:
+        """Fire what can be fired of a relaxed plan, one transition after the other, and store where that leads.
+
+        Source: Vidal 2004 (YAHSP).
+        """
+        at, marking, transition, count = node, self._markings[node], -1, 0
+        fired = 0
+        while plan:
+            left = []
+            for wanted, times in plan:
+                done, after = self._firing.fire(wanted, marking, times)
+                if done:
+                    if transition >= 0:
+                        at = self._node(marking, (at, transition, count))
+                        self._passed += 1
+                    marking, transition, count = after, wanted, done
+                    fired += done
+                if done < times:
+                    left.append((wanted, times - done))
+            if len(left) == len(plan):
+                break
+            plan = left
+        return self._add(marking, (at, transition, count), rank, rank - fired) if fired > 1 else None
 
     def _key(self, marking: Marking, rank: int) -> float:
         if self._order == "largest":
@@ -162,25 +198,20 @@ class Forward:
 
     def _raise(self, node: int) -> int:
         """Set to omega what a path from an ancestor to `node` increases if it can be repeated; return the work done."""
+        ancestors, steps = self._tree.smaller_ancestors(node)
         values = dict(self._markings[node])
         cycles = []
-        at, steps = self._came[node][0], 0
-        while at >= 0:
-            steps += 1
-            ancestor = self._markings[at]
-            if all(values.get(p, 0) >= k for p, k in ancestor):
-                held = dict(ancestor)
-                raised = [
-                    (p, int(v), int(v - held.get(p, 0))) for p, v in values.items() if v != OMEGA and v > held.get(p, 0)
-                ]
-                if raised:
-                    cycles.append(_Cycle(at, tuple(raised)))
-                    values.update((p, OMEGA) for p, _, _ in raised)
-            at = self._came[at][0]
+        for at in ancestors:
+            held = dict(self._markings[at])
+            raised = [(p, int(v), int(v - held.get(p, 0))) for p, v in values.items() if v != OMEGA and v > held.get(p, 0)]
+            if raised:
+                cycles.append(_Cycle(at, tuple(raised)))
+                values.update((p, OMEGA) for p, _, _ in raised)
         if cycles:
             self._cycles[node] = cycles
             self._markings[node] = tuple(sorted(values.items()))
-        return steps
+            self._tree.replace(node, self._markings[node])
+        return steps // 8
 
     def _realise(self, node: int, cone: Marking) -> tuple[int, ...]:
         """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.
@@ -194,22 +225,26 @@ class Forward:
                 times = max(-(-(need.get(p, 0) - held) // gain) for p, held, gain in cycle.raised)
                 if times > 0:
                     labels = self._labels(cycle.ancestor, node)
-                    if len(run) + times * len(labels) > MAX_RUN:
+                    if len(run) + times * sum(count for _, count in labels) > MAX_RUN:
                         raise RunTooLongError
                     for _ in range(times):
-                        for transition in labels:
-                            run.append(transition)
-                            before(need, self._core.guards[transition], self._core.deltas[transition])
-            node, transition = self._came[node]
+                        for transition, count in labels:
+                            self._back(run, need, transition, count)
+            node, transition, count = self._came[node]
             if node >= 0:
-                run.append(transition)
-                before(need, self._core.guards[transition], self._core.deltas[transition])
+                self._back(run, need, transition, count)
         return tuple(reversed(run))
 
-    def _labels(self, ancestor: int, node: int) -> list[int]:
-        """The transitions on the path from `ancestor` to `node`, last first."""
+    def _back(self, run: list[int], need: dict[int, int], transition: int, times: int) -> None:
+        if len(run) + times > MAX_RUN:
+            raise RunTooLongError
+        run += [transition] * times
+        before(need, self._core.guards[transition], self._core.deltas[transition], times)
+
+    def _labels(self, ancestor: int, node: int) -> list[tuple[int, int]]:
+        """The transitions, and how often each, on the path from `ancestor` to `node`, last first."""
         labels = []
         while node != ancestor:
-            node, transition = self._came[node]
-            labels.append(transition)
+            node, transition, times = self._came[node]
+            labels.append((transition, times))
         return labels

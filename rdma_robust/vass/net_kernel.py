@@ -89,6 +89,33 @@ class MarkingSet:
                     yield number
 
 
+class Tree:
+    """Markings with a parent each, numbered in the order they come; a parent of -1 makes a root."""
+
+    def __init__(self) -> None:
+        self._parents: list[int] = []
+        self._markings: list[Marking] = []
+
+    def add(self, parent: int, marking: Marking) -> None:
+        self._parents.append(parent)
+        self._markings.append(marking)
+
+    def replace(self, node: int, marking: Marking) -> None:
+        self._markings[node] = marking
+
+    def smaller_ancestors(self, node: int) -> tuple[list[int], int]:
+        """Return the proper ancestors with a marking <= that of `node`, nearest first, and the number of all ancestors."""
+        values = dict(self._markings[node])
+        found, steps = [], 0
+        at = self._parents[node]
+        while at >= 0:
+            steps += 1
+            if all(values.get(p, 0) >= k for p, k in self._markings[at]):
+                found.append(at)
+            at = self._parents[at]
+        return found, steps
+
+
 class Firing:
     """What can be fired in a marking of a core, and what a cone's predecessors are."""
 
@@ -127,6 +154,22 @@ class Firing:
                     out.append((t, tuple(sorted(after.items()))))
         return out
 
+    def fire(self, transition: int, marking: Marking, times: int) -> tuple[int, Marking]:
+        """Fire a transition up to `times` times in a row; return how often it could be fired and the marking after that."""
+        values = dict(marking)
+        change = dict(self._deltas[transition])
+        for p, k in self._guards[transition]:
+            held, loss = values.get(p, 0), -change.get(p, 0)
+            if held < k:
+                return 0, marking
+            if loss > 0 and held != OMEGA:
+                times = min(times, 1 + int((held - k) // loss))
+        for p, gain in self._deltas[transition]:
+            values[p] = values.get(p, 0) + times * gain
+            if not values[p]:
+                del values[p]
+        return times, tuple(sorted(values.items()))
+
     def predecessors(self, cone: Marking) -> list[tuple[int, Marking]]:
         """Return (transition, least marking from which it leads into the cone) where that is not inside the cone."""
         values = dict(cone)
@@ -160,8 +203,10 @@ class Relaxation:
             self._gains.append([(p, change) for p, change in core.deltas[t] if change > 0])
         self._taken = [{p: -change for p, change in delta if change < 0} for delta in core.deltas]
 
-    def plan(self, marking: Marking) -> tuple[int, list[int]]:
-        """Return the length of a relaxed plan and its transitions, or (DEAD, []) if there is none."""
+    def plan(self, marking: Marking) -> tuple[int, list[tuple[int, int]]]:
+        """Return the length of a relaxed plan and its transitions with how often each is fired, in an order in which the
+        relaxation can fire them; (DEAD, []) if there is none.
+        """
         values = dict(marking)
         price, best, order = self._prices(values)
         goal, cheapest = -1, OMEGA
@@ -182,9 +227,10 @@ class Relaxation:
             gain = dict(self._gains[t])[p]
             times = int(-(-missing // gain))
             length += times
-            used.append(t)
+            used.append((t, times))
             for q, k in self._core.guards[t]:
                 need[q] = max(need.get(q, 0), k + (times - 1) * self._taken[t].get(q, 0))
+        used.reverse()
         return length, used
 
     def limit(self, marking: Marking) -> Marking:
@@ -207,15 +253,21 @@ class Relaxation:
         best: dict[int, int] = {}
         order: list[int] = []
         heap: list[tuple[float, int, int]] = []
+
+        def offer(t: int) -> None:
+            for p, _ in self._gains[t]:
+                if cost[t] < price[p]:
+                    price[p] = cost[t]
+                    heapq.heappush(heap, (cost[t], p, t))
+
         for t, count in enumerate(missing):
             if not count:
-                heap += [(1.0, p, t) for p, _ in self._gains[t]]
-        heapq.heapify(heap)
+                offer(t)
         while heap:
             at, p, t = heapq.heappop(heap)
             if p in best:
                 continue
-            price[p], best[p] = at, t
+            best[p] = t
             order.append(p)
             held = values.get(p, 0)
             for t, k in self._needing[p]:
@@ -223,9 +275,7 @@ class Relaxation:
                     cost[t] += (k - held) * at
                     missing[t] -= 1
                     if not missing[t]:
-                        for q, _ in self._gains[t]:
-                            if q not in best:
-                                heapq.heappush(heap, (cost[t], q, t))
+                        offer(t)
         return price, best, order
 
 

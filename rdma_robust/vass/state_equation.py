@@ -39,6 +39,9 @@ class StateEquation:
         self._solver: Any = None
         self._raised: list[int] = []
         self.work = 0
+        """Elementary operations so far, by the number of pivots."""
+        self.expected = 5 * sum(map(len, self._columns)) + 10 * len(core.initial)
+        """A guess of what the first solution takes."""
 
     def separate(self, marking: Marking) -> tuple[Vector, int] | None:
         """Return weights y and the bound y initial that every reachable marking keeps and `marking` exceeds, or None.
@@ -78,7 +81,7 @@ class StateEquation:
             highs.setOptionValue("time_limit", highs.getRunTime() + max(left, 0.01))
         highs.run()
         info = highs.getInfo()
-        self.work += 1 + max(0, info.simplex_iteration_count)
+        self.work += (1 + max(0, info.simplex_iteration_count)) * (50 + len(self._core.initial) // 80)
         if "kOptimal" not in str(highs.getModelStatus()) or info.objective_function_value < _TOLERANCE:
             return None
         return {p: y for p, y in enumerate(highs.getSolution().row_dual) if y > _TOLERANCE}
