@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -86,7 +87,7 @@ def _dense(vector: Vector, net: Net) -> _Dense:
 
 
 def _below(small: _Dense, large: _Dense) -> bool:
-    return all(a <= b for a, b in zip(small, large, strict=True))
+    return all(map(operator.le, small, large))
 
 
 COVER_ENGINES: Final[Mapping[str, Callable[[Net, Limits, Progress], CoverResult]]] = {"backward": _backward}
