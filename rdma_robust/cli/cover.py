@@ -99,7 +99,7 @@ def run_cover(request: CoverRequest) -> Exit:
     from rdma_robust.vass.cover import COVER_ENGINES  # noqa: PLC0415 - slow
 
     started = time.monotonic()
-    names = ("auto", *COVER_ENGINES)
+    names = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
     if request.options.engine not in names:
         raise UsageError(f"--engine: there is no engine {request.options.engine!r}; the engines are {', '.join(names)}")
     _protect_inputs(request)
