@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
 from rdma_robust.cli.cover_net import expectation
 from rdma_robust.reports.cover_result import run_view
 from rdma_robust.vass.cover import COVER_ENGINES, cover
@@ -66,10 +67,14 @@ def test_expectations_are_what_naive_searches_say(path: Path) -> None:
 
 
 def check(net: Net, result: CoverResult) -> str:
-    """Return the verdict of `result`, with its run replayed twice."""
+    """Return the verdict of `result`, with its run replayed twice and its evidence accepted by the certificate checker."""
     assert (result.run is not None) + (result.invariant is not None) + bool(result.cut) == 1
+    if result.invariant is not None:
+        assert check_safe(net, invariant_evidence(net, result.invariant))
+        return "safe"
     if result.run is None:
-        return "safe" if result.invariant is not None else "unknown"
+        return "unknown"
+    assert check_unsafe(net, run_evidence(net, result.run.start, result.run.transitions, result.run.target))
     end = replay(net, result.run)
     view = run_view(net, result.run, False)
     assert {t.place: t.tokens for t in view.end} == {p: n for p, n in zip(net.places, end, strict=True) if n}
