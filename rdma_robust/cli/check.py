@@ -67,7 +67,7 @@ class _Run:
 
     def report(self, answer: Answer) -> None:
         result = answer.result
-        if not (self.request.quiet and result.verdict != "error"):
+        if not self.request.quiet or result.verdict == "error" or answer.uncertified:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
