@@ -110,7 +110,7 @@ class Forward:
             for transition, after in successors:
                 if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
                     return found
-            yield work + 10 * len(successors)
+            yield work + len(successors) * (20 + len(marking) // 4)
         numbers = [*(self._markings[n] for n in self._seen.numbers()), *self._dead_limits]
         return DownwardProof(tuple(numbers))
 
