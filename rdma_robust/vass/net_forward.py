@@ -12,13 +12,16 @@ Hoffmann and Nebel 2001 (relaxed plans, helpful actions) and Blondin, Haase and 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.vass.net_kernel import DEAD, Marking, sparse
 from rdma_robust.vass.net_slice import MAX_RUN, OMEGA, Core, RunTooLongError, before
+
+_THIN = 2_000
+"""Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
 
 Order = Literal["oldest", "largest", "plan"]
 Meet = Callable[[Marking], tuple[Marking, tuple[int, ...], int] | None]
@@ -111,8 +114,24 @@ class Forward:
                 if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
                     return found
             yield work + len(successors) * (20 + len(marking) // 4)
-        numbers = [*(self._markings[n] for n in self._seen.numbers()), *self._dead_limits]
-        return DownwardProof(tuple(numbers))
+        return DownwardProof(tuple(self._limits()))
+
+    def _limits(self) -> Iterator[Marking]:
+        """The stored and the buried markings; if they are not too many, only the maximal ones, each once."""
+        thin = len(self._seen) <= _THIN
+        for node in self._seen.numbers():
+            marking = self._markings[node]
+            if not thin:
+                yield marking
+            elif self._seen.above(marking, node) >= 0 or self._dead.above(marking) >= 0:
+                self._seen.remove(node)
+            else:
+                yield marking
+        for number, limit in enumerate(self._dead_limits):
+            if self._dead.above(limit, number) >= 0:
+                self._dead.remove(number)
+            else:
+                yield limit
 
     def _add(self, marking: Marking, came: tuple[int, int, int], rank: int, eager: float | None) -> Finding | None:
         """Store a marking unless it is covered; return a covering if it covers a target.
