@@ -186,10 +186,10 @@ class Forward:
         return rank
 
     def _pop(self) -> int | None:
-        """Take the next node, in turn from all nodes and from those reached by a transition of their parent's plan."""
+        """Take the next node: one time in four from all nodes, else from those that their parent's plan leads to."""
         while any(self._heaps):
-            self._turn ^= 1
-            heap = self._heaps[self._turn] or self._heaps[1 - self._turn]
+            self._turn = (self._turn + 1) % 4
+            heap = self._heaps[self._turn != 0] or self._heaps[self._turn == 0]
             _, node = heapq.heappop(heap)
             if node not in self._expanded:
                 self._expanded.add(node)
