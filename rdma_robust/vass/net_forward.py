@@ -113,7 +113,7 @@ class Forward:
             for transition, after in successors:
                 if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
                     return found
-            yield work + len(successors) * (20 + len(marking) // 4)
+            yield work + len(successors) * (30 + len(marking) // 2)
         return DownwardProof(tuple(self._limits()))
 
     def _limits(self) -> Iterator[Marking]:
@@ -230,7 +230,7 @@ class Forward:
             self._cycles[node] = cycles
             self._markings[node] = tuple(sorted(values.items()))
             self._tree.replace(node, self._markings[node])
-        return steps // 8
+        return steps // 4
 
     def _realise(self, node: int, cone: Marking) -> tuple[int, ...]:
         """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.
