@@ -230,7 +230,7 @@ class Forward:
             self._cycles[node] = cycles
             self._markings[node] = tuple(sorted(values.items()))
             self._tree.replace(node, self._markings[node])
-        return steps // 4
+        return steps // 64
 
     def _realise(self, node: int, cone: Marking) -> tuple[int, ...]:
         """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.
