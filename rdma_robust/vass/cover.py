@@ -31,6 +31,8 @@ from rdma_robust.vass.state_equation import Cuts, StateEquation
 NO_LIMITS = Limits()
 _LOOK = 20_000
 """Elementary operations between two looks at the clock and the memory: some 20 ms."""
+_HEAD_START = 200_000
+"""Elementary operations that the other sides of the portfolio do before the Karp-Miller search begins: some 0.2 s."""
 
 
 class RootEquation:
@@ -64,7 +66,9 @@ class RootEquation:
 
 
 class Portfolio:
-    """The state equation first, then a backward and a forward search that take turns and use each other's markings."""
+    """Three sides that take turns: the state equation and then the backward search; directed forward search, which uses
+    the cones of the backward search; and Karp-Miller search, which starts last.
+    """
 
     def __init__(self, core: Core, kernel: Kernel, limits: Limits) -> None:
         cuts = Cuts(len(core.initial))
@@ -73,19 +77,20 @@ class Portfolio:
         self._root = RootEquation(core, cuts, equation)
         self._backward = Backward(core, kernel, equation, cuts)
         self._forward = Forward(core, kernel, "plan", True, self._meet)
+        self._closure = Forward(core, kernel, "largest", True)
 
     @property
     def stored(self) -> int:
-        return self._backward.stored + self._forward.stored
+        return self._backward.stored + self._forward.stored + self._closure.stored
 
     @property
     def frontier(self) -> int:
-        return self._backward.frontier + self._forward.frontier
+        return self._backward.frontier + self._forward.frontier + self._closure.frontier
 
     def steps(self) -> Steps:
         """The side that has done less works next; the forward side starts, with what the first linear program may take."""
-        sides = (self._safe_side(), self._forward.steps())
-        spent = [self._expected, 0]
+        sides = (self._safe_side(), self._forward.steps(), self._closure.steps())
+        spent = [self._expected, 0, 4 * self._expected + _HEAD_START]
         while True:
             side = spent.index(min(spent))
             try:

@@ -12,13 +12,16 @@ Hoffmann and Nebel 2001 (relaxed plans, helpful actions) and Blondin, Haase and 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.vass.net_kernel import DEAD, Marking, sparse
 from rdma_robust.vass.net_slice import MAX_RUN, OMEGA, Core, RunTooLongError, before
+
+_THIN = 2_000
+"""Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
 
 Order = Literal["oldest", "largest", "plan"]
 Meet = Callable[[Marking], tuple[Marking, tuple[int, ...], int] | None]
@@ -110,9 +113,25 @@ class Forward:
             for transition, after in successors:
                 if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
                     return found
-            yield work + 10 * len(successors)
-        numbers = [*(self._markings[n] for n in self._seen.numbers()), *self._dead_limits]
-        return DownwardProof(tuple(numbers))
+            yield work + len(successors) * (30 + len(marking) // 2)
+        return DownwardProof(tuple(self._limits()))
+
+    def _limits(self) -> Iterator[Marking]:
+        """The stored and the buried markings; if they are not too many, only the maximal ones, each once."""
+        thin = len(self._seen) <= _THIN
+        for node in self._seen.numbers():
+            marking = self._markings[node]
+            if not thin:
+                yield marking
+            elif self._seen.above(marking, node) >= 0 or self._dead.above(marking) >= 0:
+                self._seen.remove(node)
+            else:
+                yield marking
+        for number, limit in enumerate(self._dead_limits):
+            if self._dead.above(limit, number) >= 0:
+                self._dead.remove(number)
+            else:
+                yield limit
 
     def _add(self, marking: Marking, came: tuple[int, int, int], rank: int, eager: float | None) -> Finding | None:
         """Store a marking unless it is covered; return a covering if it covers a target.
@@ -167,10 +186,10 @@ class Forward:
         return rank
 
     def _pop(self) -> int | None:
-        """Take the next node, in turn from all nodes and from those reached by a transition of their parent's plan."""
+        """Take the next node: one time in four from all nodes, else from those that their parent's plan leads to."""
         while any(self._heaps):
-            self._turn ^= 1
-            heap = self._heaps[self._turn] or self._heaps[1 - self._turn]
+            self._turn = (self._turn + 1) % 4
+            heap = self._heaps[self._turn != 0] or self._heaps[self._turn == 0]
             _, node = heapq.heappop(heap)
             if node not in self._expanded:
                 self._expanded.add(node)
@@ -211,7 +230,7 @@ class Forward:
             self._cycles[node] = cycles
             self._markings[node] = tuple(sorted(values.items()))
             self._tree.replace(node, self._markings[node])
-        return steps // 8
+        return steps // 64
 
     def _realise(self, node: int, cone: Marking) -> tuple[int, ...]:
         """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.

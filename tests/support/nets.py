@@ -50,6 +50,38 @@ def random_net(rng: random.Random) -> Net:
     return make_net(places, rules, start, targets)
 
 
+def random_program(rng: random.Random) -> Net:
+    """A small net with one token of control, threads with states of their own, and counters: little of it is sliced away."""
+    shared, local, counters = rng.randint(2, 4), rng.randint(2, 4), rng.randint(0, 3)
+    places = shared + local + counters
+    rules = []
+    for _ in range(rng.randint(6, 20)):
+        guard: dict[int, int] = {}
+        delta: dict[int, int] = {}
+        if rng.random() < 0.8:
+            _move(guard, delta, rng.randrange(shared), rng.randrange(shared))
+        if rng.random() < 0.8:
+            _move(guard, delta, shared + rng.randrange(local), shared + rng.randrange(local))
+        if rng.random() < 0.1:
+            delta[shared] = delta.get(shared, 0) + 1
+        for p in rng.sample(range(shared + local, places), rng.randint(0, counters)):
+            change = rng.randint(-2, 2)
+            guard[p] = max(0, -change, rng.randint(-2, 3))
+            delta[p] = change
+        rules.append((guard, delta))
+    start: list[int | None] = [1, *([0] * (shared - 1)), rng.choice([1, 2, 3, None]), *([0] * (places - shared - 1))]
+    target = {rng.randrange(shared): 1, shared + rng.randrange(local): rng.randint(1, 2)}
+    if counters:
+        target[rng.randrange(shared + local, places)] = rng.randint(1, 3)
+    return make_net(places, rules, start, [target])
+
+
+def _move(guard: dict[int, int], delta: dict[int, int], source: int, sink: int) -> None:
+    guard[source] = 1
+    if source != sink:
+        delta[source], delta[sink] = -1, 1
+
+
 def naive_coverable(net: Net, cones: int) -> bool | None:
     """Backward reachability by its definition, on dense vectors; None if the basis grows beyond `cones`."""
     size = range(len(net.places))
@@ -146,7 +178,7 @@ def _check_upward(net: Net, invariant: UpwardInvariant) -> None:
         assert any(high is not None and high < b.get(p, 0) for p, high in enumerate(net.most))
     assert all(inside(dict(target)) for target in net.targets)
     for b, t in product(basis, alive):
-        before = {p: b.get(p, 0) - dict(t.delta).get(p, 0) for p in range(len(net.places))}
+        before = {p: max(0, b.get(p, 0) - dict(t.delta).get(p, 0)) for p in range(len(net.places))}
         for p, k in t.guard:
             before[p] = max(before[p], k)
         assert inside(before)
