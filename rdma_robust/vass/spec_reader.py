@@ -11,7 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.vass import spec_fast
 from rdma_robust.vass.net import Net, NetTransition, Vector
-from rdma_robust.vass.spec_tree import Constraint, Rule, SpecSyntaxError, Update, Word, show_at
+from rdma_robust.vass.spec_tree import MAX_DIGITS, Constraint, Rule, SpecSyntaxError, Update, Word, show_at
 
 SECTIONS: Final = ("vars", "rules", "init", "target", "invariants")
 _OPTIONAL: Final = "invariants"
@@ -219,11 +219,10 @@ class _Reader:
         return place
 
     def _number(self, word: Word) -> int:
-        try:
-            return int(word.text)
-        except ValueError:
-            self._error_at(word, f"this number is too long: {len(word.text):,} digits")
+        if len(word.text) > MAX_DIGITS:
+            self._error_at(word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
             return 0
+        return int(word.text)
 
     # ---- messages
 

@@ -69,6 +69,7 @@ def test_every_part_of_the_format() -> None:
 
 
 def test_big_numbers_stay_whole() -> None:
+    assert read_spec(SMALL.replace("a >= 1", f"a >= {10**999}"), "big.spec").transitions[0].guard == ((0, 10**999),)
     net = read_spec(SMALL.replace("b >= 3", f"b >= {10**30}").replace("b + 1", f"b + {3**80}"), "big.spec")
     assert net.targets == (((1, 10**30),),)
     assert net.transitions[0].delta == ((1, 3**80),)
@@ -98,7 +99,9 @@ def test_big_numbers_stay_whole() -> None:
         ("b >= 3", "b = 3", "5:8: error: a target that is not upward-closed"),
         ("b >= 3", "b in [3,4]", "5:8: error: a target that is not upward-closed"),
         ("b >= 3", "c >= 3", "there is no place `c`"),
-        ("b >= 3", "b >= " + "9" * 5000, "5,000 digits"),
+        ("b >= 3", "b >= " + "9" * 5000, "this number has 5,000 digits, more than 1,000"),
+        ("a = 1, b", "a = " + "1" * 1001 + ", b", "1,001 digits"),
+        ("b + 1", "b + " + "0" * 1001, "1,001 digits"),
         ("b >= 3", "in >= 3", "unexpected `in`"),
         ("target b >= 3", "target", "unexpected end of the file"),
         ("target b >= 3", "", "the section `target`"),
