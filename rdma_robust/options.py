@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Instrumentation = Literal["pivot", "paper"]
+KernelName = Literal["auto", "python"]
 EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
 
 
@@ -17,11 +18,13 @@ class CheckOptions:
     of one search; None means no limit. `ordered_reads` sets the one open cell of the order table (nrR, nrR) to `qp`.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
-    for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values.
+    for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
+    kernel `python` searches without the compiled kernel, which `auto` uses where it is installed.
     """
 
     instrumentation: Instrumentation = "pivot"
     engine: EngineName = "auto"
+    kernel: KernelName = "auto"
     ordered_reads: bool = False
     await_loops: bool = False
     timeout: float | None = None

@@ -18,7 +18,7 @@ from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
-from rdma_robust.options import CheckOptions, EngineName, Instrumentation
+from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
@@ -180,6 +180,9 @@ def _check(
         Instrumentation, typer.Option(help="Which reduction to use: pivot is the fast one, paper the reference.")
     ] = "pivot",
     engine: Annotated[EngineName, typer.Option(help="Search engine; auto picks by the program.")] = "auto",
+    kernel: Annotated[
+        KernelName, typer.Option(help="Search kernel; auto is the compiled one where it is installed, python the reference.")
+    ] = "auto",
     ordered_reads: OrderedReads = False,
     await_loops: Annotated[
         bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
@@ -223,6 +226,7 @@ def _check(
     options = CheckOptions(
         instrumentation=instrumentation,
         engine=engine,
+        kernel=kernel,
         ordered_reads=ordered_reads,
         await_loops=await_loops,
         timeout=_limit(timeout),

@@ -37,7 +37,11 @@ class OutOfTime(BaseException):
 Progress = Callable[[int, int], None]
 
 
-def decide_item(item: Item, options: CheckOptions, progress: Progress | None = None) -> Answer:
+def ignore(_states: int, _frontier: int) -> None:
+    return None
+
+
+def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) -> Answer:
     """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
     started = time.monotonic()
     if isinstance(item, Missing):
@@ -52,7 +56,7 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress | None = N
         return Answer(replace(gave_up(item.name, "out of memory"), time_s=_since(started)))
 
 
-def _decide(source: Source, options: CheckOptions, progress: Progress | None) -> Answer:
+def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer:
     text = ""
     try:
         text = read_source(source)

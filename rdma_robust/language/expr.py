@@ -129,6 +129,23 @@ def names(expr: Expr) -> Iterator[str]:
             pass
 
 
+def constants(expr: Expr) -> Iterator[int]:
+    """Yield every constant in `expr`, left to right."""
+    match expr:
+        case Const(value):
+            yield value
+        case Unary(_, arg):
+            yield from constants(arg)
+        case Binary(_, left, right):
+            yield from constants(left)
+            yield from constants(right)
+        case Ite(test, then, other):
+            for part in (test, then, other):
+                yield from constants(part)
+        case Name():
+            pass
+
+
 def size(expr: Expr) -> int:
     """Return the number of constants, names and operators in `expr`."""
     match expr:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.language.cfg import Cell, Program
-from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, disj, negate, substitute
+from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, constants, disj, negate, substitute
 from rdma_robust.program.model import Add, Assign, Forget, Require, Statement
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, event_graph
 from rdma_robust.semantics.tables import oppo_scope
@@ -113,6 +113,20 @@ class Frame:
     def counted(self, edge: EventEdge) -> bool:
         """Whether a completion made by this edge can still be polled: otherwise no counter needs to know it."""
         return edge.target in self._polls_ahead.get(_qp(edge), ())
+
+    @cached_property
+    def value_range(self) -> tuple[int, int]:
+        """The least and greatest value that a register or cell can hold.
+
+        With a `domain` every assignment is guarded by it; without one there is no arithmetic, so that values are
+        constants of the program or truth values.
+        """
+        found = {0, 1, *(self.program.domain or ()), *(c.init for c in self.program.cells)}
+        found |= {v for g in self.graphs for _, v in g.registers}
+        for edge in (e for g in self.graphs for e in g.edges):
+            for expr in (*(e for _, e in edge.assigns), *(() if edge.written is None else (edge.written,))):
+                found |= {sign * value for value in constants(expr) for sign in (1, -1)}
+        return min(found), max(found)
 
     def registers(self) -> tuple[tuple[str, int], ...]:
         return tuple(r for g in self.graphs for r in g.registers)
@@ -228,6 +242,10 @@ class Frame:
     def counter_order(self) -> tuple[tuple[str, str], ...]:
         """Which counters are at most which others."""
         return tuple((self.early(qp), self.unpolled(qp)) for qp in self.polled)
+
+    def part_sizes(self) -> tuple[tuple[str, int], ...]:
+        """The bits of those :meth:`part_variables` that are sets."""
+        return ((CPU_BETA, len(self.graphs)), *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
 
     def part_variables(self) -> tuple[tuple[str, int], ...]:
         """The variables both instrumentations use to keep the two parts RDMA-consistent, initially all 0."""

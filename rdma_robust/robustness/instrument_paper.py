@@ -81,8 +81,20 @@ class _Paper:
             Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
             for g in frame.graphs
         )
+        values = (
+            *(f"{c}{copy}" for c in frame.cells for copy in (COPY_1, COPY_2, GUESS)),
+            *(r for r, _ in frame.registers()),
+            *map(frame.carried, frame.carriers()),
+        )
         return CounterProgram(
-            frame.program.name, variables, frame.counters(), processes, (self._target(),), below=frame.counter_order()
+            frame.program.name,
+            variables,
+            frame.counters(),
+            processes,
+            (self._target(),),
+            below=frame.counter_order(),
+            ranges=tuple((name, *frame.value_range) for name in values),
+            sizes=frame.part_sizes(),
         )
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:

@@ -43,6 +43,7 @@ from rdma_robust.program.model import (
     Choose,
     Command,
     CounterProgram,
+    Footprint,
     Process,
     Require,
     Statement,
@@ -113,13 +114,44 @@ class _Pivot:
             *((m, 0) for m in masks),
         )
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
             for g in frame.graphs
         )
         targets = tuple(t for c in self.classes for t in self._targets(c))
-        return CounterProgram(
-            frame.program.name, variables, frame.counters(), processes, targets, (CLASS, CLOSED), frame.counter_order()
+        values = (
+            *map(str, frame.cells),
+            *(r for r, _ in frame.registers()),
+            *map(frame.carried, frame.carriers()),
+            ALPHA_VALUE,
         )
+        cells, threads = len(frame.cells), len(frame.graphs)
+        sizes = {
+            **{ACCESSED: 2 * cells, TAINT: 2 * cells + threads, POISON: cells, POISON_CARRIED: threads},
+            **{CLASS: len(self.classes).bit_length()},
+            **dict(frame.part_sizes()),
+        }
+        return CounterProgram(
+            frame.program.name,
+            variables,
+            frame.counters(),
+            processes,
+            targets,
+            (CLASS, CLOSED),
+            frame.counter_order(),
+            tuple((name, *frame.value_range) for name in values),
+            tuple(sizes.items()),
+        )
+
+    def _footprint(self, edge: EventEdge) -> Footprint:
+        """The cell that the event reads or writes.
+
+        Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
+        change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
+        beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
+        a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
+        """
+        bit = self.frame.bit(edge.cell)
+        return Footprint(bit * reads(edge), bit * writes(edge))
 
     def _sites(self, c: PivotClass) -> list[EventEdge]:
         return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]

@@ -7,7 +7,7 @@ Counters with a proven bound become finite variables; the others are the VASS's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -27,6 +27,7 @@ from rdma_robust.program.model import (
     Zero,
     pc,
 )
+from rdma_robust.vass.independence import independence
 from rdma_robust.vass.model import Control, Effect
 
 Label = TypeVar("Label")
@@ -62,17 +63,28 @@ class LoweredProgram(Generic[Label]):
         self.effects = writer.effects
         self.target: Callable[[Control], int] = writer.target_test(program)
         self.rank: Callable[[Control], int] = writer.rank(program.milestones)
+        self._independence = independence(program)
         self._moves = tuple(_Moves(writer, i, p) for i, p in enumerate(program.processes))
 
     @property
     def dimension(self) -> int:
         return len(self.unbounded)
 
-    def successors(self, state: Control) -> list[tuple[int, Control, int]]:
+    def successors(self, state: Control, members: int = -1) -> list[tuple[int, Control, int]]:
+        """Return the successors of a state, by moves of the processes in the bit mask `members`."""
         out: list[tuple[int, Control, int]] = []
-        for moves, location in zip(self._moves, state, strict=False):
-            moves[location](state, out.append)
+        for process, (moves, location) in enumerate(zip(self._moves, state, strict=False)):
+            if members >> process & 1:
+                moves[location](state, out.append)
         return out
+
+    def expansions(self, state: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
+        """Yield the successors by each closed set of processes, see :mod:`rdma_robust.vass.independence`."""
+        if self._independence is None:
+            yield False, self.successors(state)
+            return
+        for members, cyclic in self._independence.clusters(state):
+            yield cyclic, self.successors(state, members)
 
     def compile_all(self) -> None:
         for moves in self._moves:
