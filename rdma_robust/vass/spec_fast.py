@@ -22,7 +22,7 @@ def _guard(name: str, number: str) -> str:
 
 
 def _update(name: str, sign: str, number: str) -> str:
-    return f"{name}{_BLANK}'{_BLANK}={_BLANK}{name}{_BLANK}{sign}{_BLANK}{number}"
+    return f"{name}{_BLANK}'{_BLANK}={_BLANK}{name}{_BLANK}(?:{sign}{_BLANK}{number})?+"
 
 
 def _list(item: str) -> str:
@@ -67,7 +67,7 @@ def rule(text: str, start: int, end: int, places: Mapping[str, int]) -> tuple[Ve
             place = places[name]
             if source != name or place in delta:
                 return None
-            delta[place] = int(sign + digits)
+            delta[place] = int(sign + (digits or "0"))
             if sign == "-":
                 guard[place] = max(int(digits), guard.get(place, 0))
     except KeyError:  # a place that is not declared

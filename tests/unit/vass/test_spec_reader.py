@@ -136,6 +136,17 @@ def test_all_errors_are_collected() -> None:
         read_spec(text, "wrong.spec")
     assert [(d.span.line, d.span.column) for d in caught.value.diagnostics] == [(2, 9), (3, 17), (4, 13), (5, 8)]
     assert caught.value.diagnostics[1].hint == "did you mean `b`?"
+    with pytest.raises(ProgramError) as caught:
+        read_spec(SMALL.replace("b' = b + 1", "x' = x + 1, y' = y + 1"), "wrong.spec")
+    assert [d.message for d in caught.value.diagnostics] == [f"there is no place `{n}`" for n in "xxyy"]
+
+
+def test_a_file_full_of_errors_is_not_read_to_its_end() -> None:
+    text = SMALL.replace("init", "a => b;\n" * 500 + "init")
+    with pytest.raises(ProgramError) as caught:
+        read_spec(text, "wrong.spec")
+    assert len(caught.value.diagnostics) == 101
+    assert "and 400 more errors" in caught.value.diagnostics[-1].message
 
 
 @pytest.mark.parametrize("length", range(len(SMALL) - 3))
