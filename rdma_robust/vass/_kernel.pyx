@@ -53,6 +53,7 @@ cdef struct Place:
     int32_t code
     int32_t target
     int32_t cyclic
+    int32_t local
     int32_t known
 
 
@@ -83,7 +84,7 @@ cdef inline bint _equal(uint64_t *a, uint64_t *b, int count) noexcept nogil:
 cdef class Search:
     """One search; see :mod:`rdma_robust.vass.kernel` for the arguments."""
 
-    cdef int words, counters, record, processes, fields, reduce, accelerate, by_rank, ranks
+    cdef int longest_chain, chain_length, words, counters, record, processes, fields, reduce, accelerate, by_rank, ranks
     cdef Field *field
     cdef Place **place
     cdef int32_t *locations
@@ -115,6 +116,10 @@ cdef class Search:
     cdef uint64_t *hashes
     cdef int64_t buffer_size, buffer_room
     cdef int64_t *scratch
+    cdef int64_t *chain
+    cdef int64_t *notes
+    cdef int64_t noted, note_room
+    cdef int neutral
     cdef uint64_t *packed
     cdef int64_t max_states, max_bytes
     cdef readonly int64_t states, done, transitions, bytes, wide_value
@@ -122,7 +127,7 @@ cdef class Search:
     cdef readonly int64_t found_state
     cdef int32_t global_target
 
-    def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate):
+    def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
         cdef int i, j
         self.words, self.counters, self.reduce, self.accelerate, self.by_rank = words, counters, reduce, accelerate, by_rank
         self.record = words + 1 + (1 + counters if counters else 0)
@@ -151,6 +156,8 @@ cdef class Search:
         self.packed = <uint64_t *>calloc(self.record, 8)
         self.scratch = <int64_t *>calloc(counters + 1, 8)
         self.global_target = -1
+        self.longest_chain = longest_chain
+        self.chain = <int64_t *>calloc(longest_chain + 1, 8)
         self.bytes = (self.hash_mask + 1) * 4
 
     def __dealloc__(self):
@@ -164,7 +171,7 @@ cdef class Search:
         free(self.field); free(self.locations); free(self.place); free(self.rank_field); free(self.code); free(self.slot)
         free(self.leaf_start); free(self.leaf_label); free(self.leaf_effect); free(self.change); free(self.effect)
         free(self.table); free(self.fired_bits); free(self.chunk); free(self.expanded); free(self.hash_table)
-        free(self.stack); free(self.buffer); free(self.hashes); free(self.scratch); free(self.packed)
+        free(self.stack); free(self.buffer); free(self.hashes); free(self.chain); free(self.notes); free(self.scratch); free(self.packed)
 
     def load(self, int32_t[::1] code, int64_t[::1] slots, int32_t[::1] leaves, int32_t[::1] changes, int64_t[::1] effects, uint64_t[::1] table, int64_t labels):
         """Take the whole program text again, after it has grown. `leaves` has (start in changes, label, effect) triples."""
@@ -194,10 +201,10 @@ cdef class Search:
             memset(self.fired_bits + old, 0, new + 1 - old)
         self.labels = labels
 
-    def set_place(self, int process, int location, int code, tuple footprints, bint cyclic):
+    def set_place(self, int process, int location, int code, tuple footprints, bint cyclic, bint local):
         """Say what a process does at a location: where its code starts, -1 for none."""
         cdef Place *p = &self.place[process][location]
-        p.code, p.cyclic, p.known = code, cyclic, 1
+        p.code, p.cyclic, p.local, p.known = code, cyclic, local, 1
         p.next_reads, p.next_writes, p.reads, p.writes = footprints
 
     def set_target(self, int process, int location, int code):
@@ -233,19 +240,36 @@ cdef class Search:
         return self.test(0) == FOUND
 
     def path(self, int64_t number):
-        """Return (label, counters) of each state from the initial one, whose label is -1, to state `number`."""
+        """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to state `number`."""
         cdef uint64_t *r
         cdef int i
         found = []
         while True:
             r = self.at(number)
-            marking = tuple([<int64_t>r[self.words + 2 + i] for i in range(self.counters)])
+            words = [r[i] for i in range(self.words)]
             parent = r[self.words] & LOW
             if parent == LOW:
-                found.append((-1, marking, [r[i] for i in range(self.words)]))
+                found.append(([0], words))
                 return found[::-1]
-            found.append((r[self.words] >> 32, marking, [r[i] for i in range(self.words)]))
+            found.append((self.taken(parent, r[self.words] >> 32), words))
             number = parent
+
+    cdef list taken(self, int64_t parent, int64_t label):
+        """The transition with this label from a state, and those at local locations that were taken with it."""
+        cdef int p
+        cdef int64_t s
+        self.unpack(self.at(parent))
+        self.buffer_size = 0
+        for p in range(self.processes):
+            s = self.buffer_size
+            if self.place[p][self.slot[p]].code >= 0:
+                self.execute(parent, self.at(parent), self.place[p][self.slot[p]].code)
+            while s < self.buffer_size:
+                if <int64_t>(self.buffer[s * self.record + self.words] >> 32) == label:
+                    self.settle(parent, s, p)
+                    return [label] + [self.chain[i] for i in range(self.chain_length)]
+                s += 1
+        raise AssertionError("a stored transition is not enabled")
 
     def fired(self):
         """Return the labels that were ever enabled."""
@@ -285,6 +309,11 @@ cdef class Search:
             self.done += 1
             self.expanded[number >> 3] |= 1 << (number & 7)
             status = self.expand(number)
+            if status == CODE:
+                self.done -= 1
+                self.expanded[number >> 3] &= ~(1 << (number & 7))
+                if self.by_rank:
+                    self.stack[rank].size += 1
             if status:
                 return status
             budget -= 1
@@ -301,9 +330,10 @@ cdef class Search:
     cdef int expand(self, int64_t number) noexcept nogil:
         """Find the successors of the state that is unpacked in the slots, and store them. 0 to go on."""
         cdef uint64_t members[65]
+        cdef int64_t ends[64]
         cdef uint64_t everything, m
-        cdef int count = 0, i, k, p, status, guarded
-        cdef int64_t s
+        cdef int count = 0, k, p, status, guarded
+        cdef int64_t s, note = 0
         everything = (<uint64_t>1 << self.processes) - 1 if self.processes < 64 else ~<uint64_t>0
         if self.reduce:
             count = self.clusters(members, everything)
@@ -312,14 +342,26 @@ cdef class Search:
             m = members[k]
             guarded = 0
             self.buffer_size = 0
+            if k:
+                self.unpack(self.at(number))
             for p in range(self.processes):
                 if m >> p & 1:
                     if self.place[p][self.slot[p]].code >= 0:
-                        status = self.execute(number, self.place[p][self.slot[p]].code)
+                        status = self.execute(number, self.at(number), self.place[p][self.slot[p]].code)
                         if status < 0:
                             return -status
                     if k < count and self.place[p][self.slot[p]].cyclic:
                         guarded = 1
+                ends[p] = self.buffer_size
+            self.noted = 0
+            if self.reduce:
+                s = 0
+                for p in range(self.processes):
+                    while s < ends[p]:
+                        status = self.settle(number, s, p)
+                        if status:
+                            return status
+                        s += 1
             if self.buffer_size and not (guarded and self.nothing_new()):
                 break
         if not self.counters:
@@ -327,6 +369,9 @@ cdef class Search:
         for s in range(self.buffer_size):
             if self.counters:
                 self.transitions += 1
+            while note < self.noted and self.notes[2 * note] == s:
+                self.fired_bits[self.notes[2 * note + 1] >> 3] |= 1 << (self.notes[2 * note + 1] & 7)
+                note += 1
             status = self.add(number, self.buffer + s * self.record, self.hashes[s])
             if status:
                 return status
@@ -385,8 +430,65 @@ cdef class Search:
                 return 0
         return 1
 
-    cdef int execute(self, int64_t number, int64_t pc) noexcept nogil:
-        """Run code on the slots: successors go to the buffer. A negative status on trouble, else 1 + an accepted target or 0."""
+    cdef int settle(self, int64_t number, int64_t s, int p) noexcept nogil:
+        """Extend successor `s`, by a move of process `p`, by those at local locations that follow; note them in `chain`.
+
+        A status, 0 to go on. The slots are overwritten.
+        """
+        cdef uint64_t *r
+        cdef Place *place
+        cdef Field *f = &self.field[p]
+        cdef int64_t size = self.buffer_size
+        cdef uint64_t link
+        cdef int status
+        self.chain_length = 0
+        if self.location(self.buffer + s * self.record, f) == self.location(self.at(number), f):
+            return 0
+        while self.chain_length < self.longest_chain:
+            r = self.buffer + s * self.record
+            place = &self.place[p][self.location(r, f)]
+            if not place.known:
+                self.need_process, self.need_location = p, <int>self.location(r, f)
+                return CODE
+            if not place.local or place.code < 0:
+                return 0
+            self.unpack(r)
+            if self.target(r) >= 0:
+                return 0
+            link = r[self.words]
+            memcpy(self.packed, r, self.record * 8)
+            status = self.execute(number, self.packed, place.code)
+            if status < 0:
+                return -status
+            if self.buffer_size != size + 1 or not self.neutral:
+                self.buffer_size = size
+                return 0
+            self.buffer_size = size
+            if not self.note(s, <int64_t>(self.buffer[size * self.record + self.words] >> 32)):
+                return MEMORY
+            memcpy(self.buffer + s * self.record, self.buffer + size * self.record, self.record * 8)
+            self.buffer[s * self.record + self.words] = link
+            self.hashes[s] = self.hashes[size]
+        return 0
+
+    cdef inline int64_t location(self, uint64_t *r, Field *f) noexcept nogil:
+        return <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least
+
+    cdef int note(self, int64_t s, int64_t label) noexcept nogil:
+        """Remember that successor `s` was extended by a transition; 0 if there is no memory left."""
+        self.chain[self.chain_length] = label
+        self.chain_length += 1
+        if self.noted == self.note_room:
+            self.note_room = 2 * self.note_room + 64
+            self.notes = <int64_t *>realloc(self.notes, self.note_room * 16)
+            if self.notes == NULL:
+                return 0
+        self.notes[2 * self.noted], self.notes[2 * self.noted + 1] = s, label
+        self.noted += 1
+        return 1
+
+    cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil:
+        """Run code on the slots, which have the fields of `parent`: successors go to the buffer. A negative status on trouble, else 1 + an accepted target or 0."""
         cdef int64_t *v = self.slot
         cdef int32_t *c
         cdef int64_t back = 0, a, b
@@ -448,7 +550,7 @@ cdef class Search:
             elif c[0] == RET:
                 pc = back
             elif c[0] == EMIT:
-                status = self.emit(number, c[1], c[2])
+                status = self.emit(number, parent, c[1], c[2])
                 if status < 0:
                     return status
             elif c[0] == ACCEPT:
@@ -456,10 +558,9 @@ cdef class Search:
             else:
                 return 0
 
-    cdef int emit(self, int64_t number, int32_t leaf, int32_t option) noexcept nogil:
+    cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil:
         """Put a successor into the buffer, if the counters allow it."""
         cdef uint64_t *r
-        cdef uint64_t *parent
         cdef uint64_t value
         cdef Field *f
         cdef int32_t i
@@ -473,7 +574,6 @@ cdef class Search:
             if self.buffer == NULL or self.hashes == NULL:
                 return -MEMORY
         r = self.buffer + self.buffer_size * self.record
-        parent = self.at(number)
         memcpy(r, parent, self.words * 8)
         for i in range(self.leaf_start[leaf], self.leaf_start[leaf + 1]):
             f = &self.field[self.change[2 * i]]
@@ -487,7 +587,10 @@ cdef class Search:
         r[self.words] = <uint64_t>number | <uint64_t>label << 32
         if self.counters:
             effect = self.effect + 2 * self.counters * <int64_t>self.leaf_effect[leaf]
+            self.neutral = 1
             for i in range(self.counters):
+                if effect[i] != 0 or effect[self.counters + i] != 0:
+                    self.neutral = 0
                 have = <int64_t>parent[self.words + 2 + i]
                 if have != OMEGA:
                     if have < effect[i]:
@@ -496,6 +599,8 @@ cdef class Search:
                     if have > HUGE:
                         return -OVERFLOW
                 r[self.words + 2 + i] = <uint64_t>have
+        if not self.counters:
+            self.neutral = 1
         self.hashes[self.buffer_size] = _hash(r, self.words)
         prefetch(&self.hash_table[self.hashes[self.buffer_size] & self.hash_mask])
         self.buffer_size += 1
@@ -600,7 +705,7 @@ cdef class Search:
         for p in range(self.processes + 1):
             entry = self.global_target if p == self.processes else self.place[p][self.slot[p]].target
             if entry >= 0:
-                found = self.execute(0, entry) - 1
+                found = self.execute(0, NULL, entry) - 1
                 if found >= 0 and (best < 0 or found < best):
                     best = found
         return best

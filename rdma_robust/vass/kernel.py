@@ -8,14 +8,14 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rdma_robust.program.model import Command, CounterProgram, Target, pc
 from rdma_robust.vass.bytecode import Assembler, Range, UnsupportedError, pack
-from rdma_robust.vass.independence import NOWHERE, independence
-from rdma_robust.vass.model import Effect, Marking
+from rdma_robust.vass.independence import LONGEST_CHAIN, NOWHERE, independence
+from rdma_robust.vass.model import Effect
 from rdma_robust.vass.search import Limits, Progress, SearchResult, realise_path, resident_mebibytes
 
 try:
@@ -38,10 +38,11 @@ _SMALL = 30
 
 @dataclass(frozen=True)
 class KernelResult(Generic[Label]):
-    """A search result, whose transitions are indices into `labels`; `bytes` is the memory of the search."""
+    """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search."""
 
     result: SearchResult
-    labels: list[Label]
+    run: list[Label]
+    fired: list[Label]
     bytes: int
 
 
@@ -107,6 +108,9 @@ class _Run(Generic[Label]):
         self.values = [value for _, value in start]
         self.commands = [_by_source(p.commands) for p in program.processes]
         last = [max([p.entry, *(x for c in p.commands for x in (c.source, c.target))]) for p in program.processes]
+        for target in program.targets:
+            if target.process is not None:
+                last[target.process] = max(last[target.process], target.location)
         known = {pc(i): (0, n) for i, n in enumerate(last)}
         known |= {c: (0, b) for c, b in bounds.items() if b is not None}
         known |= ranges
@@ -125,6 +129,7 @@ class _Run(Generic[Label]):
             reduce=self.independence is not None,
             by_rank=engine != "bfs",
             accelerate=self.accelerate,
+            longest_chain=LONGEST_CHAIN,
         )
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
@@ -166,18 +171,23 @@ class _Run(Generic[Label]):
         kernel = self.kernel
         if status == _OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
-        fired = frozenset(kernel.fired())
+        fired = kernel.fired()
         frontier = kernel.states - (kernel.done - (status in (_STATES, _MEMORY)))
         target = kernel.found if status == _FOUND else -1
-        run = self._run(kernel.path(kernel.found_state)) if status == _FOUND else ()
-        result = SearchResult(target, run, kernel.states, kernel.transitions, fired, self.cut, frontier)
-        return KernelResult(result, self.assembler.labels, kernel.bytes)
+        run = self._run() if status == _FOUND else ()
+        result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
+        labels = self.assembler.labels
+        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes)
 
-    def _run(self, path: list[tuple[int, Marking, list[int]]]) -> tuple[int, ...]:
-        if not self.assembler.column:
-            return tuple(label for label, _, _ in path[1:])
-        steps = [(label, tuple(words), self.assembler.label_effects[label]) for label, _, words in path]
-        return realise_path([Effect(*e) for e in self.assembler.effects], steps, accelerate=self.accelerate)
+    def _run(self) -> tuple[int, ...]:
+        """The transitions to the state that was found, accelerations unrolled."""
+        path = self.kernel.path(self.kernel.found_state)
+        order: Iterable[int] = range(1, len(path))
+        if self.assembler.column:
+            effects = [Effect(*e) for e in self.assembler.effects]
+            steps = [(i, tuple(words), self.assembler.label_effects[taken[0]]) for i, (taken, words) in enumerate(path)]
+            order = realise_path(effects, steps, accelerate=self.accelerate)
+        return tuple(label for i in order for label in path[i][0])
 
     def _compile(self, process: int, location: int) -> None:
         commands = self.commands[process].get(location, [])
@@ -188,6 +198,7 @@ class _Run(Generic[Label]):
             self.assembler.moves(process, commands) if commands else -1,
             tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes)),
             place.cyclic,
+            place.local,
         )
 
     def _load(self) -> None:
