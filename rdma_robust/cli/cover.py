@@ -135,7 +135,8 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
         return
     options = request.options
     if can_fork():
-        crew = Work(partial(answer_net, options=options), lost_net, partial(overdue, options), families=True)
+        decide = partial(answer_net, options=options)
+        crew = Work(decide, partial(lost_net, options), partial(overdue, options), families=True)
         yield from in_processes(work, crew, min(request.jobs or processors(), len(work)), meter.tick)
         return
     for number, item in work:

@@ -135,10 +135,11 @@ def _failure(name: str, error: Exception) -> CoverRecord:
             return CoverRecord(name, "error", f"internal error: {reason}", "internal")
 
 
-def lost_net(name: str, why: str, defect: bool, time_s: float) -> CoverAnswer:
+def lost_net(options: CoverOptions, name: str, why: str, defect: bool, time_s: float) -> CoverAnswer:
     """Return the answer for a net whose process gave none."""
     reason = f"internal error: {why}" if defect else why
-    record = CoverRecord(name, "error" if defect else "unknown", reason, "internal" if defect else None, time_s=time_s)
+    record = CoverRecord(name, "error" if defect else "unknown", reason, "internal" if defect else None)
+    record = replace(record, engine=options.engine, time_s=time_s)
     return CoverAnswer(record, (f"{printable(name)}: {reason}",) if defect else ())
 
 

@@ -96,13 +96,17 @@ def run_view(net: Net, run: Run, markings: bool) -> RunView:
     Raises InternalError if it is not a run of `net` that covers its target.
     """
     player = _Player(net, run)
+    views: dict[tuple[int, int], RuleView] = {}
     steps = []
     for times, group in grouped(run.transitions):
         for _ in range(times):
             for number, repeated in group:
                 player.fire(number, repeated)
         after = player.tokens() if markings else None
-        steps.append(StepView(times, tuple(_rule(net, number, repeated) for number, repeated in group), after))
+        for rule in group:
+            if rule not in views:
+                views[rule] = _rule(net, *rule)
+        steps.append(StepView(times, tuple(views[rule] for rule in group), after))
     target = net.targets[run.target]
     player.confirm(target)
     start = _tokens(net, enumerate(run.start))
@@ -126,27 +130,38 @@ def grouped(transitions: Sequence[int]) -> list[tuple[int, Group]]:
     for transition in transitions:
         times = runs.pop()[1] if runs and runs[-1][0] == transition else 0
         runs.append((transition, times + 1))
+    following = _next_equal(runs)
     groups: list[tuple[int, Group]] = []
     at = 0
     while at < len(runs):
-        period, times = _repetition(runs, at)
+        period, times = _repetition(runs, following, at)
         groups.append((times, tuple(runs[at : at + period])))
         at += period * times
     return groups
 
 
-def _repetition(runs: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
+def _next_equal(runs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return for each element where the next equal one stands, the length of the sequence if there is none."""
+    last: dict[tuple[int, int], int] = {}
+    following = [len(runs)] * len(runs)
+    for at in range(len(runs) - 1, -1, -1):
+        following[at] = last.get(runs[at], len(runs))
+        last[runs[at]] = at
+    return following
+
+
+def _repetition(runs: Sequence[tuple[int, int]], following: Sequence[int], at: int) -> tuple[int, int]:
     """Return (period, times) of the repetition that covers most from `at` on; (1, 1) if nothing is repeated."""
     best, covered = (1, 1), 1
-    for period in range(2, min(_LONGEST_PERIOD, (len(runs) - at) // 2) + 1):
-        if runs[at + period] != runs[at]:
-            continue
-        end = at + period
+    again = following[at]
+    while again < len(runs) and again - at <= _LONGEST_PERIOD:
+        period, end = again - at, again
         while end < len(runs) and runs[end] == runs[end - period]:
             end += 1
         times = (end - at) // period
         if times > 1 and times * period > covered:
             best, covered = (period, times), times * period
+        again = following[again]
     return best
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rdma_robust.language.diagnose import quote
+
+MAX_DIGITS: Final = 1000
+"""Python prints numbers of up to 4300 digits; those of a net grow along a run, but not by so much."""
 
 
 class Word(NamedTuple):
