@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.help import FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
@@ -23,7 +23,9 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+
+MAX_COUNTER_BOUND = 32_767
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -34,55 +36,6 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
   rdma-robust check --help        options of deciding, exit codes, examples
   rdma-robust cover FILE.spec...  decide coverability of Petri nets
 """
-
-CHECK_HELP = """Decide robustness of every program. This is the default command.
-
-FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
-
-\b
-Verdicts
-  robust       all that RDMA allows, sequential consistency allows too: the search was exhausted
-  NOT ROBUST   with a counterexample that the axioms of the model have confirmed
-  UNKNOWN      a limit was reached, the row says which; try a larger --timeout, --memory or --max-states
-  error        the program could not be read or is invalid; the others are still decided
-\b
-Exit codes (the worst program counts, in the order 4, 2, 3, 1)
-  0  all robust (--expect: all as expected)       3  some unknown
-  1  some not robust (--expect: a mismatch)       4  internal error
-  2  usage, or an invalid program                 130  interrupted
-\b
-Examples
-  rdma-robust sb.rdma                       one program, explained if it is not robust
-  rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
-  rdma-robust src/ --format json -o r.json  a report for machines
-  rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
-  rdma-robust - < sb.rdma
-
-See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
-"""
-
-COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
-
-FILE is a file, a directory (every *.spec below it), a glob pattern, or - for standard input.
-
-\b
-Verdicts
-  safe     no initial marking leads to a marking of the target
-  UNSAFE   with the firing sequence that covers a target, replayed
-  UNKNOWN  a limit was reached, the row says which
-  error    the net could not be read, or is no Petri net; the others are still decided
-\b
-Exit codes (the worst net counts, in the order 4, 2, 3, 1)
-  0  all safe (--expect: all as expected)         3  some unknown
-  1  some unsafe (--expect: a mismatch)           4  internal error
-  2  usage, or an invalid net                     130  interrupted
-\b
-Examples
-  rdma-robust cover mutex.spec
-  rdma-robust cover nets/ --timeout 20 --jobs 2 --format jsonl
-  rdma-robust cover --markings - < pump.spec
-"""
-
 
 app = typer.Typer(
     name="rdma-robust",
@@ -134,6 +87,9 @@ OrderedReads = Annotated[
 Certificates = Annotated[
     str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
 ]
+AwaitLoops = Annotated[
+    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
@@ -160,9 +116,7 @@ def _check(
         KernelName, typer.Option(help="Search kernel; auto is the compiled one where it is installed, python the reference.")
     ] = "auto",
     ordered_reads: OrderedReads = False,
-    await_loops: Annotated[
-        bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-    ] = False,
+    await_loops: AwaitLoops = False,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -322,6 +276,44 @@ def _verify(
     from rdma_robust.cli.verify import run_verify  # noqa: PLC0415
 
     context.obj.append(partial(run_verify, files, input_))
+
+
+@app.command("export", help=EXPORT_HELP)
+def _export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
+    instrumentation: Annotated[
+        Literal["pivot", "paper", "none"] | None,
+        typer.Option(
+            help="What to ask of the program; none is the program under sequential consistency, and asks for its faults. "
+            "Default: paper for promela, else pivot.",
+            show_default=False,
+        ),
+    ] = None,
+    of: Annotated[Literal["vass", "program"], typer.Option(help="dot: which graph to draw.")] = "vass",
+    counter_bound: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, max=MAX_COUNTER_BOUND, help="promela: where poll counters without a proven bound stop."
+        ),
+    ] = 7,
+    max_states: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
+    ] = 0,
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of standard output.")
+    ] = None,
+) -> None:
+    from rdma_robust.cli.export import run_export  # noqa: PLC0415
+    from rdma_robust.exports import ExportOptions  # noqa: PLC0415
+
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, ordered_reads, await_loops)
+    context.obj.append(partial(run_export, file, options, output))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -43,3 +43,68 @@ Examples
   rdma-robust verify-certificate proofs/
   rdma-robust verify-certificate sb.rdma.json --input sb.rdma
 """
+
+COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
+
+FILE is a file, a directory (every *.spec below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  safe     no initial marking leads to a marking of the target
+  UNSAFE   with the firing sequence that covers a target, replayed
+  UNKNOWN  a limit was reached, the row says which
+  error    the net could not be read, or is no Petri net; the others are still decided
+\b
+Exit codes (the worst net counts, in the order 4, 2, 3, 1)
+  0  all safe (--expect: all as expected)         3  some unknown
+  1  some unsafe (--expect: a mismatch)           4  internal error
+  2  usage, or an invalid net                     130  interrupted
+\b
+Examples
+  rdma-robust cover mutex.spec
+  rdma-robust cover nets/ --timeout 20 --jobs 2 --format jsonl
+  rdma-robust cover --markings - < pump.spec
+"""
+
+EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.
+
+\b
+Forms
+  promela   a model for SPIN: pan reports an error iff the program is not robust (a bounded model if it says so)
+  spec      a Petri net for mist, QCover and ICover, and for `rdma-robust cover`: coverable iff not robust
+  dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
+  json      the VASS with its control graph written out, by schema/vass.schema.json
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
+\b
+Examples
+  rdma-robust export --to promela sb.rdma -o sb.pml
+  rdma-robust export --to spec --instrumentation pivot ring.rdma
+"""
+
+CHECK_HELP = """Decide robustness of every program. This is the default command.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  robust       all that RDMA allows, sequential consistency allows too: the search was exhausted
+  NOT ROBUST   with a counterexample that the axioms of the model have confirmed
+  UNKNOWN      a limit was reached, the row says which; try a larger --timeout, --memory or --max-states
+  error        the program could not be read or is invalid; the others are still decided
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, or an invalid program                 130  interrupted
+\b
+Examples
+  rdma-robust sb.rdma                       one program, explained if it is not robust
+  rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
+  rdma-robust src/ --format json -o r.json  a report for machines
+  rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
+  rdma-robust - < sb.rdma
+
+See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
+"""

@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
+    "exports": ("errors", "language", "program", "vass", "robustness"),
     "reports": (
         "errors",
         "outcome",
@@ -49,6 +50,7 @@ MAY_IMPORT = {
         "vass.net",
         "vass.search",
         "vass.spec_reader",
+        "exports",
         "reports",
         "cli",
         "__main__",
