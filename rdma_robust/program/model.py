@@ -89,6 +89,12 @@ class Body(Generic[Label]):
         for branch in self.then:
             yield from branch.leaves(path)
 
+    def all_labels(self) -> Iterator[Label]:
+        """Yield the labels of all leaves."""
+        yield from self.labels
+        for branch in self.then:
+            yield from branch.all_labels()
+
 
 @dataclass(frozen=True, slots=True)
 class Footprint:

@@ -17,6 +17,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +38,7 @@ from rdma_robust.language.expr import (
     negate,
     substitute,
 )
+from rdma_robust.options import CheckOptions
 from rdma_robust.program.model import (
     Assign,
     Body,
@@ -52,6 +54,7 @@ from rdma_robust.program.model import (
     leaf,
     pc,
 )
+from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import (
     CPU_BETA,
@@ -65,6 +68,7 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
+from rdma_robust.robustness.relevance import ALPHA, BETA, Relevance
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
@@ -73,14 +77,26 @@ ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
 
-def instrument_pivot(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
-    """Return the counter program whose targets are reachable iff `program` is not robust."""
-    return _Pivot(Frame.of(program, ordered_reads)).build()
+def instrument_pivot(program: Program, options: CheckOptions) -> CounterProgram[EventLabel]:
+    """Return the counter program whose targets are reachable iff `program` is not robust.
+
+    It has no targets if the static filter leaves no pivot class: then the program is robust.
+    """
+    return _Pivot(Frame.of(program, options.ordered_reads), options.reductions).build()
 
 
 @dataclass(frozen=True)
 class _Pivot:
     frame: Frame
+    reductions: frozenset[str]
+
+    @cached_property
+    def cycles(self) -> CriticalCycles:
+        return CriticalCycles(self.frame)
+
+    @cached_property
+    def relevance(self) -> Relevance | None:
+        return Relevance(self.cycles, self.classes) if "relevance" in self.reductions else None
 
     @cached_property
     def classes(self) -> tuple[PivotClass, ...]:
@@ -157,56 +173,88 @@ class _Pivot:
         """
         if not conflicts(edge, c.cell, c.writes):
             return False
-        cpu = edge.type in CPU_TYPES
-        return not (cpu and (edge.thread == c.thread or (c.writes and reads(edge))))
+        if edge.type in CPU_TYPES and (edge.thread == c.thread or (c.writes and reads(edge))):
+            return False
+        return "filter" not in self.reductions or self.cycles.may_start(edge, c)
 
-    def _in(self, classes: list[PivotClass]) -> Expr:
-        """The current class is one of these."""
-        if not classes or len(classes) == len(self.classes):
-            return TRUE if classes else FALSE
-        mask = sum(1 << self._number(c) for c in classes)
+    def _in(self, classes: Sequence[PivotClass], edge: EventEdge | None = None) -> Expr:
+        """The current class is one of these, known to be one that the phase-2 steps of `edge` are for."""
+        possible = self.classes if edge is None else self._kept(edge)
+        wanted = [c for c in possible if c in classes]
+        if not wanted or len(wanted) == len(possible):
+            return TRUE if wanted else FALSE
+        mask = sum(1 << self._number(c) for c in wanted)
         return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
 
     def _number(self, c: PivotClass) -> int:
         return self.classes.index(c) + 1
 
+    def _kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
+        """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""
+        return tuple(c for c in self.classes if edge.thread != c.thread or edge.target in self.ahead[c])
+
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
+        """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
+        kept = self._kept(edge)
         if edge.type is None:
-            keeps = self._in([c for c in self.classes if self._keeps_pivot(edge, c)])
-            allowed = disj(equals(Name(CLASS), Const(0)), keeps)
+            allowed = disj(equals(Name(CLASS), Const(0)), self._in(kept))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
-        first = Body((Require(equals(Name(CLASS), Const(0))),), (self._phase1(edge), *self._starts(edge)))
-        kept = [c for c in self.classes if self._keeps_pivot(edge, c)]
-        second = (
-            Body((Require(Name(CLASS)), Require(self._in(kept))), (self._alpha(edge), self._beta(edge))) if kept else None
-        )
-        return Body((), (first, second) if second else (first,))
+        first = (*self._phase1(edge), *self._starts(edge))
+        alternatives = []
+        if first:
+            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        if kept:
+            second = (self._alpha(edge), *self._beta(edge))
+            alternatives.append(Body((Require(Name(CLASS)), Require(self._in(kept))), second))
+        return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 
-    def _keeps_pivot(self, edge: EventEdge, c: PivotClass) -> bool:
-        return edge.thread != c.thread or edge.target in self.ahead[c]
-
-    def _phase1(self, edge: EventEdge) -> Body[EventLabel]:
+    def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.frame.first_part(edge)
-        return leaf(EventLabel(edge, 1), *effect(self.frame, edge), *counted)
+        ahead = self._start_ahead(edge)
+        return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
+
+    @cached_property
+    def _start_points(self) -> tuple[frozenset[int], ...]:
+        """For each thread the program points ahead of which lies an event that can be the first of beta."""
+        return tuple(
+            g.leading_to(e.source for e in g.edges if any(self._may_start(e, c) for c in self.classes))
+            for g in self.frame.graphs
+        )
+
+    def _start_ahead(self, edge: EventEdge) -> Expr:
+        """Some thread can still come to an event that can be the first of beta: otherwise phase 1 need not go on.
+
+        A program in which something can go wrong is searched to its end, to know whether it does.
+        """
+        if "relevance" not in self.reductions or edge.target in self._start_points[edge.thread] or self._can_go_wrong:
+            return TRUE
+        return disj(*(self._at(t, points) for t, points in enumerate(self._start_points) if t != edge.thread))
+
+    @cached_property
+    def _can_go_wrong(self) -> bool:
+        return any(e.step.fault is not None for g in self.frame.graphs for e in g.edges)
+
+    def _at(self, thread: int, points: frozenset[int]) -> Expr:
+        """The thread is at one of these program points."""
+        if not points or points == self.frame.graphs[thread].points:
+            return TRUE if points else FALSE
+        mask = sum(1 << p for p in points)
+        return Binary("&", Binary(">>", Const(mask), Name(pc(thread))), Const(1))
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
-        classes = [c for c in self.classes if self._may_start(edge, c) and self._keeps_pivot(edge, c)]
+        classes = [c for c in self._kept(edge) if self._may_start(edge, c)]
         if not classes:
             return []
         options = tuple((self._number(c), self._ahead_now(edge, c)) for c in classes)
-        poisoned = Ite(self._in([c for c in self.classes if c.writes]), Const(self.frame.bit(edge.cell)), Const(0))
+        poisoned = Ite(self._in([c for c in self.classes if c.writes], edge), Const(self.frame.bit(edge.cell)), Const(0))
         statements = (Choose(CLASS, options), Assign(((POISON, poisoned),)), *self._into_beta(edge, Const(1)))
         labels = tuple(EventLabel(edge, 2, c) for c in classes)
         return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
 
     def _ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
         """The pivot's thread can still come to an event of the class."""
-        points = sorted(self.ahead[c])
-        if edge.thread == c.thread or len(points) == len(self.frame.graphs[c.thread].points):
-            return TRUE
-        mask = sum(1 << p for p in points)
-        return Binary("&", Binary(">>", Const(mask), Name(pc(c.thread))), Const(1))
+        return TRUE if edge.thread == c.thread else self._at(c.thread, self.ahead[c])
 
     def _written_mark(self, cell: Cell | None) -> int:
         return self.frame.bit(cell) << len(self.frame.cells)
@@ -232,26 +280,46 @@ class _Pivot:
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
-        return self._in([c for c in self.classes if conflicts(edge, c.cell, c.writes)])
+        return self._in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
 
     def _own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
-        return self._in([c for c in self.classes if c.thread == edge.thread])
+        return self._in([c for c in self.classes if c.thread == edge.thread], edge)
 
-    def _spreading(self, edge: EventEdge, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
+    def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
         """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        marks = Const(self._thread_mark(edge.thread) | self._left_by(edge))
+        spread: Expr = Ite(taint, Binary("|", Name(TAINT), self._marks(edge, part)), Name(TAINT))
+        relevance = self.relevance
+        needed: tuple[Statement, ...] = ()
+        if relevance is not None:
+            spent = self._in(relevance.spent(edge), edge)
+            if spent != FALSE:
+                gone = _if(spent, self._thread_mark(edge.thread))
+                spread = Binary("&~", spread, gone)
+            needed = (Require(disj(Name(CLOSED), Name(TAINT))),)
+        if conj(taint, closing) == FALSE:
+            return (Assign(((TAINT, spread),)), *needed)
         closed = Name("closed'")
-        spread = Ite(taint, Binary("|", Name(TAINT), marks), Name(TAINT))
-        if closing == FALSE and self._meets_pivot(edge) == FALSE:
-            return (Assign(((TAINT, spread),)),)
         return (
             Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
             Assign(((CLOSED, closed), (TAINT, Ite(closed, Const(0), spread)))),
+            *needed,
         )
+
+    def _marks(self, edge: EventEdge, part: int) -> Expr:
+        """The marks of taint that the event leaves in this part."""
+        thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
+        if self.relevance is None:
+            return Const(thread | cell)
+        through_thread = self._in(self.relevance.thread_mark(edge, part), edge)
+        through_cell = self._in(self.relevance.cell_marks(edge, part), edge)
+        if through_thread == through_cell:
+            return _if(through_thread, thread | cell)
+        marks = (_if(through_thread, thread), _if(through_cell, cell))
+        return next((m for m, other in (marks, marks[::-1]) if other == Const(0)), Binary("|", *marks))
 
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
@@ -261,7 +329,9 @@ class _Pivot:
         return negate(self._forced(edge))
 
     def _cuts(self, edge: EventEdge) -> Expr:
-        """In beta the event would keep the pivot out of alpha: a CPU event of the pivot's own thread."""
+        """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
+        if self.relevance is not None:
+            return self._in(self.relevance.keeps_pivot_out(edge), edge)
         return self._own(edge) if edge.type in CPU_TYPES else FALSE
 
     def _poisons(self, edge: EventEdge) -> Expr:
@@ -272,16 +342,18 @@ class _Pivot:
         """The event stays in alpha: no rule forces it out."""
         taint = Assign((("taint'", self._taint(edge)),))
         closing = disj(self._meets_pivot(edge), self._own(edge))
-        spread = self._spreading(edge, Name("taint'"), closing)
+        spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
         statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
 
-    def _beta(self, edge: EventEdge) -> Body[EventLabel]:
+    def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event goes to beta: a rule forces it."""
         frame = self.frame
         meets = self._meets_pivot(edge)
+        if self._cuts(edge) == TRUE:
+            return []
         if edge.type is EventType.P:
-            return self._beta_poll(edge)
+            return [self._beta_poll(edge)]
         taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
         statements = (
             Require(self._forced(edge)),
@@ -289,7 +361,7 @@ class _Pivot:
             taint,
             *self._into_beta(edge, Name("taint'")),
         )
-        return Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))
+        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))]
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
@@ -297,7 +369,7 @@ class _Pivot:
         updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
         if bit:
             updates.append(set_bit(ACCESSED, self._left_by(edge)))
-        spread = self._spreading(edge, taint, self._own(edge))
+        spread = self._spreading(edge, BETA, taint, self._own(edge))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
@@ -305,7 +377,7 @@ class _Pivot:
         frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
         if not frozen or not writes(edge) or edge.cell is None:
             return []
-        first = conj(self._in(frozen), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
+        first = conj(self._in(frozen, edge), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
@@ -330,7 +402,7 @@ class _Pivot:
         assert edge.remote is not None
         early = frame.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
-        spread = self._spreading(edge, Name("taint'"), FALSE)
+        spread = self._spreading(edge, BETA, Name("taint'"), FALSE)
         (counted,) = frame.second_part(edge)
         again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
         first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
@@ -356,6 +428,15 @@ class _Pivot:
             )
             found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
         return found
+
+
+def _if(condition: Expr, marks: int) -> Expr:
+    """`marks` where `condition` holds, else none."""
+    match condition:
+        case Const(holds):
+            return Const(marks if holds else 0)
+        case _:
+            return Ite(condition, Const(marks), Const(0))
 
 
 def _copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:

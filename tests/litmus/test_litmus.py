@@ -37,7 +37,7 @@ def test_pivot_verdict_and_golden(path: Path) -> None:
 @each_program
 def test_every_engine(path: Path) -> None:
     """Engines with exact counters need not end where a counter is unbounded; then they must at least not contradict."""
-    lowered = lower(instrument_pivot(load(path)))
+    lowered = lower(instrument_pivot(load(path), CheckOptions()))
     for name, engine in ENGINES.items():
         may_be_cut = lowered.dimension > 0 and name != "karp-miller"
         result = engine(lowered, Limits(states=500 if may_be_cut else None))
