@@ -148,7 +148,8 @@ class CounterProgram(Generic[Label]):
 
     `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
     become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
-    greatest) for variables whose values are bounded by the source language in every reachable state.
+    greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
+    for variables that the instrumentation adds and that are below 1 << bits.
     """
 
     name: str
@@ -159,6 +160,7 @@ class CounterProgram(Generic[Label]):
     milestones: tuple[str, ...] = ()
     below: tuple[tuple[str, str], ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 def pc(process: int) -> str:

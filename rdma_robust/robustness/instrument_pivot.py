@@ -140,7 +140,12 @@ class _Pivot:
             *map(frame.carried, frame.carriers()),
             ALPHA_VALUE,
         )
-        ranges = tuple((name, *frame.value_range) for name in values)
+        cells, threads = len(frame.cells), len(frame.graphs)
+        sizes = {
+            **{ACCESSED: 2 * cells, TAINT: 2 * cells + threads, POISON: cells, POISON_CARRIED: threads},
+            **{CLASS: len(self.classes).bit_length()},
+            **dict(frame.part_sizes()),
+        }
         return CounterProgram(
             frame.program.name,
             variables,
@@ -149,7 +154,8 @@ class _Pivot:
             targets,
             (CLASS, CLOSED),
             frame.counter_order(),
-            ranges,
+            tuple((name, *frame.value_range) for name in values),
+            tuple(sizes.items()),
         )
 
     def _footprint(self, edge: EventEdge) -> Footprint:

@@ -9,7 +9,17 @@ bits that leaves, a part of the hash. The interpreter lock is released during :m
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define rdma_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define rdma_prefetch(address) ((void)(address))
+    #endif
+    """
+    void prefetch "rdma_prefetch" (const void *address) noexcept nogil
 
 cdef enum Op:
     END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT
@@ -24,6 +34,7 @@ cdef int64_t HUGE = 0x3FFFFFFFFFFFFFFF
 cdef uint64_t LOW = 0xFFFFFFFFULL
 cdef uint64_t SEED = 0x9E3779B97F4A7C15ULL
 cdef uint64_t MIX = 0xD6E8FEB86659FD93ULL
+cdef uint64_t AHEAD = 16
 cdef int64_t MOST_STATES = 0x5FFFFFFF
 
 
@@ -42,6 +53,7 @@ cdef struct Place:
     int32_t code
     int32_t target
     int32_t cyclic
+    int32_t local
     int32_t known
 
 
@@ -61,10 +73,18 @@ cdef inline uint64_t _hash(uint64_t *words, int count) noexcept nogil:
     return h ^ (h >> 29)
 
 
+cdef inline bint _equal(uint64_t *a, uint64_t *b, int count) noexcept nogil:
+    cdef int i
+    for i in range(count):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
 cdef class Search:
     """One search; see :mod:`rdma_robust.vass.kernel` for the arguments."""
 
-    cdef int words, counters, record, processes, fields, reduce, accelerate, by_rank, ranks
+    cdef int longest_chain, chain_length, words, counters, record, processes, fields, reduce, accelerate, by_rank, ranks
     cdef Field *field
     cdef Place **place
     cdef int32_t *locations
@@ -93,8 +113,13 @@ cdef class Search:
     cdef int index_bits
     cdef Stack *stack
     cdef uint64_t *buffer
+    cdef uint64_t *hashes
     cdef int64_t buffer_size, buffer_room
     cdef int64_t *scratch
+    cdef int64_t *chain
+    cdef int64_t *notes
+    cdef int64_t noted, note_room
+    cdef int neutral
     cdef uint64_t *packed
     cdef int64_t max_states, max_bytes
     cdef readonly int64_t states, done, transitions, bytes, wide_value
@@ -102,7 +127,7 @@ cdef class Search:
     cdef readonly int64_t found_state
     cdef int32_t global_target
 
-    def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate):
+    def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
         cdef int i, j
         self.words, self.counters, self.reduce, self.accelerate, self.by_rank = words, counters, reduce, accelerate, by_rank
         self.record = words + 1 + (1 + counters if counters else 0)
@@ -127,9 +152,12 @@ cdef class Search:
         self.index_bits = 12
         self.buffer_room = 64
         self.buffer = <uint64_t *>malloc(self.buffer_room * self.record * 8)
+        self.hashes = <uint64_t *>malloc(self.buffer_room * 8)
         self.packed = <uint64_t *>calloc(self.record, 8)
         self.scratch = <int64_t *>calloc(counters + 1, 8)
         self.global_target = -1
+        self.longest_chain = longest_chain
+        self.chain = <int64_t *>calloc(longest_chain + 1, 8)
         self.bytes = (self.hash_mask + 1) * 4
 
     def __dealloc__(self):
@@ -143,7 +171,7 @@ cdef class Search:
         free(self.field); free(self.locations); free(self.place); free(self.rank_field); free(self.code); free(self.slot)
         free(self.leaf_start); free(self.leaf_label); free(self.leaf_effect); free(self.change); free(self.effect)
         free(self.table); free(self.fired_bits); free(self.chunk); free(self.expanded); free(self.hash_table)
-        free(self.stack); free(self.buffer); free(self.scratch); free(self.packed)
+        free(self.stack); free(self.buffer); free(self.hashes); free(self.chain); free(self.notes); free(self.scratch); free(self.packed)
 
     def load(self, int32_t[::1] code, int64_t[::1] slots, int32_t[::1] leaves, int32_t[::1] changes, int64_t[::1] effects, uint64_t[::1] table, int64_t labels):
         """Take the whole program text again, after it has grown. `leaves` has (start in changes, label, effect) triples."""
@@ -173,10 +201,10 @@ cdef class Search:
             memset(self.fired_bits + old, 0, new + 1 - old)
         self.labels = labels
 
-    def set_place(self, int process, int location, int code, tuple footprints, bint cyclic):
+    def set_place(self, int process, int location, int code, tuple footprints, bint cyclic, bint local):
         """Say what a process does at a location: where its code starts, -1 for none."""
         cdef Place *p = &self.place[process][location]
-        p.code, p.cyclic, p.known = code, cyclic, 1
+        p.code, p.cyclic, p.local, p.known = code, cyclic, local, 1
         p.next_reads, p.next_writes, p.reads, p.writes = footprints
 
     def set_target(self, int process, int location, int code):
@@ -189,12 +217,15 @@ cdef class Search:
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
         cdef int i
+        cdef uint64_t h, place
         memset(self.packed, 0, self.record * 8)
         for i in range(self.fields):
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
         self.max_states, self.max_bytes = MOST_STATES, 0x7FFFFFFFFFFFFFFF
         self.packed[self.words] = LOW
-        self.insert(self.packed)
+        h = _hash(self.packed, self.words)
+        self.find(self.packed, h, &place)
+        self.insert(self.packed, h, -1, place)
 
     def run(self, int64_t budget, int64_t max_states, int64_t max_bytes):
         """Expand up to `budget` states; return a status."""
@@ -209,19 +240,36 @@ cdef class Search:
         return self.test(0) == FOUND
 
     def path(self, int64_t number):
-        """Return (label, counters) of each state from the initial one, whose label is -1, to state `number`."""
+        """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to state `number`."""
         cdef uint64_t *r
         cdef int i
         found = []
         while True:
             r = self.at(number)
-            marking = tuple([<int64_t>r[self.words + 2 + i] for i in range(self.counters)])
+            words = [r[i] for i in range(self.words)]
             parent = r[self.words] & LOW
             if parent == LOW:
-                found.append((-1, marking, [r[i] for i in range(self.words)]))
+                found.append(([0], words))
                 return found[::-1]
-            found.append((r[self.words] >> 32, marking, [r[i] for i in range(self.words)]))
+            found.append((self.taken(parent, r[self.words] >> 32), words))
             number = parent
+
+    cdef list taken(self, int64_t parent, int64_t label):
+        """The transition with this label from a state, and those at local locations that were taken with it."""
+        cdef int p
+        cdef int64_t s
+        self.unpack(self.at(parent))
+        self.buffer_size = 0
+        for p in range(self.processes):
+            s = self.buffer_size
+            if self.place[p][self.slot[p]].code >= 0:
+                self.execute(parent, self.at(parent), self.place[p][self.slot[p]].code)
+            while s < self.buffer_size:
+                if <int64_t>(self.buffer[s * self.record + self.words] >> 32) == label:
+                    self.settle(parent, s, p)
+                    return [label] + [self.chain[i] for i in range(self.chain_length)]
+                s += 1
+        raise AssertionError("a stored transition is not enabled")
 
     def fired(self):
         """Return the labels that were ever enabled."""
@@ -261,6 +309,11 @@ cdef class Search:
             self.done += 1
             self.expanded[number >> 3] |= 1 << (number & 7)
             status = self.expand(number)
+            if status == CODE:
+                self.done -= 1
+                self.expanded[number >> 3] &= ~(1 << (number & 7))
+                if self.by_rank:
+                    self.stack[rank].size += 1
             if status:
                 return status
             budget -= 1
@@ -277,9 +330,10 @@ cdef class Search:
     cdef int expand(self, int64_t number) noexcept nogil:
         """Find the successors of the state that is unpacked in the slots, and store them. 0 to go on."""
         cdef uint64_t members[65]
+        cdef int64_t ends[64]
         cdef uint64_t everything, m
-        cdef int count = 0, i, k, p, status, guarded
-        cdef int64_t s
+        cdef int count = 0, k, p, status, guarded
+        cdef int64_t s, note = 0
         everything = (<uint64_t>1 << self.processes) - 1 if self.processes < 64 else ~<uint64_t>0
         if self.reduce:
             count = self.clusters(members, everything)
@@ -288,14 +342,26 @@ cdef class Search:
             m = members[k]
             guarded = 0
             self.buffer_size = 0
+            if k:
+                self.unpack(self.at(number))
             for p in range(self.processes):
                 if m >> p & 1:
                     if self.place[p][self.slot[p]].code >= 0:
-                        status = self.execute(number, self.place[p][self.slot[p]].code)
+                        status = self.execute(number, self.at(number), self.place[p][self.slot[p]].code)
                         if status < 0:
                             return -status
                     if k < count and self.place[p][self.slot[p]].cyclic:
                         guarded = 1
+                ends[p] = self.buffer_size
+            self.noted = 0
+            if self.reduce:
+                s = 0
+                for p in range(self.processes):
+                    while s < ends[p]:
+                        status = self.settle(number, s, p)
+                        if status:
+                            return status
+                        s += 1
             if self.buffer_size and not (guarded and self.nothing_new()):
                 break
         if not self.counters:
@@ -303,7 +369,10 @@ cdef class Search:
         for s in range(self.buffer_size):
             if self.counters:
                 self.transitions += 1
-            status = self.add(number, self.buffer + s * self.record)
+            while note < self.noted and self.notes[2 * note] == s:
+                self.fired_bits[self.notes[2 * note + 1] >> 3] |= 1 << (self.notes[2 * note + 1] & 7)
+                note += 1
+            status = self.add(number, self.buffer + s * self.record, self.hashes[s])
             if status:
                 return status
         return 0
@@ -350,9 +419,10 @@ cdef class Search:
         """Every state in the buffer is expanded (with counters: covered) already."""
         cdef int64_t s, found
         cdef uint64_t *r
+        cdef uint64_t place
         for s in range(self.buffer_size):
             r = self.buffer + s * self.record
-            found = self.find(r, NULL)
+            found = self.find(r, self.hashes[s], &place)
             if self.counters:
                 if not self.covered(r, found):
                     return 0
@@ -360,8 +430,65 @@ cdef class Search:
                 return 0
         return 1
 
-    cdef int execute(self, int64_t number, int64_t pc) noexcept nogil:
-        """Run code on the slots: successors go to the buffer. A negative status on trouble, else 1 + an accepted target or 0."""
+    cdef int settle(self, int64_t number, int64_t s, int p) noexcept nogil:
+        """Extend successor `s`, by a move of process `p`, by those at local locations that follow; note them in `chain`.
+
+        A status, 0 to go on. The slots are overwritten.
+        """
+        cdef uint64_t *r
+        cdef Place *place
+        cdef Field *f = &self.field[p]
+        cdef int64_t size = self.buffer_size
+        cdef uint64_t link
+        cdef int status
+        self.chain_length = 0
+        if self.location(self.buffer + s * self.record, f) == self.location(self.at(number), f):
+            return 0
+        while self.chain_length < self.longest_chain:
+            r = self.buffer + s * self.record
+            place = &self.place[p][self.location(r, f)]
+            if not place.known:
+                self.need_process, self.need_location = p, <int>self.location(r, f)
+                return CODE
+            if not place.local or place.code < 0:
+                return 0
+            self.unpack(r)
+            if self.target(r) >= 0:
+                return 0
+            link = r[self.words]
+            memcpy(self.packed, r, self.record * 8)
+            status = self.execute(number, self.packed, place.code)
+            if status < 0:
+                return -status
+            if self.buffer_size != size + 1 or not self.neutral:
+                self.buffer_size = size
+                return 0
+            self.buffer_size = size
+            if not self.note(s, <int64_t>(self.buffer[size * self.record + self.words] >> 32)):
+                return MEMORY
+            memcpy(self.buffer + s * self.record, self.buffer + size * self.record, self.record * 8)
+            self.buffer[s * self.record + self.words] = link
+            self.hashes[s] = self.hashes[size]
+        return 0
+
+    cdef inline int64_t location(self, uint64_t *r, Field *f) noexcept nogil:
+        return <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least
+
+    cdef int note(self, int64_t s, int64_t label) noexcept nogil:
+        """Remember that successor `s` was extended by a transition; 0 if there is no memory left."""
+        self.chain[self.chain_length] = label
+        self.chain_length += 1
+        if self.noted == self.note_room:
+            self.note_room = 2 * self.note_room + 64
+            self.notes = <int64_t *>realloc(self.notes, self.note_room * 16)
+            if self.notes == NULL:
+                return 0
+        self.notes[2 * self.noted], self.notes[2 * self.noted + 1] = s, label
+        self.noted += 1
+        return 1
+
+    cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil:
+        """Run code on the slots, which have the fields of `parent`: successors go to the buffer. A negative status on trouble, else 1 + an accepted target or 0."""
         cdef int64_t *v = self.slot
         cdef int32_t *c
         cdef int64_t back = 0, a, b
@@ -423,7 +550,7 @@ cdef class Search:
             elif c[0] == RET:
                 pc = back
             elif c[0] == EMIT:
-                status = self.emit(number, c[1], c[2])
+                status = self.emit(number, parent, c[1], c[2])
                 if status < 0:
                     return status
             elif c[0] == ACCEPT:
@@ -431,10 +558,9 @@ cdef class Search:
             else:
                 return 0
 
-    cdef int emit(self, int64_t number, int32_t leaf, int32_t option) noexcept nogil:
+    cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil:
         """Put a successor into the buffer, if the counters allow it."""
         cdef uint64_t *r
-        cdef uint64_t *parent
         cdef uint64_t value
         cdef Field *f
         cdef int32_t i
@@ -444,10 +570,10 @@ cdef class Search:
         if self.buffer_size == self.buffer_room:
             self.buffer_room *= 2
             self.buffer = <uint64_t *>realloc(self.buffer, self.buffer_room * self.record * 8)
-            if self.buffer == NULL:
+            self.hashes = <uint64_t *>realloc(self.hashes, self.buffer_room * 8)
+            if self.buffer == NULL or self.hashes == NULL:
                 return -MEMORY
         r = self.buffer + self.buffer_size * self.record
-        parent = self.at(number)
         memcpy(r, parent, self.words * 8)
         for i in range(self.leaf_start[leaf], self.leaf_start[leaf + 1]):
             f = &self.field[self.change[2 * i]]
@@ -461,7 +587,10 @@ cdef class Search:
         r[self.words] = <uint64_t>number | <uint64_t>label << 32
         if self.counters:
             effect = self.effect + 2 * self.counters * <int64_t>self.leaf_effect[leaf]
+            self.neutral = 1
             for i in range(self.counters):
+                if effect[i] != 0 or effect[self.counters + i] != 0:
+                    self.neutral = 0
                 have = <int64_t>parent[self.words + 2 + i]
                 if have != OMEGA:
                     if have < effect[i]:
@@ -470,12 +599,15 @@ cdef class Search:
                     if have > HUGE:
                         return -OVERFLOW
                 r[self.words + 2 + i] = <uint64_t>have
+        if not self.counters:
+            self.neutral = 1
+        self.hashes[self.buffer_size] = _hash(r, self.words)
+        prefetch(&self.hash_table[self.hashes[self.buffer_size] & self.hash_mask])
         self.buffer_size += 1
         return 0
 
-    cdef int64_t find(self, uint64_t *r, uint64_t *free_slot) noexcept nogil:
-        """The newest record with the fields of `r`, or -1; the place in the hash table where it is or belongs."""
-        cdef uint64_t h = _hash(r, self.words)
+    cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil:
+        """The newest record with the fields of `r`, whose hash is `h`, or -1; the place in the table where it is or belongs."""
         cdef uint64_t i = h & self.hash_mask
         cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
         cdef uint32_t tag = <uint32_t>(h >> 32) & ~index_mask
@@ -483,14 +615,11 @@ cdef class Search:
         while True:
             entry = self.hash_table[i]
             if entry == 0:
-                if free_slot != NULL:
-                    free_slot[0] = i
+                place[0] = i
                 return -1
-            if (entry & ~index_mask) == tag:
-                if memcmp(self.at((entry & index_mask) - 1), r, self.words * 8) == 0:
-                    if free_slot != NULL:
-                        free_slot[0] = i
-                    return (entry & index_mask) - 1
+            if (entry & ~index_mask) == tag and _equal(self.at((entry & index_mask) - 1), r, self.words):
+                place[0] = i
+                return (entry & index_mask) - 1
             i = (i + 1) & self.hash_mask
 
     cdef int covered(self, uint64_t *r, int64_t other) noexcept nogil:
@@ -523,7 +652,7 @@ cdef class Search:
         at = number
         while at >= first:
             a = self.at(at)
-            if memcmp(a, r, self.words * 8) == 0:
+            if _equal(a, r, self.words):
                 smaller = True
                 for i in range(self.counters):
                     if <int64_t>a[self.words + 2 + i] > self.scratch[i]:
@@ -536,11 +665,12 @@ cdef class Search:
                 return
             at = <int64_t>(a[self.words] & LOW)
 
-    cdef int add(self, int64_t number, uint64_t *r) noexcept nogil:
+    cdef int add(self, int64_t number, uint64_t *r, uint64_t h) noexcept nogil:
         """Store a successor unless it is there. A status, 0 to go on."""
         cdef int64_t old, label = <int64_t>(r[self.words] >> 32)
+        cdef uint64_t place
         self.fired_bits[label >> 3] |= 1 << (label & 7)
-        old = self.find(r, NULL)
+        old = self.find(r, h, &place)
         if old >= 0:
             if not self.counters or self.covered(r, old):
                 return 0
@@ -548,7 +678,7 @@ cdef class Search:
             return STATES
         if self.counters and self.accelerate and old >= 0:
             self.raise_counters(r, number, old)
-        if not self.insert(r):
+        if not self.insert(r, h, old, place):
             return MEMORY
         if old < 0:
             return self.test(self.states - 1)
@@ -575,7 +705,7 @@ cdef class Search:
         for p in range(self.processes + 1):
             entry = self.global_target if p == self.processes else self.place[p][self.slot[p]].target
             if entry >= 0:
-                found = self.execute(0, entry) - 1
+                found = self.execute(0, NULL, entry) - 1
                 if found >= 0 and (best < 0 or found < best):
                     best = found
         return best
@@ -588,21 +718,21 @@ cdef class Search:
             found += <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least != 0
         return found
 
-    cdef int insert(self, uint64_t *r) noexcept nogil:
-        """Store a new record; 0 if that would take too much memory."""
-        cdef uint64_t slot
-        cdef int64_t old
+    cdef int insert(self, uint64_t *r, uint64_t h, int64_t old, uint64_t place) noexcept nogil:
+        """Store a new record where `find` said; 0 if that would take too much memory."""
         cdef uint64_t *to
         cdef Stack *stack
-        if not self.make_room():
+        cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
+        if self.states == self.chunks * CHUNK and not self.new_chunk():
             return 0
-        old = self.find(r, &slot)
         to = self.at(self.states)
         memcpy(to, r, self.record * 8)
         if self.counters:
             to[self.words + 1] = <uint64_t>(old + 1)
         self.states += 1
-        self.hash_table[slot] = (<uint32_t>(_hash(r, self.words) >> 32) & ~((<uint32_t>1 << self.index_bits) - 1)) | <uint32_t>self.states
+        self.hash_table[place] = (<uint32_t>(h >> 32) & ~index_mask) | <uint32_t>self.states
+        if <uint64_t>self.states * 4 >= (self.hash_mask + 1) * 3 and not self.rehash():
+            return 0
         if self.by_rank:
             stack = &self.stack[self.rank(r)]
             if stack.size == stack.room:
@@ -615,43 +745,42 @@ cdef class Search:
             stack.size += 1
         return 1
 
-    cdef int make_room(self) noexcept nogil:
+    cdef int new_chunk(self) noexcept nogil:
+        """Make room for more records; 0 if that would take too much memory."""
         cdef int64_t size = CHUNK * self.record * 8
-        cdef uint32_t *larger
-        if self.states >= MOST_STATES:
+        if self.states >= MOST_STATES or self.bytes + size + CHUNK // 8 > self.max_bytes:
             return 0
-        if self.states == self.chunks * CHUNK:
-            if self.bytes + size + CHUNK // 8 > self.max_bytes:
+        if self.chunks == self.chunk_room:
+            self.chunk_room = 2 * self.chunk_room + 64
+            self.chunk = <uint64_t **>realloc(self.chunk, self.chunk_room * sizeof(uint64_t *))
+            self.expanded = <uint8_t *>realloc(self.expanded, self.chunk_room * CHUNK // 8)
+            if self.chunk == NULL or self.expanded == NULL:
                 return 0
-            if self.chunks == self.chunk_room:
-                self.chunk_room = 2 * self.chunk_room + 64
-                self.chunk = <uint64_t **>realloc(self.chunk, self.chunk_room * sizeof(uint64_t *))
-                self.expanded = <uint8_t *>realloc(self.expanded, self.chunk_room * CHUNK // 8)
-                if self.chunk == NULL or self.expanded == NULL:
-                    return 0
-                memset(self.expanded + self.chunks * (CHUNK // 8), 0, (self.chunk_room - self.chunks) * (CHUNK // 8))
-            self.chunk[self.chunks] = <uint64_t *>malloc(size)
-            if self.chunk[self.chunks] == NULL:
-                return 0
-            self.chunks += 1
-            self.bytes += size + CHUNK // 8
-        if <uint64_t>self.states * 4 >= (self.hash_mask + 1) * 3:
-            if self.bytes + <int64_t>(self.hash_mask + 1) * 8 > self.max_bytes:
-                return 0
-            larger = <uint32_t *>calloc(2 * (self.hash_mask + 1), 4)
-            if larger == NULL:
-                return 0
-            self.bytes += (self.hash_mask + 1) * 4
-            self.rehash(larger)
+            memset(self.expanded + self.chunks * (CHUNK // 8), 0, (self.chunk_room - self.chunks) * (CHUNK // 8))
+        self.chunk[self.chunks] = <uint64_t *>malloc(size)
+        if self.chunk[self.chunks] == NULL:
+            return 0
+        self.chunks += 1
+        self.bytes += size + CHUNK // 8
         return 1
 
-    cdef void rehash(self, uint32_t *larger) noexcept nogil:
+    cdef int rehash(self) noexcept nogil:
+        """Double the hash table; 0 if that would take too much memory."""
         cdef uint64_t old = self.hash_mask + 1, h, i, j
         cdef uint32_t entry, was = (<uint32_t>1 << self.index_bits) - 1
         cdef uint32_t *smaller = self.hash_table
+        cdef uint32_t *larger
+        if self.bytes + <int64_t>old * 8 > self.max_bytes:
+            return 0
+        larger = <uint32_t *>calloc(2 * old, 4)
+        if larger == NULL:
+            return 0
         self.hash_mask = 2 * old - 1
         self.index_bits += 1
         for i in range(old):
+            entry = smaller[i + AHEAD] & was if i + AHEAD < old else 0
+            if entry:
+                prefetch(self.at(entry - 1))
             entry = smaller[i] & was
             if entry:
                 h = _hash(self.at(entry - 1), self.words)
@@ -660,7 +789,9 @@ cdef class Search:
                     j = (j + 1) & self.hash_mask
                 larger[j] = (<uint32_t>(h >> 32) & ~((<uint32_t>1 << self.index_bits) - 1)) | entry
         self.hash_table = larger
+        self.bytes += <int64_t>old * 4
         free(smaller)
+        return 1
 
 
 cdef inline bint _before(uint64_t a, uint64_t b) noexcept nogil:

@@ -9,11 +9,12 @@ program is then compiled again with a wider one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from rdma_robust.language.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.program.intervals import BOOLEAN, apply, truth
 from rdma_robust.program.model import Add, Assign, Body, Choose, Command, Forget, Require, Statement, Target, Zero, pc
 
 Label = TypeVar("Label")
@@ -29,9 +30,7 @@ _BINARY: Final = {
     "+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "MOD", "==": "EQ", "!=": "NE", "<": "LT", "<=": "LE",
     "&&": "LAND", "||": "LOR", "&": "AND", "|": "OR", "&~": "ANDN", ">>": "SHR",
 }  # fmt: skip
-_TRUTH: Final = frozenset({"EQ", "NE", "LT", "LE", "LAND", "LOR"})
 _MOST: Final = 1 << 62
-_BOOL: Range = (0, 1)
 
 
 class UnsupportedError(Exception):
@@ -128,7 +127,7 @@ class Assembler(Generic[Label]):
 
     def _begin(self) -> int:
         """Temporaries live within one piece of code only: the next piece reuses their slots."""
-        self._free = self._taken + self._free
+        self._free += reversed(self._taken)
         self._taken = []
         return len(self.code) // 4
 
@@ -151,17 +150,14 @@ class Assembler(Generic[Label]):
     def _temporary(self, limits: Range) -> int:
         if not -_MOST <= limits[0] <= limits[1] < _MOST:
             raise UnsupportedError
-        slot = self._free.pop(0) if self._free else self._slot(limits)
+        slot = self._free.pop() if self._free else self._slot(limits)
         self.ranges[slot] = limits
         self._taken.append(slot)
         return slot
 
     def _jump_unless(self, slot: int) -> int:
         """Emit a jump taken where the slot is 0; return its place, -1 if it is never taken."""
-        least, most = self.ranges[slot]
-        if least > 0 or most < 0:
-            return -1
-        return self._emit("JZ", 0, slot)
+        return -1 if truth(self.ranges[slot]) else self._emit("JZ", 0, slot)
 
     def _land(self, jump: int) -> None:
         if jump >= 0:
@@ -259,7 +255,7 @@ class Assembler(Generic[Label]):
             case Name(name):
                 return scope.slot[name]
             case Unary("-", arg):
-                return self._binary("SUB", self._constant(0), self._value(arg, scope), scope)
+                return self._binary("-", self._constant(0), self._value(arg, scope), scope)
             case Unary(_, arg):
                 return self._not(self._value(arg, scope), scope)
             case Ite(test, then, other):
@@ -270,20 +266,18 @@ class Assembler(Generic[Label]):
                 swapped = "<" if op == ">" else "<="
                 return self._value(Binary(swapped, right, left), scope)
             case Binary(op, left, right):
-                return self._binary(_BINARY[op], self._value(left, scope), self._value(right, scope), scope)
+                return self._binary(op, self._value(left, scope), self._value(right, scope), scope)
 
     def _not(self, slot: int, scope: _Scope) -> int:
-        least, most = self.ranges[slot]
-        if least > 0 or most < 0 or (least, most) == (0, 0):
-            return self._constant(int((least, most) == (0, 0)))
-        return self._computed(("NOT", slot, 0), _BOOL, scope)
+        holds = truth(self.ranges[slot])
+        if holds is not None:
+            return self._constant(int(not holds))
+        return self._computed(("NOT", slot, 0), BOOLEAN, scope)
 
     def _ite(self, test: int, then: Expr, other: Expr, scope: _Scope) -> int:
-        least, most = self.ranges[test]
-        if least > 0 or most < 0:
-            return self._value(then, scope)
-        if (least, most) == (0, 0):
-            return self._value(other, scope)
+        holds = truth(self.ranges[test])
+        if holds is not None:
+            return self._value(then if holds else other, scope)
         a, b = self._value(then, scope), self._value(other, scope)
         if a == b:
             return a
@@ -302,71 +296,21 @@ class Assembler(Generic[Label]):
         size = max(mask.bit_length(), self.ranges[index][1] + 1)
         start = len(self.table)
         self.table.extend(mask >> 64 * i & (1 << 64) - 1 for i in range(size // 64 + 1))
-        return self._computed(("BIT", start, index), _BOOL, scope)
+        return self._computed(("BIT", start, index), BOOLEAN, scope)
 
     def _binary(self, op: str, a: int, b: int, scope: _Scope) -> int:
-        limits = _limits(op, self.ranges[a], self.ranges[b])
-        if limits[0] == limits[1]:
+        limits = apply(op, self.ranges[a], self.ranges[b])
+        if limits[0] is not None and limits[0] == limits[1]:
             return self._constant(limits[0])
-        return self._computed((op, a, b), limits, scope)
+        return self._computed((_BINARY[op], a, b), limits, scope)
 
-    def _computed(self, operation: tuple[str, int, int], limits: Range, scope: _Scope) -> int:
+    def _computed(self, operation: tuple[str, int, int], limits: tuple[int | None, int | None], scope: _Scope) -> int:
         op, a, b = operation
+        least, most = limits
+        if least is None or most is None:
+            raise UnsupportedError
         key = (OPS[op], a, b)
         if key not in scope.known:
-            scope.known[key] = self._temporary(limits)
+            scope.known[key] = self._temporary((least, most))
             self._emit(op, scope.known[key], a, b)
         return scope.known[key]
-
-
-def _limits(op: str, a: Range, b: Range) -> Range:
-    """Return the least and the largest result of an operation on operands in these ranges."""
-    if a[0] == a[1] and b[0] == b[1] and not (op in ("DIV", "MOD") and b[0] == 0):
-        value = _FOLD[op](a[0], b[0])
-        return value, value
-    if op in _TRUTH:
-        return _decided(op, a, b)
-    match op:
-        case "ADD":
-            return a[0] + b[0], a[1] + b[1]
-        case "SUB":
-            return a[0] - b[1], a[1] - b[0]
-        case "MUL":
-            corners = [x * y for x in a for y in b]
-            return min(corners), max(corners)
-        case "DIV":
-            most = max(abs(a[0]), abs(a[1]))
-            return -most, most
-        case "MOD":
-            most = max(abs(b[0]), abs(b[1]), 1) - 1
-            return (-most if a[0] < 0 else 0), most
-        case "AND" if a[0] >= 0 or b[0] >= 0:
-            return 0, min(r[1] for r in (a, b) if r[0] >= 0)
-        case "ANDN" | "SHR" if a[0] >= 0:
-            return 0, a[1]
-        case _:
-            power = 1 << max(abs(n).bit_length() for n in (*a, *b))
-            return (0 if op == "OR" and a[0] >= 0 and b[0] >= 0 else -power), power - 1
-
-
-def _decided(op: str, a: Range, b: Range) -> Range:
-    """Return whether a comparison or connective is always 1, always 0, or either."""
-    true_a, true_b = a[0] > 0 or a[1] < 0, b[0] > 0 or b[1] < 0
-    false_a, false_b = a == (0, 0), b == (0, 0)
-    apart = a[1] < b[0] or b[1] < a[0]
-    always: Mapping[str, tuple[bool, bool]] = {
-        "EQ": (False, apart),
-        "NE": (apart, False),
-        "LT": (a[1] < b[0], a[0] >= b[1]),
-        "LE": (a[1] <= b[0], a[0] > b[1]),
-        "LAND": (true_a and true_b, false_a or false_b),
-        "LOR": (true_a or true_b, false_a and false_b),
-    }
-    one, zero = always[op]
-    return (1, 1) if one else (0, 0) if zero else _BOOL
-
-
-_FOLD: Final = {code: OPERATORS[op] for op, code in _BINARY.items() if op in OPERATORS} | {
-    "LAND": lambda a, b: int(bool(a and b)),
-    "LOR": lambda a, b: int(bool(a or b)),
-}

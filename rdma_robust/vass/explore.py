@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -10,7 +10,7 @@ from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.program.model import CounterProgram
 from rdma_robust.vass import kernel
 from rdma_robust.vass.bytecode import UnsupportedError
-from rdma_robust.vass.lower import lower
+from rdma_robust.vass.lower import lower, single
 from rdma_robust.vass.search import Limits, Progress, SearchResult, breadth_first, depth_first, ignore, karp_miller
 
 Label = TypeVar("Label")
@@ -24,7 +24,8 @@ ENGINES: Final[Mapping[str, Callable[..., SearchResult]]] = {
 
 @dataclass(frozen=True)
 class Exploration(Generic[Label]):
-    """What a search found. `result` has indices into `labels` and into the program's targets.
+    """What a search found: the index of the reached target or -1, the labels of a run to it, the labels of the transitions
+    that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
 
     `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python.
     """
@@ -33,17 +34,9 @@ class Exploration(Generic[Label]):
     compiled: bool
     dimension: int
     result: SearchResult
-    labels: Sequence[Label]
+    run: list[Label]
+    fired: list[Label]
     bytes: int = 0
-
-    @property
-    def run(self) -> list[Label]:
-        return [self.labels[i] for i in self.result.run]
-
-    @property
-    def fired(self) -> list[Label]:
-        """The labels of the transitions that were ever enabled."""
-        return [self.labels[i] for i in sorted(self.result.fired)]
 
 
 def explore(
@@ -71,7 +64,8 @@ def explore(
         except UnsupportedError:
             pass
         else:
-            return Exploration(engine, True, dimension, found.result, found.labels, found.bytes)
+            return Exploration(engine, True, dimension, found.result, found.run, found.fired, found.bytes)
     lowered = lower(program)
     result = ENGINES[engine](lowered, limits, progress, reduce)
-    return Exploration(engine, False, dimension, result, lowered.labels)
+    run, fired = (single(lowered.labels[i] for i in ids) for ids in (result.run, sorted(result.fired)))
+    return Exploration(engine, False, dimension, result, run, list(dict.fromkeys(fired)))

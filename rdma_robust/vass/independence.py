@@ -7,6 +7,11 @@ commutes with what the members do next. Expanding only these preserves the reach
 put off for ever: a member stands at a location on no cycle of its process, so it can be passed once only, or else one of
 the successors has not been expanded yet (the searches check that).
 
+A location is *local* if no command there conflicts with any command of another process. A process that comes to a local
+location where exactly one transition is enabled, one without effect on unbounded counters, takes it at once as a part of
+the transition that led there; the state between is not stored, unless it is a target. Nothing the others do changes what
+the process can do there, or whether a target holds that needs the process there.
+
 Source: Godefroid, Partial-Order Methods (1996), Theorem 4.3 and chapter 4.6; Bosnacki, Leue and Lluch Lafuente 2006 for the
 condition on the order of expansion.
 """
@@ -14,8 +19,10 @@ condition on the order of expansion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import Any, Final
 
 import networkx as nx
 
@@ -24,21 +31,26 @@ from rdma_robust.program.model import CounterProgram, Footprint, Process
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a process does from one location on; `cyclic` if the location is on a cycle of its process."""
+    """What a process does from one location on; `cyclic` if it is on a cycle of its process, `local` as said above."""
 
     next: Footprint
     future: Footprint
     cyclic: bool
+    local: bool = False
 
 
 NOWHERE = Place(Footprint(), Footprint(), False)
+LONGEST_CHAIN: Final = 32
+"""Transitions at local locations that are taken at once at most: a process may loop there for ever."""
 
 
 class Independence:
     """The closed sets of processes in a state, from the footprints of a program whose commands all have one."""
 
     def __init__(self, program: CounterProgram[Any]) -> None:
-        self.places = tuple(_places(p) for p in program.processes)
+        places = [_places(p) for p in program.processes]
+        whole = [reduce(or_, (p.future for p in found.values()), Footprint()) for found in places]
+        self.places = tuple(_marked(found, whole[:i] + whole[i + 1 :]) for i, found in enumerate(places))
 
     def clusters(self, locations: Sequence[int]) -> Iterator[tuple[int, bool]]:
         """Yield candidates for the processes to move, as bit masks: closed sets, small ones first, all processes last.
@@ -62,6 +74,10 @@ def independence(program: CounterProgram[Any]) -> Independence | None:
     """Return the independence of `program`, or None if some command has no footprint."""
     known = all(c.footprint is not None for p in program.processes for c in p.commands)
     return Independence(program) if known and len(program.processes) > 1 else None
+
+
+def _marked(places: dict[int, Place], others: list[Footprint]) -> dict[int, Place]:
+    return {at: replace(p, local=not any(p.next.conflicts(o) for o in others)) for at, p in places.items()}
 
 
 def _closure(members: int, disturbed: Sequence[int]) -> int:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rdma_robust.program.model import Command, CounterProgram, Target, pc
 from rdma_robust.vass.bytecode import Assembler, Range, UnsupportedError, pack
-from rdma_robust.vass.independence import NOWHERE, independence
-from rdma_robust.vass.model import Effect, Marking
+from rdma_robust.vass.independence import LONGEST_CHAIN, NOWHERE, independence
+from rdma_robust.vass.model import Effect
 from rdma_robust.vass.search import Limits, Progress, SearchResult, realise_path, resident_mebibytes
 
 try:
@@ -32,14 +32,17 @@ _BUDGET, _DONE, _FOUND, _CODE, _WIDE, _STATES, _MEMORY, _OVERFLOW = range(8)
 """Why a run of the kernel ended, in the order of its enumeration."""
 _FIRST_BUDGET, _SECONDS = 256, 0.03
 _NO_LIMIT = sys.maxsize
+_SMALL = 30
+"""The largest value that a variable of a large domain is given room for at first: with -1, five bits."""
 
 
 @dataclass(frozen=True)
 class KernelResult(Generic[Label]):
-    """A search result, whose transitions are indices into `labels`; `bytes` is the memory of the search."""
+    """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search."""
 
     result: SearchResult
-    labels: list[Label]
+    run: list[Label]
+    fired: list[Label]
     bytes: int
 
 
@@ -58,7 +61,8 @@ def search(
     """
     if len(program.processes) > 64:
         raise UnsupportedError
-    ranges: dict[str, Range] = {}
+    ranges = {name: _guess(least, most) for name, least, most in program.ranges}
+    ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
     while True:
         run = _Run(program, bounds, ranges, engine, reduce)
         status = run.go(limits, progress)
@@ -68,10 +72,20 @@ def search(
         ranges[name] = _wider(run.ranges[run.kernel.wide_field], run.kernel.wide_value)
 
 
+def _guess(least: int, most: int) -> Range:
+    """Return a range to begin with: programs rarely use all of a large domain."""
+    return max(least, -1), max(least, -1, min(most, _SMALL))
+
+
+def _with(limits: Range, value: int) -> Range:
+    return min(limits[0], value), max(limits[1], value)
+
+
 def _wider(limits: Range, value: int) -> Range:
-    """Return a range with `value` and, so that few more steps are needed, at least the square of the old size."""
+    """Return a range with `value` that has, so that few more steps are needed, up to eight bits more than the old one."""
     least, most = min(limits[0], value), max(limits[1], value)
-    size = max(most - least + 1, min((limits[1] - limits[0] + 1) ** 2, 1 << 61))
+    old = limits[1] - limits[0] + 1
+    size = max(most - least + 1, old * min(old, 256))
     return (most - size + 1, most) if value < limits[0] else (least, least + size - 1)
 
 
@@ -94,10 +108,13 @@ class _Run(Generic[Label]):
         self.values = [value for _, value in start]
         self.commands = [_by_source(p.commands) for p in program.processes]
         last = [max([p.entry, *(x for c in p.commands for x in (c.source, c.target))]) for p in program.processes]
+        for target in program.targets:
+            if target.process is not None:
+                last[target.process] = max(last[target.process], target.location)
         known = {pc(i): (0, n) for i, n in enumerate(last)}
         known |= {c: (0, b) for c, b in bounds.items() if b is not None}
         known |= ranges
-        self.ranges = [known.get(name, (min(0, value), max(1, value))) for name, value in start]
+        self.ranges = [_with(known.get(name, (0, 1)), value) for name, value in start]
         packing = pack(self.ranges)
         self.ranges = [(least, least + mask) for least, mask, _, _ in packing.fields]
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
@@ -112,6 +129,7 @@ class _Run(Generic[Label]):
             reduce=self.independence is not None,
             by_rank=engine != "bfs",
             accelerate=self.accelerate,
+            longest_chain=LONGEST_CHAIN,
         )
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
@@ -153,18 +171,23 @@ class _Run(Generic[Label]):
         kernel = self.kernel
         if status == _OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
-        fired = frozenset(kernel.fired())
+        fired = kernel.fired()
         frontier = kernel.states - (kernel.done - (status in (_STATES, _MEMORY)))
         target = kernel.found if status == _FOUND else -1
-        run = self._run(kernel.path(kernel.found_state)) if status == _FOUND else ()
-        result = SearchResult(target, run, kernel.states, kernel.transitions, fired, self.cut, frontier)
-        return KernelResult(result, self.assembler.labels, kernel.bytes)
+        run = self._run() if status == _FOUND else ()
+        result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
+        labels = self.assembler.labels
+        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes)
 
-    def _run(self, path: list[tuple[int, Marking, list[int]]]) -> tuple[int, ...]:
-        if not self.assembler.column:
-            return tuple(label for label, _, _ in path[1:])
-        steps = [(label, tuple(words), self.assembler.label_effects[label]) for label, _, words in path]
-        return realise_path([Effect(*e) for e in self.assembler.effects], steps, accelerate=self.accelerate)
+    def _run(self) -> tuple[int, ...]:
+        """The transitions to the state that was found, accelerations unrolled."""
+        path = self.kernel.path(self.kernel.found_state)
+        order: Iterable[int] = range(1, len(path))
+        if self.assembler.column:
+            effects = [Effect(*e) for e in self.assembler.effects]
+            steps = [(i, tuple(words), self.assembler.label_effects[taken[0]]) for i, (taken, words) in enumerate(path)]
+            order = realise_path(effects, steps, accelerate=self.accelerate)
+        return tuple(label for i in order for label in path[i][0])
 
     def _compile(self, process: int, location: int) -> None:
         commands = self.commands[process].get(location, [])
@@ -175,6 +198,7 @@ class _Run(Generic[Label]):
             self.assembler.moves(process, commands) if commands else -1,
             tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes)),
             place.cyclic,
+            place.local,
         )
 
     def _load(self) -> None:

@@ -27,7 +27,7 @@ from rdma_robust.program.model import (
     Zero,
     pc,
 )
-from rdma_robust.vass.independence import independence
+from rdma_robust.vass.independence import LONGEST_CHAIN, independence
 from rdma_robust.vass.model import Control, Effect
 
 Label = TypeVar("Label")
@@ -38,6 +38,18 @@ _BOOLEAN = _COMPARISONS | {"&&", "||"}
 _MAX_SPELT = 70
 """Nodes of an expression that become Python code, at most two levels of parentheses each; Python allows 200."""
 _CALLS = {"/": "divide", "%": "modulo"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Generic[Label]):
+    """The label of several transitions taken at once."""
+
+    labels: tuple[Label, ...]
+
+
+def single(labels: Iterable[Any]) -> list[Any]:
+    """Return the labels with those of chains one by one."""
+    return [one for label in labels for one in (label.labels if isinstance(label, Chain) else (label,))]
 
 
 class LoweredProgram(Generic[Label]):
@@ -59,11 +71,13 @@ class LoweredProgram(Generic[Label]):
         self.targets = tuple(t.label for t in program.targets)
         self.max_rank = len(program.milestones)
         writer = _Writer(self.fields, self.unbounded)
-        self.labels: list[Label] = writer.labels
+        self.labels: list[Label | Chain[Label]] = writer.labels
         self.effects = writer.effects
         self.target: Callable[[Control], int] = writer.target_test(program)
         self.rank: Callable[[Control], int] = writer.rank(program.milestones)
         self._independence = independence(program)
+        self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
+        self._chains: dict[tuple[int, ...], int] = {}
         self._moves = tuple(_Moves(writer, i, p) for i, p in enumerate(program.processes))
 
     @property
@@ -84,7 +98,27 @@ class LoweredProgram(Generic[Label]):
             yield False, self.successors(state)
             return
         for members, cyclic in self._independence.clusters(state):
-            yield cyclic, self.successors(state, members)
+            yield cyclic, [self._settled(state, s) for s in self.successors(state, members)]
+
+    def _settled(self, before: Control, successor: tuple[int, Control, int]) -> tuple[int, Control, int]:
+        """Extend a transition by those at local locations that follow, see :mod:`rdma_robust.vass.independence`."""
+        assert self._independence is not None
+        first, state, effect = successor
+        mover = next((i for i in range(len(self._moves)) if state[i] != before[i]), -1)
+        taken = [first]
+        while mover >= 0 and len(taken) <= LONGEST_CHAIN and self._independence.places[mover][state[mover]].local:
+            following = self.successors(state, 1 << mover)
+            if len(following) != 1 or self.effects[following[0][2]] != self._no_effect or self.target(state) >= 0:
+                break
+            taken.append(following[0][0])
+            state = following[0][1]
+        if len(taken) == 1:
+            return successor
+        chain = tuple(taken)
+        if chain not in self._chains:
+            self._chains[chain] = len(self.labels)
+            self.labels.append(Chain(tuple(single(self.labels[i] for i in chain))))
+        return self._chains[chain], state, effect
 
     def compile_all(self) -> None:
         for moves in self._moves:
