@@ -26,7 +26,7 @@ INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterPr
 }
 Found = Exploration[EventLabel]
 
-NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), ())
+NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
 
 _SHORTER_STATES = 2000

@@ -17,9 +17,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import (
@@ -34,7 +32,6 @@ from rdma_robust.language.expr import (
     conj,
     disj,
     equals,
-    names,
     negate,
     substitute,
 )
@@ -52,9 +49,7 @@ from rdma_robust.program.model import (
     Target,
     Zero,
     leaf,
-    pc,
 )
-from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import (
     CPU_BETA,
@@ -68,10 +63,10 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
-from rdma_robust.robustness.relevance import ALPHA, BETA, Relevance
+from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
+from rdma_robust.robustness.relevance import ALPHA, BETA
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
-CLASS = "class"
 CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison", "poison_carried"
 ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
@@ -86,38 +81,7 @@ def instrument_pivot(program: Program, options: CheckOptions) -> CounterProgram[
 
 
 @dataclass(frozen=True)
-class _Pivot:
-    frame: Frame
-    reductions: frozenset[str]
-
-    @cached_property
-    def cycles(self) -> CriticalCycles:
-        return CriticalCycles(self.frame)
-
-    @cached_property
-    def relevance(self) -> Relevance | None:
-        return Relevance(self.cycles, self.classes) if "relevance" in self.reductions else None
-
-    @cached_property
-    def classes(self) -> tuple[PivotClass, ...]:
-        """Every pivot class that has a site and a conflicting access elsewhere; class i has number i + 1."""
-        found: dict[PivotClass, None] = {}
-        for graph in self.frame.graphs:
-            for edge in graph.edges:
-                if edge.cell is not None and self.frame.bit(edge.cell):
-                    found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-        return tuple(c for c in found if any(self._may_start(e, c) for g in self.frame.graphs for e in g.edges))
-
-    @cached_property
-    def ahead(self) -> dict[PivotClass, frozenset[int]]:
-        """The program points of the pivot's thread from which it can still come to an event of the class."""
-        return {c: self.frame.graphs[c.thread].leading_to(e.source for e in self._sites(c)) for c in self.classes}
-
-    @cached_property
-    def value_dependent(self) -> frozenset[PivotClass]:
-        """Classes with a site whose guard depends on the value it reads."""
-        return frozenset(c for c in self.classes if any(VALUE.name in names(e.guard) for e in self._sites(c)))
-
+class _Pivot(PivotClasses):
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
         masks = (ACCESSED, TAINT, CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED)
@@ -169,41 +133,11 @@ class _Pivot:
         bit = self.frame.bit(edge.cell)
         return Footprint(bit * reads(edge), bit * writes(edge))
 
-    def _sites(self, c: PivotClass) -> list[EventEdge]:
-        return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]
-
-    def _may_start(self, edge: EventEdge, c: PivotClass) -> bool:
-        """Whether the edge's event can be the first of beta for a pivot of class `c`.
-
-        A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value.
-        """
-        if not conflicts(edge, c.cell, c.writes):
-            return False
-        if edge.type in CPU_TYPES and (edge.thread == c.thread or (c.writes and reads(edge))):
-            return False
-        return "filter" not in self.reductions or self.cycles.may_start(edge, c)
-
-    def _in(self, classes: Sequence[PivotClass], edge: EventEdge | None = None) -> Expr:
-        """The current class is one of these, known to be one that the phase-2 steps of `edge` are for."""
-        possible = self.classes if edge is None else self._kept(edge)
-        wanted = [c for c in possible if c in classes]
-        if not wanted or len(wanted) == len(possible):
-            return TRUE if wanted else FALSE
-        mask = sum(1 << self._number(c) for c in wanted)
-        return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
-
-    def _number(self, c: PivotClass) -> int:
-        return self.classes.index(c) + 1
-
-    def _kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
-        """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""
-        return tuple(c for c in self.classes if edge.thread != c.thread or edge.target in self.ahead[c])
-
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
-        kept = self._kept(edge)
+        kept = self.kept(edge)
         if edge.type is None:
-            allowed = disj(equals(Name(CLASS), Const(0)), self._in(kept))
+            allowed = disj(equals(Name(CLASS), Const(0)), self.current_in(kept))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
         first = (*self._phase1(edge), *self._starts(edge))
         alternatives = []
@@ -211,56 +145,26 @@ class _Pivot:
             alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
         if kept:
             second = (self._alpha(edge), *self._beta(edge))
-            alternatives.append(Body((Require(Name(CLASS)), Require(self._in(kept))), second))
+            alternatives.append(Body((Require(Name(CLASS)), Require(self.current_in(kept))), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.frame.first_part(edge)
-        ahead = self._start_ahead(edge)
+        ahead = self.start_ahead(edge)
         return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
-
-    @cached_property
-    def _start_points(self) -> tuple[frozenset[int], ...]:
-        """For each thread the program points ahead of which lies an event that can be the first of beta."""
-        return tuple(
-            g.leading_to(e.source for e in g.edges if any(self._may_start(e, c) for c in self.classes))
-            for g in self.frame.graphs
-        )
-
-    def _start_ahead(self, edge: EventEdge) -> Expr:
-        """Some thread can still come to an event that can be the first of beta: otherwise phase 1 need not go on.
-
-        A program in which something can go wrong is searched to its end, to know whether it does.
-        """
-        if "relevance" not in self.reductions or edge.target in self._start_points[edge.thread] or self._can_go_wrong:
-            return TRUE
-        return disj(*(self._at(t, points) for t, points in enumerate(self._start_points) if t != edge.thread))
-
-    @cached_property
-    def _can_go_wrong(self) -> bool:
-        return any(e.step.fault is not None for g in self.frame.graphs for e in g.edges)
-
-    def _at(self, thread: int, points: frozenset[int]) -> Expr:
-        """The thread is at one of these program points."""
-        if not points or points == self.frame.graphs[thread].points:
-            return TRUE if points else FALSE
-        mask = sum(1 << p for p in points)
-        return Binary("&", Binary(">>", Const(mask), Name(pc(thread))), Const(1))
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
-        classes = [c for c in self._kept(edge) if self._may_start(edge, c)]
+        classes = [c for c in self.kept(edge) if self.may_start(edge, c)]
         if not classes:
             return []
-        options = tuple((self._number(c), self._ahead_now(edge, c)) for c in classes)
-        poisoned = Ite(self._in([c for c in self.classes if c.writes], edge), Const(self.frame.bit(edge.cell)), Const(0))
+        options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
+        poisoned = Ite(
+            self.current_in([c for c in self.classes if c.writes], edge), Const(self.frame.bit(edge.cell)), Const(0)
+        )
         statements = (Choose(CLASS, options), Assign(((POISON, poisoned),)), *self._into_beta(edge, Const(1)))
         labels = tuple(EventLabel(edge, 2, c) for c in classes)
         return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
-
-    def _ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
-        """The pivot's thread can still come to an event of the class."""
-        return TRUE if edge.thread == c.thread else self._at(c.thread, self.ahead[c])
 
     def _written_mark(self, cell: Cell | None) -> int:
         return self.frame.bit(cell) << len(self.frame.cells)
@@ -286,11 +190,11 @@ class _Pivot:
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
-        return self._in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
+        return self.current_in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
 
     def _own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
-        return self._in([c for c in self.classes if c.thread == edge.thread], edge)
+        return self.current_in([c for c in self.classes if c.thread == edge.thread], edge)
 
     def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
         """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
@@ -301,7 +205,7 @@ class _Pivot:
         relevance = self.relevance
         needed: tuple[Statement, ...] = ()
         if relevance is not None:
-            spent = self._in(relevance.spent(edge), edge)
+            spent = self.current_in(relevance.spent(edge), edge)
             if spent != FALSE:
                 gone = _if(spent, self._thread_mark(edge.thread))
                 spread = Binary("&~", spread, gone)
@@ -320,8 +224,8 @@ class _Pivot:
         thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
         if self.relevance is None:
             return Const(thread | cell)
-        through_thread = self._in(self.relevance.thread_mark(edge, part), edge)
-        through_cell = self._in(self.relevance.cell_marks(edge, part), edge)
+        through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
+        through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
         if through_thread == through_cell:
             return _if(through_thread, thread | cell)
         marks = (_if(through_thread, thread), _if(through_cell, cell))
@@ -337,7 +241,7 @@ class _Pivot:
     def _cuts(self, edge: EventEdge) -> Expr:
         """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
         if self.relevance is not None:
-            return self._in(self.relevance.keeps_pivot_out(edge), edge)
+            return self.current_in(self.relevance.keeps_pivot_out(edge), edge)
         return self._own(edge) if edge.type in CPU_TYPES else FALSE
 
     def _poisons(self, edge: EventEdge) -> Expr:
@@ -383,7 +287,7 @@ class _Pivot:
         frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
         if not frozen or not writes(edge) or edge.cell is None:
             return []
-        first = conj(self._in(frozen, edge), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
+        first = conj(self.current_in(frozen, edge), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
@@ -424,10 +328,10 @@ class _Pivot:
             else here
         )
         found: list[Target[EventLabel | None]] = []
-        for edge in self._sites(c):
+        for edge in self.sites(c):
             allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
             condition = conj(
-                equals(Name(CLASS), Const(self._number(c))),
+                equals(Name(CLASS), Const(self.number(c))),
                 Name(CLOSED),
                 allowed,
                 substitute(edge.guard, {VALUE.name: value}),
