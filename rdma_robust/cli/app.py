@@ -17,6 +17,8 @@ from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, 
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
+from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
+from rdma_robust.cli.reductions import parse_reductions
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
@@ -124,6 +126,7 @@ def _check(
     self_check: Annotated[
         bool, typer.Option("--self-check", help="Decide with the other instrumentation and by brute force too, and compare.")
     ] = False,
+    reductions: Annotated[str, typer.Option(metavar="NAMES", help=REDUCTIONS_HELP)] = "all",
     expect: Annotated[
         bool,
         typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch."),
@@ -164,6 +167,7 @@ def _check(
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         self_check=self_check,
+        reductions=parse_reductions(reductions),
     )
     if certificate is not None and dump_after is not None:
         raise UsageError("--certificate and --dump-after exclude one another")

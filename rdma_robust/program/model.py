@@ -97,6 +97,12 @@ class Body(Generic[Label]):
         for branch in self.then:
             yield from branch.paths(path)
 
+    def all_labels(self) -> Iterator[Label]:
+        """Yield the labels of all leaves."""
+        yield from self.labels
+        for branch in self.then:
+            yield from branch.all_labels()
+
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
