@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Instrumentation = Literal["pivot", "paper"]
 KernelName = Literal["auto", "python"]
 EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
+
+REDUCTIONS: Final[Mapping[str, str]] = {
+    "symmetry": "of pivots that differ by interchanging like threads and their variables only one is tried",
+}
+"""The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
+
+ALL_REDUCTIONS: Final = frozenset(REDUCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,8 @@ class CheckOptions:
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
-    kernel `python` searches without the compiled kernel, which `auto` uses where it is installed.
+    kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
+    REDUCTIONS; the paper's instrumentation, the reference, uses none of them.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -31,3 +40,4 @@ class CheckOptions:
     max_states: int | None = None
     memory: int | None = None
     self_check: bool = False
+    reductions: frozenset[str] = ALL_REDUCTIONS

@@ -56,11 +56,11 @@ def _show_events(program: Program, _options: CheckOptions) -> str:
 
 
 def _show_instrumented(program: Program, options: CheckOptions) -> str:
-    return show_program(INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads))
+    return show_program(INSTRUMENTATIONS[options.instrumentation](program, options))
 
 
 def _show_lowered(program: Program, options: CheckOptions) -> str:
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads)
+    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
     lowered = lower(instrumented)
     lowered.compile_all()
     lines = [f"control state: {', '.join(lowered.fields)}", f"initial: {lowered.initial}"]

@@ -20,9 +20,9 @@ from rdma_robust.robustness.lift import lift
 from rdma_robust.vass.explore import Exploration, explore
 from rdma_robust.vass.search import Limits, Progress, SearchResult, ignore
 
-INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, bool], CounterProgram[EventLabel]]]] = {
-    "pivot": instrument_pivot,
-    "paper": instrument_paper,
+INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
+    "pivot": lambda program, options: instrument_pivot(program, options.ordered_reads, options.reductions),
+    "paper": lambda program, options: instrument_paper(program, options.ordered_reads),
 }
 Found = Exploration[EventLabel]
 
@@ -46,7 +46,7 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore)
     started = time.monotonic()
     deadline = None if options.timeout is None else started + options.timeout
     limits = Limits(deadline, options.max_states, options.memory)
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads)
+    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
     found = search(instrumented, options, limits, progress)
     result = found.result
     witness = None

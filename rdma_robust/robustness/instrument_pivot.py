@@ -65,6 +65,7 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
+from rdma_robust.robustness.symmetry import automorphisms, representatives
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
@@ -73,24 +74,33 @@ ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
 
-def instrument_pivot(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
-    """Return the counter program whose targets are reachable iff `program` is not robust."""
-    return _Pivot(Frame.of(program, ordered_reads)).build()
+def instrument_pivot(
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
+) -> CounterProgram[EventLabel]:
+    """Return the counter program whose targets are reachable iff `program` is not robust.
+
+    Without `reductions` (names in options.REDUCTIONS) it is the plain definition, in which every pivot class is tried.
+    """
+    return _Pivot(Frame.of(program, ordered_reads), reductions).build()
 
 
 @dataclass(frozen=True)
 class _Pivot:
     frame: Frame
+    reductions: frozenset[str] = frozenset()
 
     @cached_property
     def classes(self) -> tuple[PivotClass, ...]:
-        """Every pivot class that has a site and a conflicting access elsewhere; class i has number i + 1."""
+        """Every pivot class that has a site and a conflicting access elsewhere, or with the reduction `symmetry` one of each
+        orbit; class i has number i + 1.
+        """
         found: dict[PivotClass, None] = {}
         for graph in self.frame.graphs:
             for edge in graph.edges:
                 if edge.cell is not None and self.frame.bit(edge.cell):
                     found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-        return tuple(c for c in found if any(self._may_start(e, c) for g in self.frame.graphs for e in g.edges))
+        classes = tuple(c for c in found if any(self._may_start(e, c) for g in self.frame.graphs for e in g.edges))
+        return representatives(classes, automorphisms(self.frame)) if "symmetry" in self.reductions else classes
 
     @cached_property
     def ahead(self) -> dict[PivotClass, frozenset[int]]:
