@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.reductions import main as reductions
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
@@ -117,6 +118,7 @@ def main() -> None:
     two_threads(console)
     throughput(console)
     state_counts(console)
+    reductions()
 
 
 if __name__ == "__main__":

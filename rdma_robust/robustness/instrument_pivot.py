@@ -18,6 +18,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import (
@@ -36,6 +37,7 @@ from rdma_robust.language.expr import (
     substitute,
 )
 from rdma_robust.options import CheckOptions
+from rdma_robust.program.liveness import forget_dead
 from rdma_robust.program.model import (
     Assign,
     Body,
@@ -71,13 +73,19 @@ CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison",
 ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
+LARGE = 4_000
+"""Combinations of program points from which on forgetting dead values pays: below, finding them costs more than it saves."""
+
 
 def instrument_pivot(program: Program, options: CheckOptions) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
     It has no targets if the static filter leaves no pivot class: then the program is robust.
     """
-    return _Pivot(Frame.of(program, options.ordered_reads), options.reductions).build()
+    frame = Frame.of(program, options.ordered_reads)
+    instrumented = _Pivot(frame, options.reductions).build()
+    large = prod(len(graph.points) for graph in frame.graphs) >= LARGE
+    return forget_dead(instrumented) if large and "dead" in options.reductions else instrumented
 
 
 @dataclass(frozen=True)
