@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import coverability, spin
+from bench.reductions import main as reductions
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
@@ -119,6 +120,7 @@ def main() -> None:
     throughput(console)
     state_counts(console)
     coverability.report(Console(width=140), coverability.SECONDS)
+    reductions()
     against_spin(console, "--quick" in sys.argv[1:])
 
 

@@ -18,6 +18,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import (
@@ -35,6 +36,7 @@ from rdma_robust.language.expr import (
     negate,
     substitute,
 )
+from rdma_robust.program.liveness import forget_dead
 from rdma_robust.program.model import (
     Assign,
     Body,
@@ -70,6 +72,9 @@ CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison",
 ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
+LARGE = 4_000
+"""Combinations of program points from which on forgetting dead values pays: below, finding them costs more than it saves."""
+
 
 def instrument_pivot(
     program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
@@ -79,7 +84,10 @@ def instrument_pivot(
     Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
     no targets if no pivot class is left: then the program is robust.
     """
-    return _Pivot(Frame.of(program, ordered_reads), reductions).build()
+    frame = Frame.of(program, ordered_reads)
+    instrumented = _Pivot(frame, reductions).build()
+    large = "dead" in reductions and prod(len(graph.points) for graph in frame.graphs) >= LARGE
+    return forget_dead(instrumented) if large else instrumented
 
 
 @dataclass(frozen=True)

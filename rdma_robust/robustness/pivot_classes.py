@@ -73,15 +73,22 @@ class PivotClasses:
 
     def current_in(self, classes: Sequence[PivotClass], edge: EventEdge | None = None) -> Expr:
         """The current class is one of these, known to be one that the phase-2 steps of `edge` are for."""
-        possible = self.classes if edge is None else self.kept(edge)
-        wanted = [c for c in possible if c in classes]
-        if not wanted or len(wanted) == len(possible):
-            return TRUE if wanted else FALSE
-        mask = sum(1 << self.number(c) for c in wanted)
+        possible = self._numbered(self.classes if edge is None else self.kept(edge))
+        mask = self._numbered(classes) & possible
+        if mask in (0, possible):
+            return TRUE if mask else FALSE
         return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
 
     def number(self, c: PivotClass) -> int:
-        return self.classes.index(c) + 1
+        return self._numbers[id(c)]
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """By identity: each class is one object, and hashing its cell over and over is slow."""
+        return {id(c): i for i, c in enumerate(self.classes, 1)}
+
+    def _numbered(self, classes: Sequence[PivotClass]) -> int:
+        return sum(1 << self._numbers[id(c)] for c in classes)
 
     def kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
         """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""

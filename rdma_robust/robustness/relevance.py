@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from rdma_robust.robustness.critical import CriticalCycles
+from rdma_robust.robustness.critical import CriticalCycles, Parts
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import PivotClass
 from rdma_robust.semantics.trace import CPU_TYPES
@@ -29,28 +30,28 @@ class Relevance:
     cycles: CriticalCycles
     classes: Sequence[PivotClass]
 
+    @cached_property
+    def _exits(self) -> list[tuple[PivotClass, Parts]]:
+        return [(c, self.cycles.useful(c).exits) for c in self.classes]
+
     def thread_mark(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a later event of its thread."""
         number = self.cycles.number(edge)
         after, overtaking = self.cycles.after[number], self.cycles.overtaking[number]
-        found = []
-        for c in self.classes:
-            alpha, beta = self.cycles.useful(c).exits
-            if after & (alpha | beta) if part == ALPHA else after & beta | overtaking & alpha:
-                found.append(c)
-        return found
+        if part == ALPHA:
+            return [c for c, (alpha, beta) in self._exits if after & (alpha | beta)]
+        return [c for c, (alpha, beta) in self._exits if after & beta | overtaking & alpha]
 
     def cell_marks(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a conflict."""
         number = self.cycles.number(edge)
-        return [c for c in self.classes if self.cycles.useful(c).exits[part] >> number & 1]
+        return [c for c, exits in self._exits if exits[part] >> number & 1]
 
     def spent(self, edge: EventEdge) -> list[PivotClass]:
         """Classes for which an exit of a walk lay ahead of the event's thread before it, but none does any more."""
         ahead = self.cycles.ahead[edge.thread]
         before, now = ahead[edge.source], ahead[edge.target]
-        exits = ((c, self.cycles.useful(c).exits) for c in self.classes)
-        return [c for c, (alpha, beta) in exits if before & (alpha | beta) and not now & (alpha | beta)]
+        return [c for c, (alpha, beta) in self._exits if before & (alpha | beta) and not now & (alpha | beta)]
 
     def keeps_pivot_out(self, edge: EventEdge) -> list[PivotClass]:
         """Classes of the event's thread of which no event may be the pivot once this one is in beta."""
