@@ -222,7 +222,7 @@ def reaches(frame: Frame, c: PivotClass) -> bool:
 def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     """The theorem itself, each class by a search of its own."""
     reached = moved = 0
-    for seed in range(24):
+    for seed in range(18):
         frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2))
         found = check(frame)
         verdicts = {c: reaches(frame, c) for c in _Pivot(frame).classes}
@@ -230,7 +230,7 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
             assert all(verdicts[a.image(c)] == v for c, v in verdicts.items()), f"seed {seed}"
             moved += sum(a.image(c) != c for c in verdicts)
         reached += any(verdicts.values()) and len(set(verdicts.values())) > 1
-    assert moved > 40
+    assert moved > 30
     assert reached >= 2
 
 
@@ -238,7 +238,7 @@ def test_verdicts_of_random_symmetric_programs() -> None:
     """With one class of each orbit, with all of them, and by brute force where that ends soon."""
     verdicts: Counter[Verdict] = Counter()
     answered = fewer = 0
-    for seed in range(1_000, 1_060):
+    for seed in range(1_000, 1_050):
         program, ordered = load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2)
         outcome, plain = (decide(program, replace(o, ordered_reads=ordered, max_states=20_000)) for o in (SYMMETRIC, PLAIN))
         assert outcome.verdict is plain.verdict, f"seed {seed}"
@@ -248,7 +248,7 @@ def test_verdicts_of_random_symmetric_programs() -> None:
             truth = by_oracle(program, ordered)
             answered += not truth.startswith("(")
             assert truth.startswith("(") or truth == outcome.verdict.value, f"seed {seed}"
-    assert fewer > 15
+    assert fewer > 12
     assert verdicts[Verdict.NOT_ROBUST] > 5
     assert answered > 8
 
@@ -309,6 +309,7 @@ def mutate(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         change = MUTANTS[name][0]
         if change is None:
             monkeypatch.setattr(symmetry._Search, "_with", lambda *arguments: arguments[1])
+            monkeypatch.setattr(symmetry, "_refined", lambda kinds, _places: kinds)
             return
         init = symmetry._Shape.__init__
 
