@@ -71,6 +71,7 @@ class OptionValues(TypedDict, total=False):
     max_states: int | None
     memory: int | None
     self_check: bool
+    reductions: frozenset[str]
 
 
 def parse(text: str, file: str = "<string>", *, await_loops: bool = False) -> Program:

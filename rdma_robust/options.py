@@ -11,7 +11,11 @@ KernelName = Literal["auto", "python"]
 EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
 
 REDUCTIONS: Final[Mapping[str, str]] = {
-    "symmetry": "of pivots that differ by interchanging like threads and their variables only one is tried",
+    "filter": "only pivots on a critical cycle of the conflict graph are tried, without any there is no search",
+    "relevance": "states from which the cycle can no longer be closed, or no pivot started, are cut",
+    "dead": "values and marks that nobody can read any more are forgotten",
+    "por": "of independent steps of different threads only one order is searched",
+    "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",
 }
 """The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
 
@@ -28,7 +32,7 @@ class CheckOptions:
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
-    REDUCTIONS; the paper's instrumentation, the reference, uses none of them.
+    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`.
     """
 
     instrumentation: Instrumentation = "pivot"

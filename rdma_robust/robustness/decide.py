@@ -26,6 +26,12 @@ INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterPr
 }
 Found = Exploration[EventLabel]
 
+NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
+"""The search that was not made."""
+
+_FAULT_STATES = 100_000
+"""States spent at most on the reachable faults of a program that is robust without a search."""
+
 _SHORTER_STATES = 2000
 """States spent at least on a shorter witness: about 20 ms in Python."""
 
@@ -33,21 +39,25 @@ _SHORTER_STATES = 2000
 def search(program: CounterProgram[EventLabel], options: CheckOptions, limits: Limits, progress: Progress) -> Found:
     """Search an instrumented program for a target."""
     compiled = options.kernel != "python"
-    return explore(program, limits, progress, engine=options.engine, compiled=compiled)
+    return explore(program, limits, progress, engine=options.engine, reduce="por" in options.reductions, compiled=compiled)
 
 
 def decide(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
     """Decide robustness of `program`.
 
-    ROBUST follows an exhausted search only; NOT_ROBUST carries a witness confirmed by the axioms; a search cut short by
-    a limit of `options` is UNKNOWN and says which limit and how far it got. Raises InternalError when the witness of a
-    reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
+    ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
+    faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
+    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Raises
+    InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
     deadline = None if options.timeout is None else started + options.timeout
     limits = Limits(deadline, options.max_states, options.memory)
     instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
-    found = search(instrumented, options, limits, progress)
+    by_filter = not instrumented.targets
+    if by_filter:
+        limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))
+    found = NOTHING if by_filter and not _can_go_wrong(instrumented) else search(instrumented, options, limits, progress)
     result = found.result
     witness = None
     if result.target >= 0:
@@ -55,6 +65,8 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore)
         verdict, reason = Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
         target = instrumented.targets[short.result.target].label
         witness = lift(program, short.run, target, options.ordered_reads)
+    elif by_filter:
+        verdict, reason = Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
     elif result.cut:
         verdict, reason = Verdict.UNKNOWN, cut_reason(result, options)
     else:
@@ -71,9 +83,13 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore)
         time.monotonic() - started,
         witness,
         faults=_faults(fired),
-        faults_exact=verdict is Verdict.ROBUST,
+        faults_exact=verdict is Verdict.ROBUST and not result.cut,
         checked_by=("axioms",) if witness else (),
     )
+
+
+def _can_go_wrong(program: CounterProgram[EventLabel]) -> bool:
+    return any(label.edge.step.fault for p in program.processes for c in p.commands for label in c.body.all_labels())
 
 
 def shorter(program: CounterProgram[EventLabel], found: Found, limits: Limits) -> Found:
