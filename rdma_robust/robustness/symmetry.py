@@ -30,8 +30,8 @@ from rdma_robust.language.expr import VALUE, Expr, Name, names, substitute
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.instrument import Frame, PivotClass
 
-_MAX_COMPARED = 20_000
-"""Names compared at most in the search for automorphisms: about 2 ms."""
+_MAX_COMPARED = 3_000
+"""Names compared at most in the search for automorphisms: 8 equal threads take 250, the limit about 5 ms."""
 
 _MAX_THREADS = 64
 """Of more threads no symmetry is looked for."""
@@ -70,9 +70,9 @@ def automorphisms(frame: Frame) -> tuple[Automorphism, ...]:
         return ()
     shapes = [_Shape(frame, g) for g in frame.graphs]
     kinds = _kinds(shapes)
-    if len(set(kinds)) == len(kinds):
-        return ()
-    return tuple(_automorphism(shapes, images) for images in _Search(kinds, [s.places for s in shapes]).generators())
+    number: dict[_Place, int] = {}
+    places = [tuple(number.setdefault(p, len(number)) for p in s.places) for s in shapes]
+    return tuple(_automorphism(shapes, images) for images in _Search(kinds, places).generators())
 
 
 def representatives(classes: Iterable[PivotClass], generators: Sequence[Automorphism]) -> tuple[PivotClass, ...]:
@@ -153,11 +153,26 @@ def _numbered(objects: Iterable[object]) -> list[int]:
     return [numbers.setdefault(o, len(numbers)) for o in objects]
 
 
+def _refined(kinds: list[int], places: Sequence[Sequence[int]]) -> list[int]:
+    """Give threads different numbers as well if they share their places with different threads: colour refinement."""
+    while len(set(kinds)) < len(kinds):
+        uses: dict[int, list[tuple[int, int]]] = {}
+        for kind, mine in zip(kinds, places, strict=True):
+            for position, place in enumerate(mine):
+                uses.setdefault(place, []).append((kind, position))
+        shared = dict(zip(uses, _numbered(tuple(sorted(each)) for each in uses.values()), strict=True))
+        finer = _numbered((kind, tuple(shared[p] for p in mine)) for kind, mine in zip(kinds, places, strict=True))
+        if len(set(finer)) == len(set(kinds)):
+            break
+        kinds = finer
+    return kinds
+
+
 class _Search:
     """Looks for permutations of the threads under which the places of all threads correspond one to one."""
 
-    def __init__(self, kinds: Sequence[int], places: Sequence[tuple[_Place, ...]]) -> None:
-        self.kinds = kinds
+    def __init__(self, kinds: list[int], places: Sequence[Sequence[int]]) -> None:
+        self.kinds = _refined(kinds, places)
         self.places = places
         self.base = self._base()
         self.left = _MAX_COMPARED
@@ -166,7 +181,7 @@ class _Search:
         """The threads, each sharing as many places as possible with those before: little is left to choose for it."""
         base: list[int] = []
         rest = list(range(len(self.places)))
-        bound: set[_Place] = set()
+        bound: set[int] = set()
         while rest:
             base.append(max(rest, key=lambda t: len(bound.intersection(self.places[t]))))
             rest.remove(base[-1])
@@ -179,9 +194,11 @@ class _Search:
         From the last to the first, so that a thread already in the orbit of another one need not be tried as its image.
         """
         found: list[Mapping[int, int]] = []
+        if len(set(self.kinds)) == len(self.kinds):
+            return found
         for i in reversed(range(len(self.base))):
             thread, fixed = self.base[i], self.base[:i]
-            same: dict[_Place, _Place] = {p: p for t in fixed for p in self.places[t]}
+            same = {p: p for t in fixed for p in self.places[t]}
             orbit = {thread}
             for image in self.base[i + 1 :]:
                 if image not in orbit and self.kinds[image] == self.kinds[thread]:
@@ -221,8 +238,8 @@ class _Search:
 class _Renaming:
     """A one-to-one map of places and its inverse."""
 
-    to: dict[_Place, _Place]
-    back: dict[_Place, _Place]
+    to: dict[int, int]
+    back: dict[int, int]
 
 
 def _orbit(start: Point, generators: Iterable[Callable[[Point], Point]]) -> dict[Point, None]:
