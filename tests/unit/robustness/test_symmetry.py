@@ -235,13 +235,14 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
 
 
 def test_verdicts_of_random_symmetric_programs() -> None:
-    """With one class of each orbit, with all of them, and by brute force where that ends soon."""
+    """With one class of each orbit, with all of them, with all reductions, and by brute force where that ends soon."""
     verdicts: Counter[Verdict] = Counter()
     answered = fewer = 0
     for seed in range(1_000, 1_050):
         program, ordered = load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2)
         outcome, plain = (decide(program, replace(o, ordered_reads=ordered, max_states=20_000)) for o in (SYMMETRIC, PLAIN))
-        assert outcome.verdict is plain.verdict, f"seed {seed}"
+        with_others = decide(program, CheckOptions(ordered_reads=ordered, max_states=20_000))
+        assert outcome.verdict is plain.verdict is with_others.verdict, f"seed {seed}"
         verdicts[outcome.verdict] += 1
         fewer += outcome.counts.pivots < plain.counts.pivots
         if sum(len(g.edges) for g in Frame.of(program, ordered).graphs) <= 10:
