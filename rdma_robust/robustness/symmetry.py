@@ -4,14 +4,13 @@ An automorphism of a program permutes its threads, nodes, cells and registers, a
 to those of its image, such that the event graph of every thread becomes the event graph of its image: the same event
 types, guards, assignments and written values, and the same initial values. Values are never renamed.
 
-It maps the RDMA and SC traces of the program to RDMA and SC traces, since neither the axioms nor the order tables look at
-names, so it maps violating traces to violating traces of the same size, and in their normal form alpha.m.beta a pivot m of
-class c to one of class sigma(c). The instrumented program of one class thus reaches a target iff that of any other class in
-its orbit does, and it is enough to try one of them. The converse use, that traces of the other classes exist, is not needed.
-Whatever else leaves out pivot classes may leave out only those that no violating trace of least size has: then all classes
-of an orbit with such a trace are left, and the one tried here is among them.
+It maps the RDMA traces of the program to RDMA traces and the SC ones to SC ones, since neither the axioms nor the order
+tables look at names, hence violating traces to violating traces; and in their normal form alpha.m.beta a pivot m of class c
+to one of class sigma(c). So there is a violating trace with a pivot of class c iff there is one for any other class of its
+orbit, and it is enough to try one of them. Other reductions go with it if they leave out a class only where no violating
+trace has a pivot of it (as the filter does: such a class has no target): then they leave all of an orbit that matters.
 
-Each set of automorphisms will do, so that the search may look at a part of them and stop early. Event edges are compared in
+Any set of automorphisms will do, so the search may stop early. Event edges are compared in
 their order: programs that differ in the order of branches are not found to be symmetric.
 
 Source: C. N. Ip and D. L. Dill, Better verification through symmetry, 1996; generators along a base as in C. C. Sims,
@@ -36,7 +35,7 @@ _MAX_COMPARED = 3_000
 _MAX_THREADS = 64
 """Of more threads no symmetry is looked for."""
 
-Point = TypeVar("Point", int, PivotClass)
+_Element = TypeVar("_Element", int, PivotClass)
 
 _Place = str | Cell
 """What threads share: a node or a cell."""
@@ -57,6 +56,7 @@ class Automorphism:
     points: tuple[Mapping[int, int], ...]
 
     def image(self, c: PivotClass) -> PivotClass:
+        """Return the class of the images of the pivots of class `c`."""
         return PivotClass(self.threads[c.thread], self.cells[c.cell], c.writes)
 
 
@@ -242,14 +242,13 @@ class _Renaming:
     back: dict[int, int]
 
 
-def _orbit(start: Point, generators: Iterable[Callable[[Point], Point]]) -> dict[Point, None]:
+def _orbit(start: _Element, generators: Sequence[Callable[[_Element], _Element]]) -> dict[_Element, None]:
     """Return what the group of `generators` maps `start` to, in a fixed order."""
-    generators = list(generators)
     found = {start: None}
     todo = [start]
     while todo:
-        point = todo.pop()
-        new = [image for g in generators if (image := g(point)) not in found]
+        element = todo.pop()
+        new = [image for g in generators if (image := g(element)) not in found]
         found.update(dict.fromkeys(new))
         todo += new
     return found

@@ -113,7 +113,7 @@ def test_rings_have_their_rotations(n: int) -> None:
     frame = frame_of(ring(n))
     rotations = {tuple((i + k) % n for i in range(n)) for k in range(n)}
     assert group(check(frame), n) == rotations
-    classes = _Pivot(frame).classes
+    classes = _Pivot(frame, frozenset()).classes
     assert len(classes) == 2 * n
     assert representatives(classes, automorphisms(frame)) == classes[:2]
 
@@ -125,7 +125,7 @@ def test_equal_clients_have_all_permutations(n: int) -> None:
 
 def test_eight_equal_clients_are_one_orbit() -> None:
     frame = frame_of(clients(8))
-    one, eight = (_Pivot(frame_of(clients(2))).classes, _Pivot(frame).classes)
+    one, eight = (_Pivot(frame_of(clients(2)), frozenset()).classes, _Pivot(frame, frozenset()).classes)
     assert len(eight) == 4 * len(one)
     assert len(check(frame)) == 7
     assert 2 * len(representatives(eight, automorphisms(frame))) == len(one)
@@ -171,7 +171,7 @@ def test_unlike_threads_are_seen_before_any_comparison(monkeypatch: pytest.Monke
 
 def test_a_search_cut_short_finds_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = frame_of(clients(5))
-    classes = _Pivot(frame).classes
+    classes = _Pivot(frame, frozenset()).classes
     left = set()
     for most in (0, 20, 40, 60, 80, 120, 200, 300):
         monkeypatch.setattr(symmetry, "_MAX_COMPARED", most)
@@ -205,14 +205,14 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
 def test_the_default_of_the_instrumentation_is_without_reductions() -> None:
     program = load_program(ring(3), "ring.rdma")
     starts = {t.label.starts for t in instrument_pivot(program).targets if t.label}
-    assert starts == set(_Pivot(Frame.of(program, False)).classes)
+    assert starts == set(_Pivot(Frame.of(program, False), frozenset()).classes)
     fewer = {t.label.starts for t in instrument_pivot(program, False, frozenset({"symmetry"})).targets if t.label}
     assert len(fewer) * 3 == len(starts)
 
 
 def reaches(frame: Frame, c: PivotClass) -> bool:
     """Whether a target of this class is reachable, if it is the only one tried."""
-    pivot = _Pivot(frame)
+    pivot = _Pivot(frame, frozenset())
     pivot.__dict__["classes"] = (c,)
     result = explore(pivot.build(), Limits(states=20_000)).result
     assert not result.cut
@@ -225,7 +225,7 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     for seed in range(18):
         frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2))
         found = check(frame)
-        verdicts = {c: reaches(frame, c) for c in _Pivot(frame).classes}
+        verdicts = {c: reaches(frame, c) for c in _Pivot(frame, frozenset()).classes}
         for a in found:
             assert all(verdicts[a.image(c)] == v for c, v in verdicts.items()), f"seed {seed}"
             moved += sum(a.image(c) != c for c in verdicts)
@@ -235,13 +235,14 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
 
 
 def test_verdicts_of_random_symmetric_programs() -> None:
-    """With one class of each orbit, with all of them, and by brute force where that ends soon."""
+    """With one class of each orbit, with all of them, with all reductions, and by brute force where that ends soon."""
     verdicts: Counter[Verdict] = Counter()
     answered = fewer = 0
     for seed in range(1_000, 1_050):
         program, ordered = load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2)
         outcome, plain = (decide(program, replace(o, ordered_reads=ordered, max_states=20_000)) for o in (SYMMETRIC, PLAIN))
-        assert outcome.verdict is plain.verdict, f"seed {seed}"
+        with_others = decide(program, CheckOptions(ordered_reads=ordered, max_states=20_000))
+        assert outcome.verdict is plain.verdict is with_others.verdict, f"seed {seed}"
         verdicts[outcome.verdict] += 1
         fewer += outcome.counts.pivots < plain.counts.pivots
         if sum(len(g.edges) for g in Frame.of(program, ordered).graphs) <= 10:
