@@ -7,6 +7,7 @@ CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 WORKERS ?= 2
+BUILT_FROM := pyproject.toml setup.py $(wildcard rdma_robust/*/*.pyx)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long lint format litmus bench promote clean
@@ -43,6 +44,7 @@ promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` li
 
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f rdma_robust/vass/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
@@ -51,10 +53,10 @@ $(CREATED):
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(INSTALLED): pyproject.toml | $(CREATED)
+$(INSTALLED): $(BUILT_FROM) | $(CREATED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(DEV): pyproject.toml | $(CREATED)
+$(DEV): $(BUILT_FROM) | $(CREATED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(INSTALLED) $@

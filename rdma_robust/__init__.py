@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 if TYPE_CHECKING:
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.cfg import Program
-    from rdma_robust.options import CheckOptions, EngineName, Instrumentation
+    from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 
 __version__: Final = "0.1.0"
-KERNEL: Final = "python"
-"""The search kernel in use."""
+
+
+def _kernel() -> str:
+    try:
+        import_module(f"{__name__}.vass._kernel")
+    except ImportError:
+        return "python"
+    return "compiled"
+
+
+KERNEL: Final = _kernel()
+"""The search kernel in use: the extension module, or Python where that could not be built."""
 VERSION_TEXT: Final = f"rdma-robust {__version__}\nsearch kernel: {KERNEL}"
 TOOL: Final = {"name": "rdma-robust", "version": __version__, "kernel": KERNEL}
 """What reports say about their maker."""
@@ -54,12 +64,14 @@ class OptionValues(TypedDict, total=False):
 
     instrumentation: Instrumentation
     engine: EngineName
+    kernel: KernelName
     ordered_reads: bool
     await_loops: bool
     timeout: float | None
     max_states: int | None
     memory: int | None
     self_check: bool
+    reductions: frozenset[str]
 
 
 def parse(text: str, file: str = "<string>", *, await_loops: bool = False) -> Program:

@@ -13,8 +13,9 @@ from rdma_robust.program.model import Choose, CounterProgram
 from rdma_robust.program.promela import Legend, Promela, promela
 from rdma_robust.robustness.instrument import NIC_BITS, EventLabel
 from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import CLASS, instrument_pivot
+from rdma_robust.robustness.instrument_pivot import instrument_pivot
 from rdma_robust.robustness.instrument_plain import instrument_plain
+from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.vass.explicit import ExplicitVass, explicit, to_net
 from rdma_robust.vass.explicit_dot import write_dot
 from rdma_robust.vass.explicit_json import write_json

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Instrumentation = Literal["pivot", "paper"]
+KernelName = Literal["auto", "python"]
 EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
+
+REDUCTIONS: Final[Mapping[str, str]] = {
+    "filter": "only pivots on a critical cycle of the conflict graph are tried, without any there is no search",
+    "relevance": "states from which the cycle can no longer be closed, or no pivot started, are cut",
+    "dead": "values and marks that nobody can read any more are forgotten",
+    "por": "of independent steps of different threads only one order is searched",
+    "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",
+}
+"""The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
+
+ALL_REDUCTIONS: Final = frozenset(REDUCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +30,18 @@ class CheckOptions:
     of one search; None means no limit. `ordered_reads` sets the one open cell of the order table (nrR, nrR) to `qp`.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
-    for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values.
+    for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
+    kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
+    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`.
     """
 
     instrumentation: Instrumentation = "pivot"
     engine: EngineName = "auto"
+    kernel: KernelName = "auto"
     ordered_reads: bool = False
     await_loops: bool = False
     timeout: float | None = None
     max_states: int | None = None
     memory: int | None = None
     self_check: bool = False
+    reductions: frozenset[str] = ALL_REDUCTIONS

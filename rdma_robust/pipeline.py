@@ -18,7 +18,7 @@ from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
 from rdma_robust.robustness.event_graph import event_graph
 from rdma_robust.semantics.oracle import oracle_robust
 from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Progress
+from rdma_robust.vass.search import Progress, ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ def _show_events(program: Program, _options: CheckOptions) -> str:
 
 
 def _show_instrumented(program: Program, options: CheckOptions) -> str:
-    return show_program(INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads))
+    return show_program(INSTRUMENTATIONS[options.instrumentation](program, options))
 
 
 def _show_lowered(program: Program, options: CheckOptions) -> str:
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads)
+    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
     lowered = lower(instrumented)
     lowered.compile_all()
     lines = [f"control state: {', '.join(lowered.fields)}", f"initial: {lowered.initial}"]
@@ -89,7 +89,7 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(p.name for p in PASSES)}")
 
 
-def check_text(text: str, file: str, options: CheckOptions, progress: Progress | None = None) -> Outcome:
+def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore) -> Outcome:
     """Return the outcome for the program in `text`; `file` is for messages only.
 
     Raises ProgramError for an ill-formed program and InternalError where two methods disagree.
@@ -97,7 +97,7 @@ def check_text(text: str, file: str, options: CheckOptions, progress: Progress |
     return check_program(load_program(text, file, await_loops=options.await_loops), options, progress)
 
 
-def check_program(program: Program, options: CheckOptions, progress: Progress | None = None) -> Outcome:
+def check_program(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
     """Decide a loaded program, compare with the other methods if asked, and look at failed spin reads."""
     started = time.monotonic()
     outcome = decide(program, options, progress)

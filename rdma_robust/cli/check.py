@@ -21,10 +21,10 @@ from rdma_robust.cli.meter import Meter, wanted
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.stop import Stopped, released
 from rdma_robust.errors import UsageError
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports import json_report
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.exits import Exit
+from rdma_robust.reports.exits import Exit, worst
 from rdma_robust.reports.result import Result
 from rdma_robust.reports.summary import Summary, exit_of, summarise
 from rdma_robust.reports.text_report import TextReport
@@ -67,7 +67,7 @@ class _Run:
 
     def report(self, answer: Answer) -> None:
         result = answer.result
-        if not (self.request.quiet and result.verdict != "error"):
+        if not self.request.quiet or result.verdict == "error" or answer.uncertified:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
@@ -83,7 +83,11 @@ class _Run:
         if self.request.format == "text":
             self.out.line(self.text.totals(summary))
         elif self.request.format == "json":
-            options = dataclasses.asdict(self.request.options) | {"expect": self.request.expect}
+            chosen = self.request.options
+            options = dataclasses.asdict(chosen) | {
+                "expect": self.request.expect,
+                "reductions": [name for name in REDUCTIONS if name in chosen.reductions],
+            }
             self.out.line(json_report.layout(json_report.document(self.results(), summary, TOOL, options)))
         elif summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
@@ -116,6 +120,8 @@ def run_check(request: Request) -> Exit:
             time_s=time.monotonic() - started,
             stopped=stopped,
         )
+        if any(answer.uncertified for answer in run.answers.values()) and stopped is None:
+            summary = dataclasses.replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
         run.end(summary)
     return Exit(summary.exit_code)
 

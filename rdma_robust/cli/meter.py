@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 REFRESH_S = 0.1
+RATE_S = 1.0
 
 
 class Meter:
@@ -21,6 +22,7 @@ class Meter:
         self._progress = _progress() if on else None
         self._task = self._progress.add_task("deciding", total=total, states="") if self._progress else None
         self._drawn = 0.0
+        self._counted, self._since, self._rate = 0, time.monotonic(), ""
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -49,11 +51,18 @@ class Meter:
             self._progress.update(self._task, completed=number, states="")
             self.tick()
 
-    def search(self, states: int, _frontier: int) -> None:
-        """Show how far the search of the current program is."""
-        if self._progress and self._task is not None:
-            self._progress.update(self._task, states=f"{states:,} states")
-            self.tick()
+    def search(self, states: int, frontier: int) -> None:
+        """Show how far the search of the current program is: stored states, states a second, states to be expanded."""
+        if self._progress is None or self._task is None:
+            return
+        now = time.monotonic()
+        if states < self._counted:
+            self._counted, self._since = 0, now
+        if now - self._since >= RATE_S:
+            rate = f", {(states - self._counted) / (now - self._since):,.0f}/s"
+            self._counted, self._since, self._rate = states, now, rate
+        self._progress.update(self._task, states=f"{states:,} states{self._rate}, {frontier:,} to expand")
+        self.tick()
 
     def tick(self) -> None:
         """Redraw the line, but not more often than eyes need."""

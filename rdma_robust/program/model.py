@@ -97,14 +97,40 @@ class Body(Generic[Label]):
         for branch in self.then:
             yield from branch.paths(path)
 
+    def all_labels(self) -> Iterator[Label]:
+        """Yield the labels of all leaves."""
+        yield from self.labels
+        for branch in self.then:
+            yield from branch.all_labels()
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The shared cells that a command reads and writes, as bit masks. Two conflict if one writes what the other touches."""
+
+    reads: int = 0
+    writes: int = 0
+
+    def __or__(self, other: Footprint) -> Footprint:
+        return Footprint(self.reads | other.reads, self.writes | other.writes)
+
+    def conflicts(self, other: Footprint) -> bool:
+        return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
+
 
 @dataclass(frozen=True, slots=True)
 class Command(Generic[Label]):
-    """From location `source` to location `target` of one process."""
+    """From location `source` to location `target` of one process.
+
+    With a `footprint` the maker of the program vouches that on every run to a target this command can change places with
+    a neighbouring command of another process whose footprint does not conflict, and the run still reaches the target;
+    and that what a target needs of other processes conflicts with a command at the target's location.
+    """
 
     source: int
     target: int
     body: Body[Label]
+    footprint: Footprint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +156,8 @@ class CounterProgram(Generic[Label]):
 
     `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
     become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
-    greatest) for variables whose values are bounded by the source language in every reachable state.
+    greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
+    for variables that the instrumentation adds and that are below 1 << bits.
     """
 
     name: str
@@ -141,6 +168,7 @@ class CounterProgram(Generic[Label]):
     milestones: tuple[str, ...] = ()
     below: tuple[tuple[str, str], ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 def pc(process: int) -> str:

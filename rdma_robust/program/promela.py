@@ -18,8 +18,8 @@ from typing import Any
 from rdma_robust.language.expr import FALSE, TRUE, Const, names
 from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.program.intervals import Interval, hull
-from rdma_robust.program.liveness import reset_dead
 from rdma_robust.program.model import Command, CounterProgram, Target, pc
+from rdma_robust.program.path_liveness import reset_dead
 from rdma_robust.program.paths import SAVED, Path, paths
 from rdma_robust.program.promela_text import comment, identifiers, spell, type_for
 from rdma_robust.program.ranges import variable_intervals

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from rdma_robust.errors import InternalError
@@ -17,92 +17,88 @@ from rdma_robust.robustness.instrument import EventLabel
 from rdma_robust.robustness.instrument_paper import instrument_paper
 from rdma_robust.robustness.instrument_pivot import instrument_pivot
 from rdma_robust.robustness.lift import lift
-from rdma_robust.vass.lower import LoweredProgram, lower
-from rdma_robust.vass.search import Limits, Progress, SearchResult, breadth_first, depth_first, karp_miller
+from rdma_robust.vass.explore import Exploration, explore
+from rdma_robust.vass.search import Limits, Progress, SearchResult, ignore
 
-INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, bool], CounterProgram[EventLabel]]]] = {
-    "pivot": instrument_pivot,
-    "paper": instrument_paper,
+INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
+    "pivot": lambda program, options: instrument_pivot(program, options.ordered_reads, options.reductions),
+    "paper": lambda program, options: instrument_paper(program, options.ordered_reads),
 }
-ENGINES: Final[Mapping[str, Callable[..., SearchResult]]] = {
-    "bfs": breadth_first,
-    "dfs": depth_first,
-    "karp-miller": karp_miller,
-}
+Found = Exploration[EventLabel]
 
+NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
+"""The search that was not made."""
+
+_FAULT_STATES = 100_000
+"""States spent at most on the reachable faults of a program that is robust without a search."""
 
 _SHORTER_STATES = 2000
-"""States spent at least on a shorter witness: about 20 ms."""
+"""States spent at least on a shorter witness: about 20 ms in Python."""
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The lowered program and what the search found in it."""
-
-    engine: str
-    lowered: LoweredProgram[EventLabel]
-    result: SearchResult
+def search(program: CounterProgram[EventLabel], options: CheckOptions, limits: Limits, progress: Progress) -> Found:
+    """Search an instrumented program for a target."""
+    compiled = options.kernel != "python"
+    return explore(program, limits, progress, engine=options.engine, reduce="por" in options.reductions, compiled=compiled)
 
 
-def search(program: Program, options: CheckOptions, limits: Limits, progress: Progress | None = None) -> Decision:
-    """Instrument `program`, lower it and search for a target."""
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options.ordered_reads)
-    lowered = lower(instrumented)
-    engine = options.engine if options.engine != "auto" else "karp-miller" if lowered.dimension else "dfs"
-    result = ENGINES[engine](lowered, limits) if progress is None else ENGINES[engine](lowered, limits, progress)
-    return Decision(engine, lowered, result)
-
-
-def decide(program: Program, options: CheckOptions, progress: Progress | None = None) -> Outcome:
+def decide(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
     """Decide robustness of `program`.
 
-    ROBUST follows an exhausted search only; NOT_ROBUST carries a witness confirmed by the axioms; a search cut short by
-    a limit of `options` is UNKNOWN and says which limit and how far it got. Raises InternalError when the witness of a
-    reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
+    ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
+    faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
+    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Raises
+    InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
     deadline = None if options.timeout is None else started + options.timeout
     limits = Limits(deadline, options.max_states, options.memory)
-    decision = search(program, options, limits, progress)
-    result, labels = decision.result, decision.lowered.labels
+    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
+    by_filter = not instrumented.targets
+    if by_filter:
+        limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))
+    found = NOTHING if by_filter and not _can_go_wrong(instrumented) else search(instrumented, options, limits, progress)
+    result = found.result
     witness = None
     if result.target >= 0:
-        result = shorter(decision, limits)
+        short = shorter(instrumented, found, limits)
         verdict, reason = Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
-        target = decision.lowered.targets[result.target]
-        witness = lift(program, [labels[i] for i in result.run], target, options.ordered_reads)
+        target = instrumented.targets[short.result.target].label
+        witness = lift(program, short.run, target, options.ordered_reads)
+    elif by_filter:
+        verdict, reason = Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
     elif result.cut:
         verdict, reason = Verdict.UNKNOWN, cut_reason(result, options)
     else:
         verdict, reason = Verdict.ROBUST, "exhausted the search: no violating trace exists"
-    fired = [labels[i] for i in sorted(result.fired)]
+    fired = found.fired
     pivots = len({label.starts for label in fired} - {None})
     return Outcome(
         program,
         verdict,
         reason,
         options.instrumentation,
-        decision.engine,
-        Counts(result.states, result.transitions, pivots, decision.lowered.dimension),
+        found.engine,
+        Counts(result.states, result.transitions, pivots, found.dimension),
         time.monotonic() - started,
         witness,
         faults=_faults(fired),
-        faults_exact=verdict is Verdict.ROBUST,
+        faults_exact=verdict is Verdict.ROBUST and not result.cut,
         checked_by=("axioms",) if witness else (),
     )
 
 
-def shorter(decision: Decision, limits: Limits) -> SearchResult:
-    """Return the search result with a shortest run, if a breadth-first search of a similar size finds one.
+def _can_go_wrong(program: CounterProgram[EventLabel]) -> bool:
+    return any(label.edge.step.fault for p in program.processes for c in p.commands for label in c.body.all_labels())
 
-    Counts stay those of the deciding search.
-    """
-    found = decision.result
-    if decision.engine == "bfs":
+
+def shorter(program: CounterProgram[EventLabel], found: Found, limits: Limits) -> Found:
+    """Return a search with a shortest run, if a breadth-first one of a similar size finds it, else `found`."""
+    if found.engine == "bfs":
         return found
-    few = replace(limits, states=min(limits.states or sys.maxsize, 2 * found.states + _SHORTER_STATES))
-    short = breadth_first(decision.lowered, few)
-    return found if short.target < 0 else replace(found, target=short.target, run=short.run)
+    few = replace(limits, states=min(limits.states or sys.maxsize, 2 * found.result.states + _SHORTER_STATES))
+    short = explore(program, few, engine="bfs", reduce=False, compiled=found.compiled)
+    return found if short.result.target < 0 else short
 
 
 def cut_reason(result: SearchResult, options: CheckOptions) -> str:

@@ -243,6 +243,10 @@ class Frame:
         """Which counters are at most which others."""
         return tuple((self.early(qp), self.unpolled(qp)) for qp in self.polled)
 
+    def part_sizes(self) -> tuple[tuple[str, int], ...]:
+        """The bits of those :meth:`part_variables` that are sets."""
+        return ((CPU_BETA, len(self.graphs)), *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+
     def part_variables(self) -> tuple[tuple[str, int], ...]:
         """The variables both instrumentations use to keep the two parts RDMA-consistent, initially all 0."""
         return (

@@ -94,6 +94,7 @@ class _Paper:
             (self._target(),),
             below=frame.counter_order(),
             ranges=tuple((name, *frame.value_range) for name in values),
+            sizes=frame.part_sizes(),
         )
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:

@@ -18,7 +18,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from math import prod
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import (
@@ -33,23 +33,23 @@ from rdma_robust.language.expr import (
     conj,
     disj,
     equals,
-    names,
     negate,
     substitute,
 )
+from rdma_robust.program.liveness import forget_dead
 from rdma_robust.program.model import (
     Assign,
     Body,
     Choose,
     Command,
     CounterProgram,
+    Footprint,
     Process,
     Require,
     Statement,
     Target,
     Zero,
     leaf,
-    pc,
 )
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import (
@@ -64,43 +64,34 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
+from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
+from rdma_robust.robustness.relevance import ALPHA, BETA
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
-CLASS = "class"
 CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison", "poison_carried"
 ACCESSED, TAINT = "accessed_in_beta", "tainted"
 """Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
 
+LARGE = 4_000
+"""Combinations of program points from which on forgetting dead values pays: below, finding them costs more than it saves."""
 
-def instrument_pivot(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
-    """Return the counter program whose targets are reachable iff `program` is not robust."""
-    return _Pivot(Frame.of(program, ordered_reads)).build()
+
+def instrument_pivot(
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
+) -> CounterProgram[EventLabel]:
+    """Return the counter program whose targets are reachable iff `program` is not robust.
+
+    Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
+    no targets if no pivot class is left: then the program is robust.
+    """
+    frame = Frame.of(program, ordered_reads)
+    instrumented = _Pivot(frame, reductions).build()
+    large = "dead" in reductions and prod(len(graph.points) for graph in frame.graphs) >= LARGE
+    return forget_dead(instrumented) if large else instrumented
 
 
 @dataclass(frozen=True)
-class _Pivot:
-    frame: Frame
-
-    @cached_property
-    def classes(self) -> tuple[PivotClass, ...]:
-        """Every pivot class that has a site and a conflicting access elsewhere; class i has number i + 1."""
-        found: dict[PivotClass, None] = {}
-        for graph in self.frame.graphs:
-            for edge in graph.edges:
-                if edge.cell is not None and self.frame.bit(edge.cell):
-                    found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-        return tuple(c for c in found if any(self._may_start(e, c) for g in self.frame.graphs for e in g.edges))
-
-    @cached_property
-    def ahead(self) -> dict[PivotClass, frozenset[int]]:
-        """The program points of the pivot's thread from which it can still come to an event of the class."""
-        return {c: self.frame.graphs[c.thread].leading_to(e.source for e in self._sites(c)) for c in self.classes}
-
-    @cached_property
-    def value_dependent(self) -> frozenset[PivotClass]:
-        """Classes with a site whose guard depends on the value it reads."""
-        return frozenset(c for c in self.classes if any(VALUE.name in names(e.guard) for e in self._sites(c)))
-
+class _Pivot(PivotClasses):
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
         masks = (ACCESSED, TAINT, CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED)
@@ -113,7 +104,7 @@ class _Pivot:
             *((m, 0) for m in masks),
         )
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
             for g in frame.graphs
         )
         targets = tuple(t for c in self.classes for t in self._targets(c))
@@ -123,7 +114,12 @@ class _Pivot:
             *map(frame.carried, frame.carriers()),
             ALPHA_VALUE,
         )
-        ranges = tuple((name, *frame.value_range) for name in values)
+        cells, threads = len(frame.cells), len(frame.graphs)
+        sizes = {
+            **{ACCESSED: 2 * cells, TAINT: 2 * cells + threads, POISON: cells, POISON_CARRIED: threads},
+            **{CLASS: len(self.classes).bit_length()},
+            **dict(frame.part_sizes()),
+        }
         return CounterProgram(
             frame.program.name,
             variables,
@@ -132,69 +128,53 @@ class _Pivot:
             targets,
             (CLASS, CLOSED),
             frame.counter_order(),
-            ranges,
+            tuple((name, *frame.value_range) for name in values),
+            tuple(sizes.items()),
         )
 
-    def _sites(self, c: PivotClass) -> list[EventEdge]:
-        return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]
+    def _footprint(self, edge: EventEdge) -> Footprint:
+        """The cell that the event reads or writes.
 
-    def _may_start(self, edge: EventEdge, c: PivotClass) -> bool:
-        """Whether the edge's event can be the first of beta for a pivot of class `c`.
-
-        A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value.
+        Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
+        change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
+        beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
+        a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
-        if not conflicts(edge, c.cell, c.writes):
-            return False
-        cpu = edge.type in CPU_TYPES
-        return not (cpu and (edge.thread == c.thread or (c.writes and reads(edge))))
-
-    def _in(self, classes: list[PivotClass]) -> Expr:
-        """The current class is one of these."""
-        if not classes or len(classes) == len(self.classes):
-            return TRUE if classes else FALSE
-        mask = sum(1 << self._number(c) for c in classes)
-        return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
-
-    def _number(self, c: PivotClass) -> int:
-        return self.classes.index(c) + 1
+        bit = self.frame.bit(edge.cell)
+        return Footprint(bit * reads(edge), bit * writes(edge))
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
+        """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
+        kept = self.kept(edge)
         if edge.type is None:
-            keeps = self._in([c for c in self.classes if self._keeps_pivot(edge, c)])
-            allowed = disj(equals(Name(CLASS), Const(0)), keeps)
+            allowed = disj(equals(Name(CLASS), Const(0)), self.current_in(kept))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
-        first = Body((Require(equals(Name(CLASS), Const(0))),), (self._phase1(edge), *self._starts(edge)))
-        kept = [c for c in self.classes if self._keeps_pivot(edge, c)]
-        second = (
-            Body((Require(Name(CLASS)), Require(self._in(kept))), (self._alpha(edge), self._beta(edge))) if kept else None
-        )
-        return Body((), (first, second) if second else (first,))
+        first = (*self._phase1(edge), *self._starts(edge))
+        alternatives = []
+        if first:
+            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        if kept:
+            second = (self._alpha(edge), *self._beta(edge))
+            alternatives.append(Body((Require(Name(CLASS)), Require(self.current_in(kept))), second))
+        return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 
-    def _keeps_pivot(self, edge: EventEdge, c: PivotClass) -> bool:
-        return edge.thread != c.thread or edge.target in self.ahead[c]
-
-    def _phase1(self, edge: EventEdge) -> Body[EventLabel]:
+    def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.frame.first_part(edge)
-        return leaf(EventLabel(edge, 1), *effect(self.frame, edge), *counted)
+        ahead = self.start_ahead(edge)
+        return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
-        classes = [c for c in self.classes if self._may_start(edge, c) and self._keeps_pivot(edge, c)]
+        classes = [c for c in self.kept(edge) if self.may_start(edge, c)]
         if not classes:
             return []
-        options = tuple((self._number(c), self._ahead_now(edge, c)) for c in classes)
-        poisoned = Ite(self._in([c for c in self.classes if c.writes]), Const(self.frame.bit(edge.cell)), Const(0))
+        options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
+        poisoned = Ite(
+            self.current_in([c for c in self.classes if c.writes], edge), Const(self.frame.bit(edge.cell)), Const(0)
+        )
         statements = (Choose(CLASS, options), Assign(((POISON, poisoned),)), *self._into_beta(edge, Const(1)))
         labels = tuple(EventLabel(edge, 2, c) for c in classes)
         return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
-
-    def _ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
-        """The pivot's thread can still come to an event of the class."""
-        points = sorted(self.ahead[c])
-        if edge.thread == c.thread or len(points) == len(self.frame.graphs[c.thread].points):
-            return TRUE
-        mask = sum(1 << p for p in points)
-        return Binary("&", Binary(">>", Const(mask), Name(pc(c.thread))), Const(1))
 
     def _written_mark(self, cell: Cell | None) -> int:
         return self.frame.bit(cell) << len(self.frame.cells)
@@ -220,26 +200,46 @@ class _Pivot:
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
-        return self._in([c for c in self.classes if conflicts(edge, c.cell, c.writes)])
+        return self.current_in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
 
     def _own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
-        return self._in([c for c in self.classes if c.thread == edge.thread])
+        return self.current_in([c for c in self.classes if c.thread == edge.thread], edge)
 
-    def _spreading(self, edge: EventEdge, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
+    def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
         """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        marks = Const(self._thread_mark(edge.thread) | self._left_by(edge))
+        spread: Expr = Ite(taint, Binary("|", Name(TAINT), self._marks(edge, part)), Name(TAINT))
+        relevance = self.relevance
+        needed: tuple[Statement, ...] = ()
+        if relevance is not None:
+            spent = self.current_in(relevance.spent(edge), edge)
+            if spent != FALSE:
+                gone = _if(spent, self._thread_mark(edge.thread))
+                spread = Binary("&~", spread, gone)
+            needed = (Require(disj(Name(CLOSED), Name(TAINT))),)
+        if conj(taint, closing) == FALSE:
+            return (Assign(((TAINT, spread),)), *needed)
         closed = Name("closed'")
-        spread = Ite(taint, Binary("|", Name(TAINT), marks), Name(TAINT))
-        if closing == FALSE and self._meets_pivot(edge) == FALSE:
-            return (Assign(((TAINT, spread),)),)
         return (
             Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
             Assign(((CLOSED, closed), (TAINT, Ite(closed, Const(0), spread)))),
+            *needed,
         )
+
+    def _marks(self, edge: EventEdge, part: int) -> Expr:
+        """The marks of taint that the event leaves in this part."""
+        thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
+        if self.relevance is None:
+            return Const(thread | cell)
+        through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
+        through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
+        if through_thread == through_cell:
+            return _if(through_thread, thread | cell)
+        marks = (_if(through_thread, thread), _if(through_cell, cell))
+        return next((m for m, other in (marks, marks[::-1]) if other == Const(0)), Binary("|", *marks))
 
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
@@ -249,7 +249,9 @@ class _Pivot:
         return negate(self._forced(edge))
 
     def _cuts(self, edge: EventEdge) -> Expr:
-        """In beta the event would keep the pivot out of alpha: a CPU event of the pivot's own thread."""
+        """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
+        if self.relevance is not None:
+            return self.current_in(self.relevance.keeps_pivot_out(edge), edge)
         return self._own(edge) if edge.type in CPU_TYPES else FALSE
 
     def _poisons(self, edge: EventEdge) -> Expr:
@@ -260,16 +262,18 @@ class _Pivot:
         """The event stays in alpha: no rule forces it out."""
         taint = Assign((("taint'", self._taint(edge)),))
         closing = disj(self._meets_pivot(edge), self._own(edge))
-        spread = self._spreading(edge, Name("taint'"), closing)
+        spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
         statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
 
-    def _beta(self, edge: EventEdge) -> Body[EventLabel]:
+    def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event goes to beta: a rule forces it."""
         frame = self.frame
         meets = self._meets_pivot(edge)
+        if self._cuts(edge) == TRUE:
+            return []
         if edge.type is EventType.P:
-            return self._beta_poll(edge)
+            return [self._beta_poll(edge)]
         taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
         statements = (
             Require(self._forced(edge)),
@@ -277,7 +281,7 @@ class _Pivot:
             taint,
             *self._into_beta(edge, Name("taint'")),
         )
-        return Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))
+        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))]
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
@@ -285,7 +289,7 @@ class _Pivot:
         updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
         if bit:
             updates.append(set_bit(ACCESSED, self._left_by(edge)))
-        spread = self._spreading(edge, taint, self._own(edge))
+        spread = self._spreading(edge, BETA, taint, self._own(edge))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
@@ -293,7 +297,7 @@ class _Pivot:
         frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
         if not frozen or not writes(edge) or edge.cell is None:
             return []
-        first = conj(self._in(frozen), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
+        first = conj(self.current_in(frozen, edge), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
@@ -318,7 +322,7 @@ class _Pivot:
         assert edge.remote is not None
         early = frame.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
-        spread = self._spreading(edge, Name("taint'"), FALSE)
+        spread = self._spreading(edge, BETA, Name("taint'"), FALSE)
         (counted,) = frame.second_part(edge)
         again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
         first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
@@ -334,16 +338,25 @@ class _Pivot:
             else here
         )
         found: list[Target[EventLabel | None]] = []
-        for edge in self._sites(c):
+        for edge in self.sites(c):
             allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
             condition = conj(
-                equals(Name(CLASS), Const(self._number(c))),
+                equals(Name(CLASS), Const(self.number(c))),
                 Name(CLOSED),
                 allowed,
                 substitute(edge.guard, {VALUE.name: value}),
             )
             found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
         return found
+
+
+def _if(condition: Expr, marks: int) -> Expr:
+    """`marks` where `condition` holds, else none."""
+    match condition:
+        case Const(holds):
+            return Const(marks if holds else 0)
+        case _:
+            return Ite(condition, Const(marks), Const(0))
 
 
 def _copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:

@@ -7,7 +7,7 @@ Counters with a proven bound become finite variables; the others are the VASS's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -27,6 +27,7 @@ from rdma_robust.program.model import (
     Zero,
     pc,
 )
+from rdma_robust.vass.independence import LONGEST_CHAIN, independence
 from rdma_robust.vass.model import Control, Effect
 
 Label = TypeVar("Label")
@@ -39,40 +40,86 @@ _MAX_SPELT = 70
 _CALLS = {"/": "divide", "%": "modulo"}
 
 
+@dataclass(frozen=True, slots=True)
+class Chain(Generic[Label]):
+    """The label of several transitions taken at once."""
+
+    labels: tuple[Label, ...]
+
+
+def single(labels: Iterable[Any]) -> list[Any]:
+    """Return the labels with those of chains one by one."""
+    return [one for label in labels for one in (label.labels if isinstance(label, Chain) else (label,))]
+
+
 class LoweredProgram(Generic[Label]):
     """The :class:`~rdma_robust.vass.model.Vass` of a counter program.
 
     `labels[i]` is the label of transition i, `targets[i]` that of target i; `fields` names the entries of a control
-    state, `unbounded` the counters. Transitions are compiled, and numbered, when a process first comes to a location;
-    `compile_all` does it at once.
+    state, `unbounded` the counters: those without a proven bound, or all of them if not `bounded`; then neither bounds nor
+    :class:`Zero` and :class:`Forget` have a say. Transitions are compiled, and numbered, when a process first comes to a
+    location; `compile_all` does it at once.
     """
 
-    def __init__(self, program: CounterProgram[Label]) -> None:
-        bounds = counter_bounds(program)
+    def __init__(self, program: CounterProgram[Label], bounded: bool = True) -> None:
+        bounds = counter_bounds(program) if bounded else dict.fromkeys(program.counters)
         self.unbounded = tuple(c for c in program.counters if bounds[c] is None)
-        bounded = tuple(c for c in program.counters if bounds[c] is not None)
+        finite = tuple(c for c in program.counters if bounds[c] is not None)
         pcs = ((pc(i), p.entry) for i, p in enumerate(program.processes))
-        start = (*pcs, *program.variables, *((c, 0) for c in bounded))
+        start = (*pcs, *program.variables, *((c, 0) for c in finite))
         self.fields = tuple(name for name, _ in start)
         self.initial: Control = tuple(value for _, value in start)
         self.targets = tuple(t.label for t in program.targets)
         self.max_rank = len(program.milestones)
         writer = _Writer(self.fields, self.unbounded)
-        self.labels: list[Label] = writer.labels
+        self.labels: list[Label | Chain[Label]] = writer.labels
         self.effects = writer.effects
         self.target: Callable[[Control], int] = writer.target_test(program)
         self.rank: Callable[[Control], int] = writer.rank(program.milestones)
+        self._independence = independence(program)
+        self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
+        self._chains: dict[tuple[int, ...], int] = {}
         self._moves = tuple(_Moves(writer, i, p) for i, p in enumerate(program.processes))
 
     @property
     def dimension(self) -> int:
         return len(self.unbounded)
 
-    def successors(self, state: Control) -> list[tuple[int, Control, int]]:
+    def successors(self, state: Control, members: int = -1) -> list[tuple[int, Control, int]]:
+        """Return the successors of a state, by moves of the processes in the bit mask `members`."""
         out: list[tuple[int, Control, int]] = []
-        for moves, location in zip(self._moves, state, strict=False):
-            moves[location](state, out.append)
+        for process, (moves, location) in enumerate(zip(self._moves, state, strict=False)):
+            if members >> process & 1:
+                moves[location](state, out.append)
         return out
+
+    def expansions(self, state: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
+        """Yield the successors by each closed set of processes, see :mod:`rdma_robust.vass.independence`."""
+        if self._independence is None:
+            yield False, self.successors(state)
+            return
+        for members, cyclic in self._independence.clusters(state):
+            yield cyclic, [self._settled(state, s) for s in self.successors(state, members)]
+
+    def _settled(self, before: Control, successor: tuple[int, Control, int]) -> tuple[int, Control, int]:
+        """Extend a transition by those at local locations that follow, see :mod:`rdma_robust.vass.independence`."""
+        assert self._independence is not None
+        first, state, effect = successor
+        mover = next((i for i in range(len(self._moves)) if state[i] != before[i]), -1)
+        taken = [first]
+        while mover >= 0 and len(taken) <= LONGEST_CHAIN and self._independence.places[mover][state[mover]].local:
+            following = self.successors(state, 1 << mover)
+            if len(following) != 1 or self.effects[following[0][2]] != self._no_effect or self.target(state) >= 0:
+                break
+            taken.append(following[0][0])
+            state = following[0][1]
+        if len(taken) == 1:
+            return successor
+        chain = tuple(taken)
+        if chain not in self._chains:
+            self._chains[chain] = len(self.labels)
+            self.labels.append(Chain(tuple(single(self.labels[i] for i in chain))))
+        return self._chains[chain], state, effect
 
     def compile_all(self) -> None:
         for moves in self._moves:
@@ -80,9 +127,9 @@ class LoweredProgram(Generic[Label]):
                 moves[location]
 
 
-def lower(program: CounterProgram[Label]) -> LoweredProgram[Label]:
-    """Compile `program`; see the module's docstring."""
-    return LoweredProgram(program)
+def lower(program: CounterProgram[Label], bounded: bool = True) -> LoweredProgram[Label]:
+    """Compile `program`; see the module's docstring. Without `bounded` every counter stays a counter of the VASS."""
+    return LoweredProgram(program, bounded)
 
 
 class _Moves(dict[int, Move]):

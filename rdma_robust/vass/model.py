@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,10 @@ class Vass(Protocol):
 
     `successors(control)` returns (transition, control', effect) triples, indices into `transitions()` and `effects`;
     `target(control)` is the index of the target that holds there, or -1. All counters start at 0.
+
+    `expansions(control)` yields parts of the successors, all of them last: a search may expand the first part of which some
+    transition is enabled and, where the part says so, some successor of the same rank has not been expanded yet; it still
+    reaches a target if there is a reachable one.
     """
 
     @property
@@ -38,6 +42,8 @@ class Vass(Protocol):
     def effects(self) -> Sequence[Effect]: ...
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]: ...
+
+    def expansions(self, control: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]: ...
 
     def target(self, control: Control) -> int: ...
 

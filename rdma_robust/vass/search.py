@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import resource
-import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rdma_robust.vass.model import Control, Marking, Vass
-
-OMEGA = sys.maxsize
-"""Stands for 'any number' in a marking; real markings stay far below it, which :func:`_fire` checks."""
+from rdma_robust.vass.tree import Node, covers, fire, pump, realise
 
 _CHECK_EVERY = 2048
 _CHECK_TREE_EVERY = 64
@@ -31,7 +28,7 @@ class Limits:
         """Return the name of the limit of time or memory that is reached, or ''."""
         if self.deadline is not None and time.monotonic() >= self.deadline:
             return "time"
-        if self.memory is not None and _resident_mebibytes() >= self.memory:
+        if self.memory is not None and resident_mebibytes() >= self.memory:
             return "memory"
         return ""
 
@@ -57,24 +54,32 @@ Progress = Callable[[int, int], None]
 """Called now and then with the number of stored states and of states left to expand."""
 
 
-def _ignore(_states: int, _frontier: int) -> None:
+def ignore(_states: int, _frontier: int) -> None:
     return None
 
 
-def breadth_first(vass: Vass, limits: Limits, progress: Progress = _ignore) -> SearchResult:
+def breadth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
     """Explore exact markings, shortest runs first; complete iff the reachable state space is finite."""
-    return _explore(vass, limits, progress, None, False) if vass.dimension else _finite(vass, limits, progress, None)
+    return (
+        _explore(vass, limits, progress, reduce, None, accelerate=False)
+        if vass.dimension
+        else _finite(vass, limits, progress, reduce, None)
+    )
 
 
-def depth_first(vass: Vass, limits: Limits, progress: Progress = _ignore) -> SearchResult:
+def depth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
     """Explore exact markings, states of the highest rank first and the newest of them; complete as above.
 
     Reaches a target after far fewer states than :func:`breadth_first`, by a run that need not be shortest.
     """
-    return _explore(vass, limits, progress, vass, False) if vass.dimension else _finite(vass, limits, progress, vass)
+    return (
+        _explore(vass, limits, progress, reduce, vass, accelerate=False)
+        if vass.dimension
+        else _finite(vass, limits, progress, reduce, vass)
+    )
 
 
-def karp_miller(vass: Vass, limits: Limits, progress: Progress = _ignore) -> SearchResult:
+def karp_miller(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
     """Decide coverability: always complete unless a limit is reached.
 
     A node is dropped only if a stored node of the same control state has a marking at least as large, and no stored
@@ -83,14 +88,19 @@ def karp_miller(vass: Vass, limits: Limits, progress: Progress = _ignore) -> Sea
 
     Source: Karp and Miller 1969; normal-form.md, part 3.
     """
-    return _explore(vass, limits, progress, vass, True) if vass.dimension else _finite(vass, limits, progress, vass)
+    return (
+        _explore(vass, limits, progress, reduce, vass, accelerate=True)
+        if vass.dimension
+        else _finite(vass, limits, progress, reduce, vass)
+    )
 
 
-def _finite(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None) -> SearchResult:
+def _finite(vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_rank: Vass | None) -> SearchResult:
     initial = vass.initial
     order = [initial]
     parents: list[tuple[int, int]] = [(-1, -1)]
-    seen = {initial}
+    seen = {initial: 0}
+    expanded = bytearray(1)
     fired: set[int] = set()
     transitions = 0
     cut = ""
@@ -98,6 +108,10 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None
     def result(target: int, at: int, done: int, cut: str = "") -> SearchResult:
         run = _path(parents, at) if target >= 0 else ()
         return SearchResult(target, run, len(order), transitions, frozenset(fired), cut, len(order) - done)
+
+    def done_with(control: Control, successors: list[Control]) -> bool:
+        same = (s for s in successors if vass.rank(s) == vass.rank(control))
+        return all(expanded[seen[s]] if s in seen else 0 for s in same)
 
     found = vass.target(initial)
     if found >= 0:
@@ -110,7 +124,10 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None
             if cut := limits.exceeded():
                 return result(-1, 0, done, cut)
         done += 1
-        successors = vass.successors(order[at])
+        expanded[at] = 1
+        for guarded, successors in _parts(vass, order[at], reduce):
+            if successors and not (guarded and done_with(order[at], [s for _, s, _ in successors])):
+                break
         transitions += len(successors)
         for label, after, _ in successors:
             fired.add(label)
@@ -118,7 +135,8 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None
                 continue
             if limits.states is not None and len(order) >= limits.states:
                 return result(-1, 0, done - 1, "states")
-            seen.add(after)
+            seen[after] = len(order)
+            expanded.append(0)
             agenda.push(len(order), after)
             order.append(after)
             parents.append((at, label))
@@ -126,6 +144,19 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None
             if found >= 0:
                 return result(found, len(order) - 1, done)
     return result(-1, 0, done)
+
+
+def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, list[tuple[int, Control, int]]]]:
+    """What may be expanded instead of all successors, in the order of preference; see :class:`Vass`."""
+    return vass.expansions(control) if reduce else ((False, vass.successors(control)),)
+
+
+def _enabled(
+    vass: Vass, marking: Marking, successors: list[tuple[int, Control, int]]
+) -> list[tuple[int, Control, int, Marking]]:
+    """The successors whose effect the marking allows, with the marking after it."""
+    fired = ((label, control, effect, fire(vass.effects, marking, effect)) for label, control, effect in successors)
+    return [(label, control, effect, after) for label, control, effect, after in fired if after is not None]
 
 
 def _path(parents: list[tuple[int, int]], node: int) -> tuple[int, ...]:
@@ -154,27 +185,20 @@ class _Agenda:
         return None
 
 
-@dataclass(slots=True)
-class _Node:
-    """A node of the Karp-Miller tree. `pumps` are the cycles (transition, effect indices) that produced its omegas."""
-
-    control: Control
-    marking: Marking
-    parent: int
-    label: int
-    effect: int
-    pumps: list[tuple[tuple[int, ...], tuple[int, ...]]]
-
-
-def _explore(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | None, accelerate: bool) -> SearchResult:
-    nodes = [_Node(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
+def _explore(
+    vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_rank: Vass | None, *, accelerate: bool
+) -> SearchResult:
+    nodes = [Node(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
     by_control: dict[Control, list[int]] = {vass.initial: [0]}
     fired: set[int] = set()
     transitions = 0
 
     def result(target: int, at: int, done: int, cut: str = "") -> SearchResult:
-        run = _realise(vass, nodes, at) if target >= 0 else ()
+        run = realise(vass.effects, nodes, at) if target >= 0 else ()
         return SearchResult(target, run, len(nodes), transitions, frozenset(fired), cut, len(nodes) - done)
+
+    def covered(control: Control, marking: Marking) -> bool:
+        return any(covers(nodes[i].marking, marking) for i in by_control.get(control, ()))
 
     found = vass.target(vass.initial)
     if found >= 0:
@@ -188,114 +212,31 @@ def _explore(vass: Vass, limits: Limits, progress: Progress, by_rank: Vass | Non
                 return result(-1, 0, done, cut)
         done += 1
         node = nodes[at]
-        for label, control, effect in vass.successors(node.control):
-            marking = _fire(vass, node.marking, effect)
-            if marking is None:
-                continue
+        for guarded, successors in _parts(vass, node.control, reduce):
+            enabled = _enabled(vass, node.marking, successors)
+            same = ((s, marking) for _, s, _, marking in enabled if vass.rank(s) == vass.rank(node.control))
+            if enabled and not (guarded and all(covered(s, marking) for s, marking in same)):
+                break
+        for label, control, effect, marking in enabled:
             transitions += 1
             fired.add(label)
-            siblings = by_control.setdefault(control, [])
-            if any(_covers(nodes[i].marking, marking) for i in siblings):
+            if covered(control, marking):
                 continue
+            siblings = by_control.setdefault(control, [])
             if limits.states is not None and len(nodes) >= limits.states:
                 return result(-1, 0, done - 1, "states")
-            new = _Node(control, marking, at, label, effect, [])
+            new = Node(control, marking, at, label, effect, [])
             if accelerate:
-                _accelerate(nodes, siblings, new)
+                pump(nodes, siblings, new)
             siblings.append(len(nodes))
             agenda.push(len(nodes), control)
             nodes.append(new)
-            if len(siblings) == 1:
-                found = vass.target(control)
-                if found >= 0:
-                    return result(found, len(nodes) - 1, done)
+            if len(siblings) == 1 and (found := vass.target(control)) >= 0:
+                return result(found, len(nodes) - 1, done)
     return result(-1, 0, done)
 
 
-def _fire(vass: Vass, marking: Marking, effect: int) -> Marking | None:
-    """Return the marking after a transition with this effect, or None where it is not enabled."""
-    e = vass.effects[effect]
-    out = []
-    for value, guard, delta in zip(marking, e.guard, e.delta, strict=True):
-        if value == OMEGA:
-            out.append(OMEGA)
-        elif value < guard:
-            return None
-        else:
-            out.append(value + delta)
-    if any(value > OMEGA // 2 and value != OMEGA for value in out):
-        raise OverflowError("a counter came near the number that stands for omega")
-    return tuple(out)
-
-
-def _covers(large: Marking, small: Marking) -> bool:
-    return all(a >= b for a, b in zip(large, small, strict=True))
-
-
-def _accelerate(nodes: list[_Node], siblings: list[int], new: _Node) -> None:
-    """Set to omega what a cycle from an ancestor of the same control state to `new` increases; record the cycle."""
-    smaller = {i for i in siblings if _covers(new.marking, nodes[i].marking)}
-    at = new.parent
-    labels, effects = [new.label], [new.effect]
-    while smaller and at >= 0:
-        ancestor = nodes[at]
-        if at in smaller and _covers(new.marking, ancestor.marking) and new.marking != ancestor.marking:
-            raised = tuple(OMEGA if b != OMEGA and b > a else b for a, b in zip(ancestor.marking, new.marking, strict=True))
-            if raised != new.marking:
-                new.pumps.append((tuple(reversed(labels)), tuple(reversed(effects))))
-                new.marking = raised
-        smaller.discard(at)
-        labels.append(ancestor.label)
-        effects.append(ancestor.effect)
-        at = ancestor.parent
-
-
-def _realise(vass: Vass, nodes: list[_Node], at: int) -> tuple[int, ...]:
-    """Return a run with exact markings that reaches the control state of node `at`, pumping recorded cycles as needed.
-
-    Going backwards from the node, `need` has what each omega counter must hold at that point of the run; counters that
-    are finite in a node hold exactly the node's number there and need no bookkeeping.
-    """
-    run: list[int] = []
-    need = [0] * vass.dimension
-    while nodes[at].parent >= 0:
-        node, parent = nodes[at], nodes[nodes[at].parent]
-        markings = [_fire(vass, parent.marking, node.effect)]
-        for _, effects in node.pumps:
-            markings.append(_pumped(vass, markings[-1], effects))
-        for (labels, effects), before, after in zip(
-            reversed(node.pumps), reversed(markings[:-1]), reversed(markings[1:]), strict=True
-        ):
-            assert before is not None and after is not None
-            delta = [sum(vass.effects[e].delta[c] for e in effects) for c in range(vass.dimension)]
-            raised = [c for c in range(vass.dimension) if before[c] != OMEGA and after[c] == OMEGA]
-            times = max(-(-(need[c] - before[c]) // delta[c]) for c in raised)
-            for _ in range(max(0, times)):
-                for label, effect in zip(reversed(labels), reversed(effects), strict=True):
-                    run.append(label)
-                    need = _needed(vass, need, effect)
-            need = [0 if before[c] != OMEGA else need[c] for c in range(vass.dimension)]
-        run.append(node.label)
-        need = _needed(vass, need, node.effect)
-        need = [0 if parent.marking[c] != OMEGA else need[c] for c in range(vass.dimension)]
-        at = node.parent
-    return tuple(reversed(run))
-
-
-def _pumped(vass: Vass, marking: Marking | None, effects: tuple[int, ...]) -> Marking:
-    """Return `marking` with omega where the cycle has a positive effect."""
-    assert marking is not None
-    gains = (sum(vass.effects[e].delta[c] for e in effects) for c in range(vass.dimension))
-    return tuple(OMEGA if value == OMEGA or gain > 0 else value for value, gain in zip(marking, gains, strict=True))
-
-
-def _needed(vass: Vass, after: list[int], effect: int) -> list[int]:
-    """The least marking from which a transition is enabled and leaves at least `after`."""
-    e = vass.effects[effect]
-    return [max(g, a - d) for a, g, d in zip(after, e.guard, e.delta, strict=True)]
-
-
-def _resident_mebibytes() -> int:
+def resident_mebibytes() -> int:
     """Resident memory of this process now (where the system tells), else its peak."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm:

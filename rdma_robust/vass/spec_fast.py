@@ -10,24 +10,32 @@ import re
 from collections.abc import Mapping
 
 from rdma_robust.vass.net import Vector
-from rdma_robust.vass.spec_syntax import Constraint, Word
+from rdma_robust.vass.spec_tree import MAX_DIGITS, Constraint, Word
 
 _BLANK = r"[ \t\r\n\f\v]*+"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
-_NUMBER = r"[0-9]++"
-_GUARD = f"({_NAME}){_BLANK}>={_BLANK}({_NUMBER})"
-_UPDATE = f"({_NAME}){_BLANK}'{_BLANK}={_BLANK}({_NAME}){_BLANK}([+-]){_BLANK}({_NUMBER})"
+_NUMBER = f"[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"
+
+
+def _guard(name: str, number: str) -> str:
+    return f"{name}{_BLANK}>={_BLANK}{number}"
+
+
+def _update(name: str, sign: str, number: str) -> str:
+    return f"{name}{_BLANK}'{_BLANK}={_BLANK}{name}{_BLANK}(?:{sign}{_BLANK}{number})?+"
 
 
 def _list(item: str) -> str:
-    item = item.replace("(", "").replace(")", "")
     return f"{item}{_BLANK}(?:,{_BLANK}{item}{_BLANK})*+"
 
 
 _NAMES = re.compile(f"vars{_BLANK}(?:{_NAME}{_BLANK})*+")
 _WORD = re.compile(_NAME)
-_RULE = re.compile(f"{_BLANK}(?:{_list(_GUARD)}|true{_BLANK})->{_BLANK}(?:{_list(_UPDATE)})?+;")
-_GUARDS, _UPDATES = re.compile(_GUARD), re.compile(_UPDATE)
+_RULE = re.compile(
+    f"{_BLANK}(?:{_list(_guard(_NAME, _NUMBER))}|true{_BLANK})->{_BLANK}(?:{_list(_update(_NAME, '[+-]', _NUMBER))})?+;"
+)
+_GUARDS = re.compile(_guard(f"({_NAME})", f"({_NUMBER})"))
+_UPDATES = re.compile(_update(f"({_NAME})", "([+-])", f"({_NUMBER})"))
 _CONSTRAINT = re.compile(
     rf"{_BLANK}(,?){_BLANK}({_NAME}){_BLANK}"
     rf"(?:(>=|=){_BLANK}({_NUMBER})|(in){_BLANK}\[{_BLANK}({_NUMBER}){_BLANK},{_BLANK}({_NUMBER}){_BLANK}\])"
@@ -59,10 +67,10 @@ def rule(text: str, start: int, end: int, places: Mapping[str, int]) -> tuple[Ve
             place = places[name]
             if source != name or place in delta:
                 return None
-            delta[place] = int(sign + digits)
+            delta[place] = int(sign + (digits or "0"))
             if sign == "-":
                 guard[place] = max(int(digits), guard.get(place, 0))
-    except (KeyError, ValueError):  # a place that is not declared; a number of thousands of digits
+    except KeyError:  # a place that is not declared
         return None
     return tuple(sorted(item for item in guard.items() if item[1])), tuple(sorted(item for item in delta.items() if item[1]))
 

@@ -11,17 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.vass import spec_fast
 from rdma_robust.vass.net import Net, NetTransition, Vector
-from rdma_robust.vass.spec_syntax import (
-    Constraint,
-    Rule,
-    SpecSyntaxError,
-    Update,
-    Word,
-    parse_constraints,
-    parse_names,
-    parse_rule,
-    show_at,
-)
+from rdma_robust.vass.spec_tree import MAX_DIGITS, Constraint, Rule, SpecSyntaxError, Update, Word, show_at
 
 SECTIONS: Final = ("vars", "rules", "init", "target", "invariants")
 _OPTIONAL: Final = "invariants"
@@ -50,7 +40,6 @@ class _Reader:
         self.text = re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), source) if "#" in source else source
         self.line_starts = [0, *(end.end() for end in re.finditer("\n", source))]
         self.places: dict[str, int] = {}
-        self.places_known = True
 
     def net(self) -> Net:
         sections = self._sections()
@@ -78,13 +67,8 @@ class _Reader:
         sections: dict[str, tuple[int, int]] = {}
         for (word, at), end in zip(found, ends, strict=True):
             if len(sections) == len(SECTIONS) or word != SECTIONS[len(sections)]:
-                again = (
-                    "a second time" if word in sections else "too early" if word in SECTIONS[len(sections) :] else "too late"
-                )
-                order = (
-                    "the sections are `vars`, `rules`, `init`, `target` and perhaps `invariants`, once each, in this order"
-                )
-                self._error(at, at + len(word), f"the section {quote(word)} begins {again}", hint=order)
+                again = "a second time" if word in sections else "too early"
+                self._error(at, at + len(word), f"the section {quote(word)} begins {again}", hint=_ORDER)
                 break
             sections[word] = (at, end)
         return sections
@@ -100,6 +84,8 @@ class _Reader:
         names = spec_fast.names(self.text, start, end)
         if names is not None:
             return names
+        from rdma_robust.vass.spec_syntax import parse_names  # noqa: PLC0415 - slow, and seldom needed
+
         first: dict[str, Word] = {}
         try:
             for word in parse_names(self.text, start, end):
@@ -108,13 +94,15 @@ class _Reader:
                     self._error_at(word, f"the place {quote(word.text)} is declared twice", f"first in line {line}")
         except SpecSyntaxError as error:
             self._syntax_error(error)
-            self.places_known = False
+            self.report.raise_errors()  # without the places, nothing else makes sense
         return list(first)
 
     def _groups(self, section: str, start: int, end: int) -> list[list[Constraint]]:
         groups = spec_fast.conjunctions(section, self.text, start, end)
         if groups is not None:
             return groups
+        from rdma_robust.vass.spec_syntax import parse_constraints  # noqa: PLC0415
+
         try:
             return parse_constraints(section, self.text, start, end)
         except SpecSyntaxError as error:
@@ -139,6 +127,11 @@ class _Reader:
             start = last
 
     def _rule(self, start: int, end: int) -> tuple[Vector, Vector]:
+        if self.report.full:
+            self._error(start, end, "not read after so many errors")
+            return (), ()
+        from rdma_robust.vass.spec_syntax import parse_rule  # noqa: PLC0415
+
         try:
             rule = parse_rule(self.text, start, end)
         except SpecSyntaxError as error:
@@ -156,7 +149,7 @@ class _Reader:
             guard[place] = max(low, guard.get(place, 0))
         for update in rule.updates:
             place = self._place(update.place)
-            if place in delta and self.places_known:
+            if place >= 0 and place in delta:
                 self._error_at(update.place, f"{quote(update.place.text)} is updated twice in one rule")
             delta[place] = self._change(update)
             guard[place] = max(-delta[place], guard.get(place, 0))
@@ -217,17 +210,16 @@ class _Reader:
     def _place(self, word: Word) -> int:
         """Return the index of a place, -1 for an unknown one, which is reported."""
         place = self.places.get(word.text, -1)
-        if place < 0 and self.places_known:
+        if place < 0:
             hint = did_you_mean(word.text, self.places) or "every place is declared in the section `vars`"
             self._error_at(word, f"there is no place {quote(word.text)}", hint)
         return place
 
     def _number(self, word: Word) -> int:
-        try:
-            return int(word.text)
-        except ValueError:
-            self._error_at(word, f"this number is too long: {len(word.text):,} digits")
+        if len(word.text) > MAX_DIGITS:
+            self._error_at(word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
             return 0
+        return int(word.text)
 
     # ---- messages
 

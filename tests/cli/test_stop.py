@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 def running(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Start the command in a process group of its own and wait until it has reported `a.rdma`."""
     process = subprocess.Popen(
-        [COMMAND, "a.rdma", "b.rdma", "--timeout", "100", *arguments],
+        [COMMAND, "a.rdma", "b.rdma", "--timeout", "100", "--reductions", "none", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,14 +8,16 @@ import pytest
 
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.decide import ENGINES, decide
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
 from rdma_robust.semantics.outcomes import explore_outcomes
 from rdma_robust.semantics.values import is_loop_free
+from rdma_robust.vass import kernel
+from rdma_robust.vass.explore import ENGINES, explore
 from rdma_robust.vass.lower import lower
 from rdma_robust.vass.search import Limits
 from tests.litmus.goldens import EXPECTED, PROGRAMS, golden_path, load, measure_paper, measure_pivot, read_golden
 from tests.support.compare import by_oracle
+from tests.support.searches import comparable
 from tests.support.unroll import unrolled
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
@@ -37,11 +39,21 @@ def test_pivot_verdict_and_golden(path: Path) -> None:
 @each_program
 def test_every_engine(path: Path) -> None:
     """Engines with exact counters need not end where a counter is unbounded; then they must at least not contradict."""
-    lowered = lower(instrument_pivot(load(path)))
+    lowered = lower(INSTRUMENTATIONS["pivot"](load(path), CheckOptions()))
     for name, engine in ENGINES.items():
         may_be_cut = lowered.dimension > 0 and name != "karp-miller"
         result = engine(lowered, Limits(states=500 if may_be_cut else None))
         assert (result.target >= 0) == (expected(path) == "not-robust") or (may_be_cut and result.cut), name
+
+
+@pytest.mark.skipif(not kernel.AVAILABLE, reason="the compiled kernel is not installed: it is not compared with Python")
+@each_program
+def test_the_kernel_finds_what_the_search_in_python_finds(path: Path) -> None:
+    program = INSTRUMENTATIONS["pivot"](load(path), CheckOptions())
+    limits = Limits(states=3_000)
+    compiled, plain = explore(program, limits), explore(program, limits, compiled=False)
+    assert compiled.compiled and not plain.compiled
+    assert comparable(compiled) == comparable(plain)
 
 
 @each_program

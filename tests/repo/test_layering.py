@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "vass": ("errors", "language.diagnose", "language.expr", "program", "vass", "grammars"),
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
+    "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
     "reports": (
         "errors",
@@ -32,6 +33,7 @@ MAY_IMPORT = {
         "semantics.outcomes",
         "semantics.relation",
         "semantics.trace",
+        "vass.net",
         "reports",
     ),
     "cli": (
@@ -42,6 +44,12 @@ MAY_IMPORT = {
         "language.load",
         "semantics.outcomes",
         "pipeline",
+        "outcome",
+        "certify",
+        "vass.cover",
+        "vass.net",
+        "vass.search",
+        "vass.spec_reader",
         "exports",
         "reports",
         "cli",

@@ -10,7 +10,7 @@ from random import Random
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.options import CheckOptions, Instrumentation
+from rdma_robust.options import ALL_REDUCTIONS, CheckOptions, Instrumentation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.oracle import oracle_robust
 from tests.support.random_programs import Size, random_program
@@ -29,9 +29,11 @@ def by_oracle(program: Program, ordered_reads: bool) -> str:
         return "(too large for the oracle)"
 
 
-def by(instrumentation: Instrumentation, max_states: int = 30_000) -> Method:
+def by(instrumentation: Instrumentation, max_states: int = 30_000, *, reductions: frozenset[str] = ALL_REDUCTIONS) -> Method:
     def method(program: Program, ordered_reads: bool) -> str:
-        options = CheckOptions(instrumentation=instrumentation, ordered_reads=ordered_reads, max_states=max_states)
+        options = CheckOptions(
+            instrumentation=instrumentation, ordered_reads=ordered_reads, max_states=max_states, reductions=reductions
+        )
         try:
             verdict = decide(program, options).verdict.value
         except InternalError as error:

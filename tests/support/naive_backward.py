@@ -1,7 +1,8 @@
-"""Coverability by the definition: the minimal elements of the predecessors of the targets, until nothing new comes."""
+"""Coverability by its definitions, backward and forward, with nothing clever; and the replay of runs."""
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 
 from rdma_robust.vass.net import Net, Run, Vector
@@ -12,7 +13,8 @@ Dense = tuple[int, ...]
 def coverable(net: Net, most_elements: int = 3000) -> bool | None:
     """Return whether some run from an initial marking reaches a target; None if the basis grows beyond `most_elements`.
 
-    Source: Abdulla, Cerans, Jonsson, Tsay 1996. Nothing is pruned but elements above others.
+    Takes the minimal elements of the predecessors of the targets until nothing new comes, and prunes nothing but elements
+    above others. Source: Abdulla, Cerans, Jonsson, Tsay 1996.
     """
     size = len(net.places)
     effects = [(dense(t.guard, size), dense(t.delta, size)) for t in net.transitions]
@@ -40,6 +42,31 @@ def coverable(net: Net, most_elements: int = 3000) -> bool | None:
     )
 
 
+def reaches(net: Net, most_markings: int = 3000) -> bool | None:
+    """The same question by firing rules from the largest initial marking; None if there is none or it takes too many."""
+    size = len(net.places)
+    if None in net.most:
+        return None
+    start = tuple(high or 0 for high in net.most)
+    effects = [(dense(t.guard, size), dense(t.delta, size)) for t in net.transitions]
+    targets = [dense(target, size) for target in net.targets]
+    seen = {start}
+    work = deque(seen)
+    while work:
+        marking = work.popleft()
+        if any(below(target, marking) for target in targets):
+            return True
+        if len(seen) > most_markings:
+            return None
+        for guard, delta in effects:
+            if below(guard, marking):
+                after = tuple(m + d for m, d in zip(marking, delta, strict=True))
+                if after not in seen:
+                    seen.add(after)
+                    work.append(after)
+    return False
+
+
 def dense(vector: Vector, size: int) -> Dense:
     values = [0] * size
     for place, value in vector:
@@ -48,7 +75,7 @@ def dense(vector: Vector, size: int) -> Dense:
 
 
 def below(small: Dense, large: Dense) -> bool:
-    return all(a <= b for a, b in zip(small, large, strict=True))
+    return all(map(operator.le, small, large))
 
 
 def replay(net: Net, run: Run) -> Dense:

@@ -32,9 +32,10 @@ def test_check_takes_text_programs_and_paths(tmp_path: Path) -> None:
 
 
 def test_options_as_an_object_and_as_keywords() -> None:
-    assert check(ROBUST, CheckOptions(max_states=1)).verdict is Verdict.UNKNOWN
-    assert check(ROBUST, max_states=1).verdict is Verdict.UNKNOWN
-    assert check(ROBUST, CheckOptions(max_states=1), max_states=None).verdict is Verdict.ROBUST
+    searched = CheckOptions(max_states=1, reductions=frozenset())
+    assert check(ROBUST, searched).verdict is Verdict.UNKNOWN
+    assert check(ROBUST, max_states=1, reductions=frozenset()).verdict is Verdict.UNKNOWN
+    assert check(ROBUST, searched, max_states=None).verdict is Verdict.ROBUST
     assert check(ROBUST, instrumentation="paper").instrumentation == "paper"
 
 

@@ -11,8 +11,8 @@ from rdma_robust.exports import promela_of
 from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, evaluate
 from rdma_robust.language.load import load_program
 from rdma_robust.program.intervals import Interval
-from rdma_robust.program.liveness import reset_dead
 from rdma_robust.program.model import Add, Assign, Body, Choose, Require, Zero, leaf
+from rdma_robust.program.path_liveness import reset_dead
 from rdma_robust.program.paths import Path, fold, paths
 from rdma_robust.program.promela_text import RESERVED, comment, identifiers, spell
 from rdma_robust.program.words import BITS, Narrow, part

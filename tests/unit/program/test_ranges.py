@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rdma_robust.language.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary, evaluate
 from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
 from rdma_robust.program.intervals import Interval
 from rdma_robust.program.model import Assign, Body, Command, CounterProgram, Process, Require
 from rdma_robust.program.ranges import Known, assume, interval_of, variable_ranges
@@ -19,7 +20,7 @@ from rdma_robust.vass.lower import LoweredProgram, lower
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.random_programs import Size, random_program
 
-STATES = 100
+STATES = 60
 
 
 def reached(lowered: LoweredProgram[Any], most: int) -> set[tuple[int, ...]]:
@@ -45,15 +46,15 @@ def check_ranges(program: CounterProgram[Any]) -> None:
 
 @pytest.mark.parametrize("instrumentation", INSTRUMENTATIONS)
 def test_states_of_litmus_programs_lie_in_the_ranges(instrumentation: str) -> None:
-    for path in PROGRAMS[::20]:
-        check_ranges(INSTRUMENTATIONS[instrumentation](load(path), False))
+    for path in PROGRAMS[::50]:
+        check_ranges(INSTRUMENTATIONS[instrumentation](load(path), CheckOptions()))
 
 
 @pytest.mark.parametrize("loops", [False, True])
 def test_states_of_random_programs_lie_in_the_ranges(loops: bool) -> None:
-    for seed in range(30):
+    for seed in range(12):
         program = load_program(random_program(Random(seed), Size(), loops=loops), f"seed {seed}")
-        check_ranges(INSTRUMENTATIONS["pivot"](program, False))
+        check_ranges(INSTRUMENTATIONS["pivot"](program, CheckOptions()))
 
 
 LEAVES = st.one_of(st.builds(Const, st.integers(-4, 9)), st.sampled_from([Name("a"), Name("b"), Name("c")]))

@@ -88,12 +88,14 @@ def test_json_follows_the_schema(result: Result) -> None:
     options = {
         "instrumentation": "pivot",
         "engine": "auto",
+        "kernel": "auto",
         "ordered_reads": False,
         "await_loops": False,
         "timeout": 1.5,
         "max_states": None,
         "memory": 100,
         "self_check": False,
+        "reductions": ["filter", "por"],
         "expect": False,
     }
     tool = {"name": "rdma-robust", "version": "1", "kernel": "python"}

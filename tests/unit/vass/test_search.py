@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -30,6 +31,9 @@ class ExplicitVass:
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]:
         return [(i, (t,), i) for i, (s, t, _, _) in enumerate(self.edges) if (s,) == control]
+
+    def expansions(self, control: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
+        yield False, self.successors(control)
 
     def target(self, control: Control) -> int:
         return 0 if control == (self.goal,) else -1

@@ -1,0 +1,46 @@
+from array import array
+
+class Search:
+    states: int
+    done: int
+    transitions: int
+    bytes: int
+    wide_value: int
+    need_process: int
+    need_location: int
+    wide_field: int
+    found: int
+    found_state: int
+
+    def __init__(
+        self,
+        words: int,
+        fields: list[tuple[int, int, int, int]],
+        locations: list[int],
+        counters: int,
+        rank_fields: list[int],
+        *,
+        reduce: bool,
+        by_rank: bool,
+        accelerate: bool,
+        longest_chain: int,
+    ) -> None: ...
+    def load(
+        self,
+        code: array[int],
+        slots: array[int],
+        leaves: array[int],
+        changes: array[int],
+        effects: array[int],
+        table: array[int],
+        labels: int,
+    ) -> None: ...
+    def set_place(
+        self, process: int, location: int, code: int, footprints: tuple[int, ...], cyclic: bool, local: bool
+    ) -> None: ...
+    def set_target(self, process: int, location: int, code: int) -> None: ...
+    def start(self, values: list[int]) -> None: ...
+    def target_at_start(self) -> bool: ...
+    def run(self, budget: int, max_states: int, max_bytes: int) -> int: ...
+    def path(self, number: int) -> list[tuple[list[int], list[int]]]: ...
+    def fired(self) -> list[int]: ...
