@@ -20,9 +20,11 @@ from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program
+from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.vass import kernel
 from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits, breadth_first
+from rdma_robust.vass.search import Limits, breadth_first, ignore
 from tests.support.spin import Found, compile_verifier, generate, verify
 
 MIB = 1 << 20
@@ -66,12 +68,13 @@ class SpinRun:
 
 @dataclass(frozen=True, slots=True)
 class OurRun:
-    """The whole decision in this process, in seconds."""
+    """The whole decision in this process, or the search alone, in seconds; `memory` of the search in bytes, 0 if unknown."""
 
     seconds: float
     states: int
     transitions: int
     verdict: str
+    memory: int = 0
 
     @property
     def done(self) -> bool:
@@ -100,14 +103,18 @@ def command_time(path: Path, budget: Budget) -> float:
 
 
 def search(program: Program, budget: Budget) -> OurRun:
-    """Run the search alone on the pivot instrumentation, breadth first."""
-    lowered = lower(instrument_pivot(program))
-    lowered.compile_all()
+    """Run the search alone, breadth first and without reductions, on the pivot instrumentation: the kernel, if there."""
+    counters = instrument_pivot(program)
+    limits = Limits(time.monotonic() + budget.seconds, None, budget.memory)
     started = time.perf_counter()
-    result = breadth_first(lowered, Limits(time.monotonic() + budget.seconds, None, budget.memory))
+    if kernel.AVAILABLE:
+        found = kernel.search(counters, counter_bounds(counters), limits, ignore, engine="bfs", reduce=False)
+        result, memory = found.result, found.bytes
+    else:
+        result, memory = breadth_first(lower(counters), limits, reduce=False), 0
     seconds = time.perf_counter() - started
     verdict = "unknown" if result.cut else "not-robust" if result.target >= 0 else "robust"
-    return OurRun(seconds, result.states, result.transitions, verdict)
+    return OurRun(seconds, result.states, result.transitions, verdict, memory)
 
 
 class Verifier:
