@@ -176,7 +176,7 @@ class Growth:
 
 def growth(sizes: Sequence[int], values: Sequence[float]) -> Growth:
     """Return the law that fits best. At least three sizes, all positive."""
-    logs = [math.log(value) for value in values]
+    logs = [math.log(max(value, 1)) for value in values]
     laws = []
     for exponential, xs in ((True, [float(n) for n in sizes]), (False, [math.log(n) for n in sizes])):
         slope = statistics.linear_regression(xs, logs).slope
