@@ -7,9 +7,10 @@ try:
 except ImportError:
     extensions = []
 else:
-    kernel = Extension(
-        "rdma_robust.vass._kernel", ["rdma_robust/vass/_kernel.pyx"], extra_compile_args=["-O3"], optional=True
-    )
-    extensions = cythonize([kernel], build_dir="build")
+    kernels = [
+        Extension(f"rdma_robust.vass.{name}", [f"rdma_robust/vass/{name}.pyx"], extra_compile_args=["-O3"], optional=True)
+        for name in ("_kernel", "_net_kernel")
+    ]
+    extensions = cythonize(kernels, build_dir="build")
 
 setup(ext_modules=extensions)

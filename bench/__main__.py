@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.reductions import main as reductions
+from bench import coverability, reductions, spin
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
@@ -118,7 +118,19 @@ def main() -> None:
     two_threads(console)
     throughput(console)
     state_counts(console)
-    reductions()
+    reductions.main()
+    coverability.report(Console(width=140), coverability.SECONDS)
+    against_spin(console, "--quick" in sys.argv[1:])
+
+
+def against_spin(console: Console, quick: bool) -> None:
+    """Measure ourselves against SPIN; the full run writes docs/benchmarks.md."""
+    lines = []
+    for line in spin.report(quick):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        lines.append(line)
+    if not quick:
+        (ROOT / "docs" / "benchmarks.md").write_text("\n".join(["# Benchmarks", "", *lines]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line: options and their checks. What the commands do is in `check`, `fmt` and `outcomes`."""
+"""The command line: options and their checks. What the commands do is in the module of each."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.inputs import expand
+from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
@@ -24,7 +25,9 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "fmt", "outcomes")
+COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+
+MAX_COUNTER_BOUND = 32_767
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -33,63 +36,8 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 \b
   rdma-robust FILE...             the same as: rdma-robust check FILE...
   rdma-robust check --help        options of deciding, exit codes, examples
+  rdma-robust cover FILE.spec...  decide coverability of Petri nets
 """
-
-CHECK_HELP = """Decide robustness of every program. This is the default command.
-
-FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
-
-\b
-Verdicts
-  robust       all that RDMA allows, sequential consistency allows too: the search was exhausted
-  NOT ROBUST   with a counterexample that the axioms of the model have confirmed
-  UNKNOWN      a limit was reached, the row says which; try a larger --timeout, --memory or --max-states
-  error        the program could not be read or is invalid; the others are still decided
-\b
-Exit codes (the worst program counts, in the order 4, 2, 3, 1)
-  0  all robust (--expect: all as expected)       3  some unknown
-  1  some not robust (--expect: a mismatch)       4  internal error
-  2  usage, or an invalid program                 130  interrupted
-\b
-Examples
-  rdma-robust sb.rdma                       one program, explained if it is not robust
-  rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
-  rdma-robust src/ --format json -o r.json  a report for machines
-  rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
-  rdma-robust - < sb.rdma
-
-See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
-"""
-
-FMT_HELP = """Format programs: print them in their one layout, comments kept.
-
-A program that does not parse is reported and never written.
-
-\b
-Exit codes
-  0  done (--check: nothing would change)    1  --check: something would change    2  usage, invalid program
-\b
-Examples
-  rdma-robust fmt sb.rdma
-  rdma-robust fmt --check litmus/
-  rdma-robust fmt --write *.rdma
-"""
-
-OUTCOMES_HELP = """List the reachable final states of a program under SC and under RDMA side by side.
-
-Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
-needs --depth or --max-states; a search that was cut is reported as cut.
-
-\b
-Exit codes
-  0  every claim of the `outcome` lines holds      3  a claim is undecided because a search was cut
-  1  a claim fails                                 2  usage, invalid program      4  internal error
-\b
-Examples
-  rdma-robust outcomes litmus/sb-put-plain.rdma
-  rdma-robust outcomes --depth 40 pingpong.rdma
-"""
-
 
 app = typer.Typer(
     name="rdma-robust",
@@ -138,6 +86,12 @@ Jobs = Annotated[
 OrderedReads = Annotated[
     bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
 ]
+Certificates = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
+]
+AwaitLoops = Annotated[
+    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
@@ -164,9 +118,7 @@ def _check(
         KernelName, typer.Option(help="Search kernel; auto is the compiled one where it is installed, python the reference.")
     ] = "auto",
     ordered_reads: OrderedReads = False,
-    await_loops: Annotated[
-        bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-    ] = False,
+    await_loops: AwaitLoops = False,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -183,6 +135,7 @@ def _check(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
     ] = None,
+    certificate: Certificates = None,
     explain: Annotated[
         bool | None,
         typer.Option(
@@ -216,13 +169,67 @@ def _check(
         self_check=self_check,
         reductions=parse_reductions(reductions),
     )
+    if certificate is not None and dump_after is not None:
+        raise UsageError("--certificate and --dump-after exclude one another")
     if dump_after is not None:
         from rdma_robust.cli.dump import run_dump  # noqa: PLC0415
 
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
+    items = _with_certificates(items, certificate)
     request = Request(items, options, jobs, expect, format_, output, explain, quiet)
     context.obj.append(partial(run_check, request))
+
+
+@app.command("cover", help=COVER_HELP)
+def _cover(
+    context: typer.Context,
+    files: Files,
+    *,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Engine; auto runs several and stops at the first answer.")
+    ] = "auto",
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    expect: Annotated[
+        bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
+    ] = False,
+    format_: Annotated[Format, typer.Option("--format", help="Form of the report on standard output.")] = "text",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE instead, in one step.")
+    ] = None,
+    certificate: Certificates = None,
+    explain: Annotated[
+        bool | None,
+        typer.Option(
+            "--explain/--no-explain",
+            "-v",
+            help="Show runs beneath the rows. Default: if there is one net.",
+            show_default=False,
+        ),
+    ] = None,
+    markings: Annotated[bool, typer.Option("--markings", help="Show the marking after every step of a run.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
+    ] = False,
+) -> None:
+    from rdma_robust.cli.cover import CoverRequest, run_cover  # noqa: PLC0415
+    from rdma_robust.cli.cover_net import CoverOptions  # noqa: PLC0415
+
+    items = expand(files, suffix=".spec")
+    at_a_time = min(jobs or processors(), len(items))
+    options = CoverOptions(
+        engine=engine,
+        timeout=_limit(timeout),
+        max_states=max_states or None,
+        memory=(default_memory(at_a_time) if memory is None else memory) or None,
+        markings=markings,
+    )
+    items = _with_certificates(items, certificate)
+    request = CoverRequest(items, options, jobs, expect, format_, output, explain, quiet)
+    context.obj.append(partial(run_cover, request))
 
 
 @app.command("fmt", help=FMT_HELP)
@@ -258,6 +265,59 @@ def _outcomes(
 
     bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("verify-certificate", help=VERIFY_HELP)
+def _verify(
+    context: typer.Context,
+    files: Files,
+    *,
+    input_: Annotated[
+        str | None,
+        typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
+    ] = None,
+) -> None:
+    from rdma_robust.cli.verify import run_verify  # noqa: PLC0415
+
+    context.obj.append(partial(run_verify, files, input_))
+
+
+@app.command("export", help=EXPORT_HELP)
+def _export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
+    instrumentation: Annotated[
+        Literal["pivot", "paper", "none"] | None,
+        typer.Option(
+            help="What to ask of the program; none is the program under sequential consistency, and asks for its faults. "
+            "Default: paper for promela, else pivot.",
+            show_default=False,
+        ),
+    ] = None,
+    of: Annotated[Literal["vass", "program"], typer.Option(help="dot: which graph to draw.")] = "vass",
+    counter_bound: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, max=MAX_COUNTER_BOUND, help="promela: where poll counters without a proven bound stop."
+        ),
+    ] = 7,
+    max_states: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
+    ] = 0,
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of standard output.")
+    ] = None,
+) -> None:
+    from rdma_robust.cli.export import run_export  # noqa: PLC0415
+    from rdma_robust.exports import ExportOptions  # noqa: PLC0415
+
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, ordered_reads, await_loops)
+    context.obj.append(partial(run_export, file, options, output))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -296,6 +356,14 @@ def with_command(arguments: Sequence[str]) -> list[str]:
     if not arguments or arguments[0] in (*COMMANDS, "--help", "-h", "--version"):
         return list(arguments)
     return ["check", *arguments]
+
+
+def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:
+    if directory is None:
+        return items
+    from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+    return with_certificates(items, directory)
 
 
 def _limit(value: float) -> float | None:

@@ -24,7 +24,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports import json_report
 from rdma_robust.reports.escape import printable
-from rdma_robust.reports.exits import Exit
+from rdma_robust.reports.exits import Exit, worst
 from rdma_robust.reports.result import Result
 from rdma_robust.reports.summary import Summary, exit_of, summarise
 from rdma_robust.reports.text_report import TextReport
@@ -67,7 +67,7 @@ class _Run:
 
     def report(self, answer: Answer) -> None:
         result = answer.result
-        if not (self.request.quiet and result.verdict != "error"):
+        if not self.request.quiet or result.verdict == "error" or answer.uncertified:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
@@ -120,6 +120,8 @@ def run_check(request: Request) -> Exit:
             time_s=time.monotonic() - started,
             stopped=stopped,
         )
+        if any(answer.uncertified for answer in run.answers.values()) and stopped is None:
+            summary = dataclasses.replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
         run.end(summary)
     return Exit(summary.exit_code)
 

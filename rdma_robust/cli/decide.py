@@ -13,6 +13,7 @@ from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_
 from rdma_robust.cli.messages import internal_message
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, UsageError
 from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 from rdma_robust.reports.result import Result, failure, gave_up, result_of
@@ -24,10 +25,14 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The record of one program, and what to say about it on standard error."""
+    """The record of one program, and what to say about it on standard error.
+
+    `uncertified` if there is a verdict and no certificate although one is wanted.
+    """
 
     result: Result
     messages: tuple[str, ...] = ()
+    uncertified: bool = False
 
 
 class OutOfTime(BaseException):
@@ -47,7 +52,7 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
     if isinstance(item, Missing):
         return _unreadable(item.name, item.reason)
     try:
-        with _alarm(options):
+        with _alarm(options, item.certificate is not None):
             return _decide(item, options, progress)
     except OutOfTime:
         result = gave_up(item.name, f"time limit of {options.timeout:g} s: stopped from outside, the search did not look")
@@ -63,6 +68,7 @@ def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer
         from rdma_robust.pipeline import check_text  # noqa: PLC0415 - so that a mistyped file name is answered at once
 
         outcome = check_text(text, source.name, options, progress)
+        complaint = _certify(outcome, source, options)
     except UnreadableError as error:
         return _unreadable(source.name, str(error))
     except ProgramError as error:
@@ -76,9 +82,19 @@ def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer
     except Exception as error:
         reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
         return Answer(failure(source.name, "internal", f"internal error: {reason}"), (message_of(error, source.name),))
-    return Answer(
-        result_of(outcome, source.name), tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
-    )
+    messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+    if complaint:
+        messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
+    return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
+
+
+def _certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
+    """Write the certificate that `source` wants, if it wants one; return why that was not possible."""
+    if source.certificate is None:
+        return ""
+    from rdma_robust.cli.certificates import certify  # noqa: PLC0415 - only where it is wanted
+
+    return certify(outcome, source, options)
 
 
 def _invalid(name: str, error: ProgramError) -> Result:
@@ -124,7 +140,7 @@ def _since(started: float) -> float:
 
 
 @contextmanager
-def _alarm(options: CheckOptions) -> Iterator[None]:
+def _alarm(options: CheckOptions, certificate: bool) -> Iterator[None]:
     """Raise OutOfTime well after the time limit, in case something does not look at the clock."""
     if options.timeout is None or options.timeout > LONGEST_ALARM or not hasattr(signal, "setitimer"):
         yield
@@ -134,7 +150,7 @@ def _alarm(options: CheckOptions) -> Iterator[None]:
         raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, ring)
-    searches = 4 if options.self_check else 2
+    searches = (4 if options.self_check else 2) + certificate
     signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + GRACE_S)
     try:
         yield

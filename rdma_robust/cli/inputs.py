@@ -25,11 +25,15 @@ class UnreadableError(RdmaRobustError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes."""
+    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes.
+
+    `certificate` is the file into which the certificate of its verdict goes, None if none is wanted.
+    """
 
     name: str
     path: str | None
     data: bytes | None = None
+    certificate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +47,16 @@ class Missing:
 Item = Source | Missing
 
 
-def expand(arguments: Sequence[str], commands: Sequence[str] = ()) -> list[Item]:
+def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffix: str = SUFFIX) -> list[Item]:
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
-    A directory stands for every `*.rdma` file below it, sorted; an argument that names no file is a glob if it can be.
+    A directory stands for every file below it with `suffix`, sorted; an argument that names no file is a glob if it can be.
     `commands` are what a mistyped first argument may have meant.
     """
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
-        for item in _expand(argument, commands):
+        for item in _expand(argument, commands, suffix):
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
@@ -60,11 +64,11 @@ def expand(arguments: Sequence[str], commands: Sequence[str] = ()) -> list[Item]
     return items
 
 
-def _expand(argument: str, commands: Sequence[str]) -> Iterator[Item]:
+def _expand(argument: str, commands: Sequence[str], suffix: str) -> Iterator[Item]:
     if argument == "-":
         yield Source(STDIN, None)
     elif os.path.isdir(argument):
-        yield from _directory(argument)
+        yield from _directory(argument, suffix)
     elif os.path.lexists(argument):
         yield Source(argument, argument)
     elif glob.has_magic(argument):
@@ -73,7 +77,7 @@ def _expand(argument: str, commands: Sequence[str]) -> Iterator[Item]:
             yield Missing(argument, "no file matches this pattern")
         for path in found:
             if os.path.isdir(path):
-                yield from (s for s in _directory(path) if isinstance(s, Source))
+                yield from (s for s in _directory(path, suffix) if isinstance(s, Source))
             else:
                 yield Source(path, path)
     else:
@@ -82,12 +86,12 @@ def _expand(argument: str, commands: Sequence[str]) -> Iterator[Item]:
         yield Missing(argument, f"no such file or directory{hint}")
 
 
-def _directory(directory: str) -> Iterator[Item]:
+def _directory(directory: str, suffix: str) -> Iterator[Item]:
     found = [
-        os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names if name.endswith(SUFFIX)
+        os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names if name.endswith(suffix)
     ]
     if not found:
-        yield Missing(directory, f"no {SUFFIX} file in this directory")
+        yield Missing(directory, f"no {suffix} file in this directory")
     for path in sorted(found, key=lambda p: Path(p).parts):
         yield Source(path, path)
 
@@ -104,8 +108,11 @@ def loaded(source: Source) -> Item:
         return Missing(source.name, error.strerror or str(error))
 
 
-def read_source(source: Source) -> str:
-    """Return the text of `source`, without a byte order mark. Raises UnreadableError."""
+def read_source(source: Source, *, any_bytes: bool = False) -> str:
+    """Return the text of `source`, without a byte order mark. Raises UnreadableError.
+
+    With `any_bytes`, bytes that are not UTF-8 become lone surrogates: a format of ASCII words allows them in its comments.
+    """
     try:
         if source.path is None:
             item = loaded(source)
@@ -123,7 +130,7 @@ def read_source(source: Source) -> str:
         raise UnreadableError(f"larger than {LARGEST // 1024 // 1024} MiB, which no program is")
     skip = len(BOM) if data.startswith(BOM) else 0
     try:
-        return data[skip:].decode("utf-8")
+        return data[skip:].decode("utf-8", "surrogateescape" if any_bytes else "strict")
     except UnicodeDecodeError as error:
         at = skip + error.start
         line = data.count(b"\n", 0, at) + 1

@@ -79,9 +79,13 @@ def replace_file(path: str, text: str) -> None:
     A symbolic link keeps pointing to its target, an existing file keeps its permissions; what is not a regular file (a
     terminal, `/dev/null`) is written to directly. Raises UsageError.
     """
+    replace_bytes(path, text.encode("utf-8"))
+
+
+def replace_bytes(path: str, data: bytes) -> None:
+    """Do what :func:`replace_file` does, with bytes. Raises UsageError."""
     target = os.path.realpath(path)
     try:
-        data = text.encode("utf-8")
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             with open(target, "wb") as special:
                 special.write(data)

@@ -18,16 +18,33 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeVar
 
 from rdma_robust.cli.decide import Answer, decide_item
-from rdma_robust.cli.inputs import Item
+from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.result import failure, gave_up
 
+Reply = TypeVar("Reply")
 Tick = Callable[[], None]
 TICK_S = 0.2
 RETIRE_KIB = 512 * 1024
 """A process that has grown beyond this is replaced, so that the next program does not pay for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[Reply]):
+    """What the processes do, and what is answered for an item whose process did not.
+
+    `decide` answers an item, in its process. `lost` answers for an item by its name, why there is no other answer, whether
+    that is a defect, and the seconds it took. `overdue` is asked now and then, with the process and the seconds since it
+    was given its item, for a reason to end it. With `families`, processes may start processes, which end with them.
+    """
+
+    decide: Callable[[Item], Reply]
+    lost: Callable[[str, str, bool, float], Reply]
+    overdue: Callable[[int, float], str] | None = None
+    families: bool = False
 
 
 def can_fork() -> bool:
@@ -40,24 +57,40 @@ def decide_parallel(
     """Yield (number, answer) of each numbered item as it is done. Closing the generator ends every process."""
     from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
-    team = _Team(options)
+    yield from in_processes(items, Work(lambda item: decide_item(item, options), _lost), jobs, tick)
+
+
+def _lost(name: str, why: str, defect: bool, time_s: float) -> Answer:
+    why = f"internal error: {why}" if defect else why
+    result = failure(name, "internal", why) if defect else gave_up(name, why)
+    return Answer(replace(result, time_s=time_s), (f"{name}: {why}",))
+
+
+def in_processes(items: Sequence[tuple[int, Item]], work: Work[Reply], jobs: int, tick: Tick) -> Iterator[tuple[int, Reply]]:
+    """Yield (number, reply) of each numbered item as it is done, `jobs` at a time. Closing ends every process."""
+    team = _Team(work)
     waiting = list(reversed(items))
     try:
         for _ in range(min(jobs, len(waiting))):
             team.start(waiting.pop())
         while team.workers:
             tick()
-            for connection in wait([w.connection for w in team.workers], TICK_S):
-                worker = next(w for w in team.workers if w.connection is connection)
+            ready = wait([w.connection for w in team.workers], TICK_S)
+            for worker in list(team.workers):
+                if worker.connection in ready:
+                    reply, reusable = worker.reply(work)
+                elif work.overdue and (why := work.overdue(worker.process.pid or 0, worker.seconds())):
+                    reply, reusable = work.lost(worker.task[1].name, why, False, worker.seconds()), False
+                else:
+                    continue
                 number = worker.task[0]
-                answer, reusable = worker.answer()
                 if waiting and reusable:
                     worker.give(waiting.pop())
                 else:
                     team.dismiss(worker)
                     if waiting:
                         team.start(waiting.pop())
-                yield number, answer
+                yield number, reply
     finally:
         team.close()
 
@@ -74,33 +107,32 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.connection.send(task[1])
 
-    def answer(self) -> tuple[Answer, bool]:
+    def reply(self, work: Work[Reply]) -> tuple[Reply, bool]:
         """Return what the process has to say, and whether it can take another program."""
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
-            return self._died(), False
+            return work.lost(self.task[1].name, *self._death(), self.seconds()), False
         assert isinstance(message, tuple)
-        answer, peak = message
-        assert isinstance(answer, Answer)
-        return answer, peak < RETIRE_KIB
+        reply, peak = message
+        return reply, peak < RETIRE_KIB
 
-    def _died(self) -> Answer:
+    def seconds(self) -> float:
+        return round(time.monotonic() - self.since, 6)
+
+    def _death(self) -> tuple[str, bool]:
+        """Return how the process ended, and whether that is a defect."""
         self.process.join()
-        name, code = self.task[1].name, self.process.exitcode
+        code = self.process.exitcode
         if code == -signal.SIGKILL:
-            why = "its process was killed (signal 9), most likely for want of memory"
-            result = gave_up(name, why)
-        else:
-            end = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            why = f"internal error: its process died ({end})"
-            result = failure(name, "internal", why)
-        return Answer(replace(result, time_s=round(time.monotonic() - self.since, 6)), (f"{name}: {why}",))
+            return "its process was killed (signal 9), most likely for want of memory", False
+        end = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        return f"its process died ({end})", True
 
 
 @dataclass
 class _Team:
-    options: CheckOptions
+    work: Work[Any]
     workers: list[_Worker] = field(default_factory=list)
     lifeline: tuple[int, int] = field(default_factory=os.pipe)
     """Only the parent keeps the writing end, so the reading end is at its end once the parent is gone, however it went."""
@@ -108,7 +140,8 @@ class _Team:
     def start(self, task: tuple[int, Item]) -> None:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self.lifeline, self.options), daemon=True)
+        args = (theirs, self.lifeline, self.work)
+        process = context.Process(target=_work, args=args, daemon=not self.work.families)
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             process.start()
@@ -122,6 +155,8 @@ class _Team:
     def dismiss(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.connection.close()
+        if self.work.families and worker.process.pid:
+            _end_family(worker.process.pid)
         worker.process.kill()
         worker.process.join()
 
@@ -132,23 +167,33 @@ class _Team:
             os.close(end)
 
 
-def _work(connection: Connection[object, object], lifeline: tuple[int, int], options: CheckOptions) -> None:
+def _end_family(leader: int) -> None:
+    """End the processes of the group that `leader` leads, if it has one."""
+    with contextlib.suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _work(connection: Connection[object, object], lifeline: tuple[int, int], work: Work[Any]) -> None:
     """The life of a process: decide what comes over the pipe until there is nothing more."""
+    if work.families:
+        os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     os.close(lifeline[1])
-    threading.Thread(target=_follow, args=(lifeline[0],), daemon=True).start()
+    threading.Thread(target=_follow, args=(lifeline[0], work.families), daemon=True).start()
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("500")  # when memory runs out, this process rather than the parent
     with contextlib.suppress(EOFError, OSError):
         while True:
             item = connection.recv()
-            answer = decide_item(item, options)  # type: ignore[arg-type]
-            connection.send((answer, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+            assert isinstance(item, Source)
+            connection.send((work.decide(item), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
 
 
-def _follow(lifeline: int) -> None:
+def _follow(lifeline: int, families: bool) -> None:
     """End this process when the parent is gone."""
     os.read(lifeline, 1)
+    if families:
+        _end_family(os.getpid())
     os._exit(1)

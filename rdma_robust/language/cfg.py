@@ -9,12 +9,13 @@ with a computed index is one edge per possible index, guarded by `index == k`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import networkx as nx
+from typing import TYPE_CHECKING, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.language.expr import TRUE, Expr
+
+if TYPE_CHECKING:
+    import networkx as nx  # slow, and only builders of graphs need it
 
 
 @dataclass(frozen=True, slots=True)

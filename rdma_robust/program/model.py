@@ -89,6 +89,14 @@ class Body(Generic[Label]):
         for branch in self.then:
             yield from branch.leaves(path)
 
+    def paths(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[tuple[Statement, ...], tuple[Label, ...]]]:
+        """Yield the statements of every root-to-leaf path with the labels of its leaf."""
+        path = before + self.statements
+        if self.labels:
+            yield path, self.labels
+        for branch in self.then:
+            yield from branch.paths(path)
+
     def all_labels(self) -> Iterator[Label]:
         """Yield the labels of all leaves."""
         yield from self.labels

@@ -21,13 +21,16 @@ from rdma_robust.vass.explore import Exploration, explore
 from rdma_robust.vass.search import Limits, Progress, SearchResult, ignore
 
 INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
-    "pivot": instrument_pivot,
-    "paper": instrument_paper,
+    "pivot": lambda program, options: instrument_pivot(program, options.ordered_reads, options.reductions),
+    "paper": lambda program, options: instrument_paper(program, options.ordered_reads),
 }
 Found = Exploration[EventLabel]
 
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
+
+_FAULT_STATES = 100_000
+"""States spent at most on the reachable faults of a program that is robust without a search."""
 
 _SHORTER_STATES = 2000
 """States spent at least on a shorter witness: about 20 ms in Python."""
@@ -52,6 +55,8 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore)
     limits = Limits(deadline, options.max_states, options.memory)
     instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
     by_filter = not instrumented.targets
+    if by_filter:
+        limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))
     found = NOTHING if by_filter and not _can_go_wrong(instrumented) else search(instrumented, options, limits, progress)
     result = found.result
     witness = None

@@ -16,7 +16,6 @@ from itertools import product
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import Binary, Const, Name, conj, disj, equals, negate
-from rdma_robust.options import CheckOptions
 from rdma_robust.program.model import (
     Assign,
     Body,
@@ -47,9 +46,9 @@ COPY_1, COPY_2, GUESS = "@1", "@2", "@guess"
 _LINKED = 1
 
 
-def instrument_paper(program: Program, options: CheckOptions) -> CounterProgram[EventLabel]:
+def instrument_paper(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    return _Paper(Frame.of(program, options.ordered_reads), possible_values(program)).build()
+    return _Paper(Frame.of(program, ordered_reads), possible_values(program)).build()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ from rdma_robust.language.expr import (
     negate,
     substitute,
 )
-from rdma_robust.options import CheckOptions
 from rdma_robust.program.liveness import forget_dead
 from rdma_robust.program.model import (
     Assign,
@@ -77,15 +76,18 @@ LARGE = 4_000
 """Combinations of program points from which on forgetting dead values pays: below, finding them costs more than it saves."""
 
 
-def instrument_pivot(program: Program, options: CheckOptions) -> CounterProgram[EventLabel]:
+def instrument_pivot(
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
+) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
-    It has no targets if the static filter leaves no pivot class: then the program is robust.
+    Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
+    no targets if no pivot class is left: then the program is robust.
     """
-    frame = Frame.of(program, options.ordered_reads)
-    instrumented = _Pivot(frame, options.reductions).build()
+    frame = Frame.of(program, ordered_reads)
+    instrumented = _Pivot(frame, reductions).build()
     large = prod(len(graph.points) for graph in frame.graphs) >= LARGE
-    return forget_dead(instrumented) if large and "dead" in options.reductions else instrumented
+    return forget_dead(instrumented) if large and "dead" in reductions else instrumented
 
 
 @dataclass(frozen=True)

@@ -362,7 +362,7 @@ cdef class Search:
                         if status:
                             return status
                         s += 1
-            if self.buffer_size and not (guarded and self.nothing_new()):
+            if self.buffer_size and not (guarded and self.nothing_new(self.rank(self.at(number)))):
                 break
         if not self.counters:
             self.transitions += self.buffer_size
@@ -415,13 +415,15 @@ cdef class Search:
             count += 1
         return count
 
-    cdef int nothing_new(self) noexcept nogil:
-        """Every state in the buffer is expanded (with counters: covered) already."""
+    cdef int nothing_new(self, int rank) noexcept nogil:
+        """Every state of this rank in the buffer is expanded (with counters: covered) already."""
         cdef int64_t s, found
         cdef uint64_t *r
         cdef uint64_t place
         for s in range(self.buffer_size):
             r = self.buffer + s * self.record
+            if self.rank(r) != rank:
+                continue
             found = self.find(r, self.hashes[s], &place)
             if self.counters:
                 if not self.covered(r, found):

@@ -5,7 +5,8 @@ For every process and location the footprints of the commands there (`next`) and
 the future of a non-member. The enabled commands of a closed set are a persistent set: whatever the others do first, it
 commutes with what the members do next. Expanding only these preserves the reachability of every target, if no command is
 put off for ever: a member stands at a location on no cycle of its process, so it can be passed once only, or else one of
-the successors has not been expanded yet (the searches check that).
+the successors of the same rank has not been expanded yet (the searches check that). A transition that raises the rank, as
+the start of phase 2 does, is a choice that a run to another target may have no room for; only the others come for free.
 
 A location is *local* if no command there conflicts with any command of another process. A process that comes to a local
 location where exactly one transition is enabled, one without effect on unbounded counters, takes it at once as a part of

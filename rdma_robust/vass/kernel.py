@@ -16,7 +16,8 @@ from rdma_robust.program.model import Command, CounterProgram, Target, pc
 from rdma_robust.vass.bytecode import Assembler, Range, UnsupportedError, pack
 from rdma_robust.vass.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.vass.model import Effect
-from rdma_robust.vass.search import Limits, Progress, SearchResult, realise_path, resident_mebibytes
+from rdma_robust.vass.search import Limits, Progress, SearchResult, resident_mebibytes
+from rdma_robust.vass.tree import realise_path
 
 try:
     from rdma_robust.vass._kernel import Search

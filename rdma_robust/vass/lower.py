@@ -56,16 +56,17 @@ class LoweredProgram(Generic[Label]):
     """The :class:`~rdma_robust.vass.model.Vass` of a counter program.
 
     `labels[i]` is the label of transition i, `targets[i]` that of target i; `fields` names the entries of a control
-    state, `unbounded` the counters. Transitions are compiled, and numbered, when a process first comes to a location;
-    `compile_all` does it at once.
+    state, `unbounded` the counters: those without a proven bound, or all of them if not `bounded`; then neither bounds nor
+    :class:`Zero` and :class:`Forget` have a say. Transitions are compiled, and numbered, when a process first comes to a
+    location; `compile_all` does it at once.
     """
 
-    def __init__(self, program: CounterProgram[Label]) -> None:
-        bounds = counter_bounds(program)
+    def __init__(self, program: CounterProgram[Label], bounded: bool = True) -> None:
+        bounds = counter_bounds(program) if bounded else dict.fromkeys(program.counters)
         self.unbounded = tuple(c for c in program.counters if bounds[c] is None)
-        bounded = tuple(c for c in program.counters if bounds[c] is not None)
+        finite = tuple(c for c in program.counters if bounds[c] is not None)
         pcs = ((pc(i), p.entry) for i, p in enumerate(program.processes))
-        start = (*pcs, *program.variables, *((c, 0) for c in bounded))
+        start = (*pcs, *program.variables, *((c, 0) for c in finite))
         self.fields = tuple(name for name, _ in start)
         self.initial: Control = tuple(value for _, value in start)
         self.targets = tuple(t.label for t in program.targets)
@@ -126,9 +127,9 @@ class LoweredProgram(Generic[Label]):
                 moves[location]
 
 
-def lower(program: CounterProgram[Label]) -> LoweredProgram[Label]:
-    """Compile `program`; see the module's docstring."""
-    return LoweredProgram(program)
+def lower(program: CounterProgram[Label], bounded: bool = True) -> LoweredProgram[Label]:
+    """Compile `program`; see the module's docstring. Without `bounded` every counter stays a counter of the VASS."""
+    return LoweredProgram(program, bounded)
 
 
 class _Moves(dict[int, Move]):

@@ -28,8 +28,8 @@ class Vass(Protocol):
     `target(control)` is the index of the target that holds there, or -1. All counters start at 0.
 
     `expansions(control)` yields parts of the successors, all of them last: a search may expand the first part of which some
-    transition is enabled and, where the part says so, some successor has not been expanded yet; it still reaches a target
-    if there is a reachable one.
+    transition is enabled and, where the part says so, some successor of the same rank has not been expanded yet; it still
+    reaches a target if there is a reachable one.
     """
 
     @property

@@ -61,20 +61,27 @@ class DownwardInvariant:
 class UpwardInvariant:
     """An upward-closed set (its minimal elements, sparse) that contains the targets, is closed under predecessors, and
     contains no initial marking, all modulo `weights`: on every reachable marking each weighted sum is at most `bounds[i]`
-    (checked: no transition increases it, no initial marking exceeds it), so basis elements that violate one are left out.
+    (checked: no transition that can fire increases it, no initial marking exceeds it), so basis elements that violate one
+    are left out. Weights are not negative, so nothing above such an element keeps the bound either.
+
+    `marked` is as in :class:`LinearInvariant`: transitions with a guard outside it never fire and need not be considered,
+    and neither are targets and predecessors with a place outside it; None stands for all places.
     """
 
     basis: tuple[Vector, ...]
     weights: tuple[Vector, ...] = ()
     bounds: tuple[int, ...] = ()
+    marked: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinearInvariant:
     """A proof by inequalities: for target i, `weights[i]` is increased by no transition that can fire, and the target's
-    value of it exceeds that of every initial marking. `marked` are the places that can ever hold a token (support closed
-    under transitions whose guards lie in it); only transitions with guards inside `marked` need to be considered, and a
-    target with a place outside `marked` needs no inequality (`weights[i]` is empty).
+    value of it exceeds that of every initial marking. Weights are not negative, so what is above a target exceeds it too.
+
+    `marked` are the places that can ever hold a token (support closed under transitions whose guards lie in it); only
+    transitions with guards inside `marked` need to be considered, and a target with a place outside `marked` needs no
+    inequality (`weights[i]` is empty).
     """
 
     marked: tuple[int, ...]

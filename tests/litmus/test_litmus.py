@@ -8,8 +8,7 @@ import pytest
 
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
 from rdma_robust.semantics.outcomes import explore_outcomes
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.vass import kernel
@@ -40,7 +39,7 @@ def test_pivot_verdict_and_golden(path: Path) -> None:
 @each_program
 def test_every_engine(path: Path) -> None:
     """Engines with exact counters need not end where a counter is unbounded; then they must at least not contradict."""
-    lowered = lower(instrument_pivot(load(path), CheckOptions()))
+    lowered = lower(INSTRUMENTATIONS["pivot"](load(path), CheckOptions()))
     for name, engine in ENGINES.items():
         may_be_cut = lowered.dimension > 0 and name != "karp-miller"
         result = engine(lowered, Limits(states=500 if may_be_cut else None))
@@ -50,7 +49,7 @@ def test_every_engine(path: Path) -> None:
 @pytest.mark.skipif(not kernel.AVAILABLE, reason="the compiled kernel is not installed: it is not compared with Python")
 @each_program
 def test_the_kernel_finds_what_the_search_in_python_finds(path: Path) -> None:
-    program = instrument_pivot(load(path))
+    program = INSTRUMENTATIONS["pivot"](load(path), CheckOptions())
     limits = Limits(states=3_000)
     compiled, plain = explore(program, limits), explore(program, limits, compiled=False)
     assert compiled.compiled and not plain.compiled

@@ -1,0 +1,199 @@
+"""One measurement: our check, our search, or SPIN on an exported model; and what to do with several."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rdma_robust.exports import Model, promela_of
+from rdma_robust.language.cfg import Program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.pipeline import check_program
+from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.vass.lower import lower
+from rdma_robust.vass.search import Limits, breadth_first
+from tests.support.spin import Found, compile_verifier, generate, verify
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of one run, in seconds and MiB, and how often it is repeated."""
+
+    seconds: float
+    memory: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpinRun:
+    """What SPIN took, in seconds; `found` is None or incomplete where a limit ended the search."""
+
+    generate: float
+    compile: float
+    pan: float
+    found: Found | None
+
+    @property
+    def total(self) -> float:
+        return self.generate + self.compile + self.pan
+
+    @property
+    def states(self) -> int:
+        return self.found.states if self.found else 0
+
+    @property
+    def done(self) -> bool:
+        return self.found is not None and (self.found.complete or self.found.errors > 0)
+
+    @property
+    def bytes_per_state(self) -> float:
+        """The states alone, without the hash table."""
+        return self.found.state_memory * MIB / max(1, self.found.states) if self.found else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class OurRun:
+    """The whole decision in this process, in seconds."""
+
+    seconds: float
+    states: int
+    transitions: int
+    verdict: str
+
+    @property
+    def done(self) -> bool:
+        return self.verdict != Verdict.UNKNOWN.value
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def check(program: Program, budget: Budget) -> OurRun:
+    """Decide a loaded program with the default options."""
+    started = time.perf_counter()
+    outcome = check_program(program, CheckOptions(timeout=budget.seconds, memory=budget.memory))
+    seconds = time.perf_counter() - started
+    return OurRun(seconds, outcome.counts.states, outcome.counts.transitions, outcome.verdict.value)
+
+
+def command_time(path: Path, budget: Budget) -> float:
+    """Return the time of the whole command, start-up included."""
+    command = [str(Path(sys.executable).parent / "rdma-robust"), "--quiet", "--no-explain", "--jobs", "1"]
+    limits = ["--timeout", f"{budget.seconds:g}", "--memory", str(budget.memory)]
+    return timed(lambda: subprocess.run([*command, *limits, str(path)], capture_output=True, check=False))
+
+
+def search(program: Program, budget: Budget) -> OurRun:
+    """Run the search alone on the pivot instrumentation, breadth first."""
+    lowered = lower(instrument_pivot(program))
+    lowered.compile_all()
+    started = time.perf_counter()
+    result = breadth_first(lowered, Limits(time.monotonic() + budget.seconds, None, budget.memory))
+    seconds = time.perf_counter() - started
+    verdict = "unknown" if result.cut else "not-robust" if result.target >= 0 else "robust"
+    return OurRun(seconds, result.states, result.transitions, verdict)
+
+
+class Verifier:
+    """SPIN's verifier of one model, generated and compiled (gcc -O2) once; both are timed."""
+
+    def __init__(self, program: Program, model: Model, budget: Budget, *flags: str) -> None:
+        self._folder = TemporaryDirectory(prefix="rdma-robust-spin-")
+        self.budget = budget
+        folder = Path(self._folder.name)
+        text = promela_of(program, model).text
+        self.generate = timed(lambda: generate(text, folder))
+        limits = f"-DMEMLIM={budget.memory}"
+        self.compile = timed(lambda: compile_verifier(folder, "-O2", limits, *flags, compiler="gcc"))
+
+    def run(self) -> SpinRun:
+        """Search; deeper if the stack was too small."""
+        for depth in (10**6, 10**7, 10**8):
+            started = time.perf_counter()
+            found = verify(Path(self._folder.name), f"-m{depth}", timeout=self.budget.seconds)
+            run = SpinRun(self.generate, self.compile, time.perf_counter() - started, found)
+            if found is None or not found.too_deep:
+                break
+        return run
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+
+def median(runs: Sequence[SpinRun]) -> SpinRun:
+    return sorted(runs, key=lambda run: run.pan)[len(runs) // 2]
+
+
+def alternate(ours: Callable[[], OurRun], verifier: Verifier, runs: int) -> tuple[OurRun, SpinRun]:
+    """Run the two by turns and return the medians."""
+    mine: list[OurRun] = []
+    theirs: list[SpinRun] = []
+    for _ in range(runs):
+        mine.append(ours())
+        theirs.append(verifier.run())
+    return sorted(mine, key=lambda run: run.seconds)[runs // 2], median(theirs)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How `y` grows with n: `y ~ factor^n` or `y ~ n^exponent`, whichever fits better (least squares on logarithms)."""
+
+    exponential: bool
+    rate: float
+    fit: float
+
+    def __str__(self) -> str:
+        law = f"{self.rate:.2f}^n" if self.exponential else f"n^{self.rate:.1f}"
+        return f"{law} (R² {self.fit:.3f})"
+
+
+def growth(sizes: Sequence[int], values: Sequence[float]) -> Growth:
+    """Return the law that fits best. At least three sizes, all positive."""
+    logs = [math.log(value) for value in values]
+    laws = []
+    for exponential, xs in ((True, [float(n) for n in sizes]), (False, [math.log(n) for n in sizes])):
+        slope = statistics.linear_regression(xs, logs).slope
+        fit = statistics.correlation(xs, logs) ** 2 if len(set(logs)) > 1 else 1.0
+        laws.append(Growth(exponential, math.exp(slope) if exponential else slope, fit))
+    return max(laws, key=lambda law: law.fit)
+
+
+def machine() -> list[str]:
+    """Describe what the numbers were measured on."""
+    return [
+        f"- processor: {_processor()}, {len(os.sched_getaffinity(0))} cores for this run",
+        f"- memory: {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / (1 << 30):.0f} GiB",
+        f"- Python {platform.python_version()}, {platform.system()} {platform.release()}",
+        f"- {_version('gcc', '--version')}",
+        f"- {_version('spin', '-V')}",
+    ]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _version(tool: str, flag: str) -> str:
+    if shutil.which(tool) is None:
+        return f"no {tool}"
+    return subprocess.run([tool, flag], capture_output=True, text=True, check=False).stdout.splitlines()[0].strip()

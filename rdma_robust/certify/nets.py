@@ -1,0 +1,287 @@
+"""SAFE and UNSAFE certificates: invariants and firing sequences of a Petri net, in exact integers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, assert_never
+
+from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject
+from rdma_robust.certify.runs import Firing, compressed, effect_of, read_firings, show_firings
+from rdma_robust.vass.net import DownwardInvariant, Invariant, LinearInvariant, Net, UpwardInvariant, Vector
+
+JsonObject = dict[str, object]
+Number = TypeVar("Number")
+
+Sparse = Mapping[int, int]
+"""Numbers by place; 0 where there is none."""
+
+Limit = Mapping[int, int | None]
+"""An omega-marking by place: None is omega, any number; 0 where there is none."""
+
+
+def run_evidence(net: Net, start: Sequence[int], firings: Sequence[Firing], target: int) -> JsonObject:
+    """Return the evidence for UNSAFE; places are given by name, transitions and targets by number from 0."""
+    return {
+        "start": {net.places[p]: tokens for p, tokens in enumerate(start) if tokens},
+        "firing": show_firings(compressed(firings)),
+        "target": target,
+    }
+
+
+def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
+    """Return the evidence for SAFE."""
+
+    def named(vector: Vector) -> JsonObject:
+        return {net.places[p]: value for p, value in vector}
+
+    def places(marked: Iterable[int] | None) -> list[str]:
+        return list(net.places) if marked is None else [net.places[p] for p in sorted(marked)]
+
+    match invariant:
+        case DownwardInvariant(limits):
+            first = limits[0] if limits else ()
+            same = [p for p, value in enumerate(first) if all(limit[p] == value for limit in limits)]
+            rest = sorted(set(range(len(first))) - set(same))
+            return {
+                "invariant": "downward",
+                "common": {net.places[p]: first[p] for p in same if first[p] != 0},
+                "limits": [{net.places[p]: limit[p] for p in rest if limit[p] != 0} for limit in limits],
+            }
+        case UpwardInvariant(basis, weights, bounds, marked):
+            return {
+                "invariant": "upward",
+                "marked": places(marked),
+                "basis": [named(b) for b in basis],
+                "bounds": [{"weights": named(w), "most": most} for w, most in zip(weights, bounds, strict=True)],
+            }
+        case LinearInvariant(marked, weights):
+            return {"invariant": "linear", "marked": places(marked), "weights": [named(w) for w in weights]}
+        case _:
+            assert_never(invariant)
+
+
+def check_unsafe(net: Net, evidence: object) -> str:
+    """Check that the run starts in an initial marking, can be fired and covers its target. Raises InvalidCertificate."""
+    found = members(evidence, "`evidence`", ("start", "firing", "target"))
+    read = _Reader(net)
+    start = read.vector(found["start"], "`evidence.start`", natural)
+    target = natural(found["target"], "`evidence.target`")
+    if target >= len(net.targets):
+        reject(f"`evidence.target` is {target}, and the net has {len(net.targets)} targets")
+    for p, name in enumerate(net.places):
+        most = net.most[p]
+        if start.get(p, 0) < net.least[p] or (most is not None and start.get(p, 0) > most):
+            reject(f"the run does not start in an initial marking: {start.get(p, 0)} tokens on {name}")
+    effect = effect_of(read_firings(found["firing"], "`evidence.firing`", len(net.transitions)), net.transitions)
+    for p, tokens in effect.least.items():
+        if start.get(p, 0) < tokens:
+            reject(f"the run cannot be fired: it needs {tokens} tokens on {net.places[p]} at its start")
+    for p, tokens in net.targets[target]:
+        if start.get(p, 0) + effect.change.get(p, 0) < tokens:
+            reject(f"the run does not cover target {target}: too few tokens on {net.places[p]} at its end")
+    return "a firing sequence"
+
+
+def check_safe(net: Net, evidence: object) -> str:
+    """Check that the invariant holds initially, is inductive and excludes every target. Raises InvalidCertificate."""
+    kind = one_of(mapping(evidence, "`evidence`").get("invariant"), "`evidence.invariant`", tuple(_KINDS))
+    return _KINDS[kind](net, evidence)
+
+
+def _check_downward(net: Net, evidence: object) -> str:
+    """The union of the sets below the limits; as omega-markings are ideals, each must fit below a single limit."""
+    found = members(evidence, "`evidence`", ("invariant", "common", "limits"))
+    read = _Reader(net)
+    common = read.vector(found["common"], "`evidence.common`", _limit)
+    own = array(found["limits"], "`evidence.limits`", lambda item, at: read.vector(item, at, _limit))
+    if any(common.keys() & limit.keys() for limit in own):
+        reject("`evidence.common` names a place that a limit names as well")
+    # Where every limit is omega, nothing is asked of a marking.
+    free = {p for p, value in common.items() if value is None}
+    limits = [{p: v for p, v in (common | limit).items() if p not in free and v != 0} for limit in own]
+    above = _Above(limits)
+    initial: Limit = {p: most for p, most in enumerate(net.most) if most != 0 and p not in free}
+    if not above.covers(initial):
+        reject("the invariant does not contain every initial marking")
+    targets = [[(p, n) for p, n in target if p not in free] for target in net.targets]
+    guards = _Below([{p: n for p, n in t.guard if p not in free} for t in net.transitions])
+    for limit in limits:
+        for i, target in enumerate(targets):
+            if all(_at_most(n, limit.get(p, 0)) for p, n in target):
+                reject(f"the invariant contains a marking that covers target {i}")
+        for i in guards.candidates(limit):
+            transition = net.transitions[i]
+            if any(p not in free and not _at_most(n, limit.get(p, 0)) for p, n in transition.guard):
+                continue
+            after = dict(limit)
+            for p, n in transition.delta:
+                value = limit.get(p, 0)
+                if p not in free and value is not None:
+                    after[p] = value + n
+            if not above.covers(after):
+                reject(f"the invariant is not inductive: {transition.name} leads out of it")
+    return f"a downward-closed invariant of {len(limits)} omega-markings"
+
+
+def _check_upward(net: Net, evidence: object) -> str:
+    """The markings outside the upward closure of the basis that keep the bounds and are 0 outside the marked places.
+
+    Because weights are not negative, a marking that exceeds a bound has no marking above it that keeps it.
+    """
+    found = members(evidence, "`evidence`", ("invariant", "marked", "basis", "bounds"))
+    read = _Reader(net)
+    marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
+    basis = array(found["basis"], "`evidence.basis`", lambda item, at: read.vector(item, at, natural))
+    basis = [{p: n for p, n in b.items() if n} for b in basis]
+    bounds = array(found["bounds"], "`evidence.bounds`", lambda item, at: _bound(read, item, at))
+    for weights, most in bounds:
+        _check_never_increased(net, marked, weights)
+        top = _top(net, weights)
+        if top is None or top > most:
+            reject("an initial marking exceeds a bound of the invariant")
+    below = _Below(basis)
+
+    def excluded(marking: Sparse) -> bool:
+        return (
+            any(n > 0 and p not in marked for p, n in marking.items())
+            or any(sum(w * marking.get(p, 0) for p, w in weights.items()) > most for weights, most in bounds)
+            or any(all(marking.get(p, 0) >= n for p, n in basis[i].items()) for i in below.candidates(marking))
+        )
+
+    for i, target in enumerate(net.targets):
+        if not excluded(dict(target)):
+            reject(f"the invariant contains a marking that covers target {i}")
+    producers: dict[int, list[int]] = {}
+    for i, t in enumerate(net.transitions):
+        for p, n in t.delta:
+            if n > 0 and all(q in marked for q, _ in t.guard):
+                producers.setdefault(p, []).append(i)
+    for b in basis:
+        if all(n == 0 or _at_most(n, net.most[p]) for p, n in b.items()):
+            reject("the invariant does not contain every initial marking")
+        # A transition that adds nothing to the places of b needs at least b to reach b.
+        for i in sorted({i for p in b for i in producers.get(p, ())}):
+            before = dict(b)
+            for p, n in net.transitions[i].delta:
+                before[p] = before.get(p, 0) - n
+            for p, n in net.transitions[i].guard:
+                before[p] = max(before.get(p, 0), n)
+            if not excluded({p: n for p, n in before.items() if n > 0}):
+                reject(f"the invariant is not inductive: {net.transitions[i].name} leads out of it")
+    return f"an upward-closed set of {len(basis)} minimal markings that is never entered"
+
+
+def _check_linear(net: Net, evidence: object) -> str:
+    """For each target a weighted sum that no transition increases, larger in the target than in any initial marking."""
+    found = members(evidence, "`evidence`", ("invariant", "marked", "weights"))
+    read = _Reader(net)
+    marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
+    weights = array(found["weights"], "`evidence.weights`", lambda item, at: read.vector(item, at, natural))
+    if len(weights) != len(net.targets):
+        reject(f"`evidence.weights` has {len(weights)} entries, and the net has {len(net.targets)} targets")
+    for i, (target, of) in enumerate(zip(net.targets, weights, strict=True)):
+        if all(p in marked for p, _ in target):
+            _check_never_increased(net, marked, of)
+            top = _top(net, of)
+            if top is None or sum(of.get(p, 0) * n for p, n in target) <= top:
+                reject(f"the inequality for target {i} does not exclude it")
+    return f"{len(weights)} linear inequalities"
+
+
+_KINDS: Mapping[str, Callable[[Net, object], str]] = {
+    "downward": _check_downward,
+    "upward": _check_upward,
+    "linear": _check_linear,
+}
+
+
+def _check_marked(net: Net, marked: frozenset[int]) -> frozenset[int]:
+    """Check that a place outside `marked` never holds a token: none does initially and no transition can put one there."""
+    for p, most in enumerate(net.most):
+        if most != 0 and p not in marked:
+            reject(f"the place {net.places[p]} may be marked initially and is not among `evidence.marked`")
+    for t in net.transitions:
+        if all(p in marked for p, _ in t.guard) and any(n > 0 and p not in marked for p, n in t.delta):
+            reject(f"{t.name} may fire and marks a place that is not among `evidence.marked`")
+    return marked
+
+
+def _check_never_increased(net: Net, marked: frozenset[int], weights: Sparse) -> None:
+    for t in net.transitions:
+        if sum(weights.get(p, 0) * n for p, n in t.delta) > 0 and all(p in marked for p, _ in t.guard):
+            reject(f"{t.name} increases a weighted sum that must not increase")
+
+
+def _top(net: Net, weights: Sparse) -> int | None:
+    """The largest weighted sum of an initial marking, None if there is none; weights are not negative."""
+    total = 0
+    for p, w in weights.items():
+        most = net.most[p]
+        if w and most is None:
+            return None
+        total += w * (most or 0)
+    return total
+
+
+def _bound(read: _Reader, value: object, where: str) -> tuple[Sparse, int]:
+    item = members(value, where, ("weights", "most"))
+    return read.vector(item["weights"], f"{where}.weights", natural), integer(item["most"], f"{where}.most")
+
+
+def _limit(value: object, where: str) -> int | None:
+    return None if value is None else natural(value, where)
+
+
+def _at_most(small: int | None, large: int | None) -> bool:
+    return large is None or (small is not None and small <= large)
+
+
+class _Reader:
+    """Reads what is given by the names of places."""
+
+    def __init__(self, net: Net) -> None:
+        self._place = {name: p for p, name in enumerate(net.places)}
+
+    def vector(self, value: object, where: str, number: Callable[[object, str], Number]) -> dict[int, Number]:
+        return {self._known(name, where): number(n, f"{where}[{name!r}]") for name, n in mapping(value, where).items()}
+
+    def places(self, value: object, where: str) -> frozenset[int]:
+        return frozenset(array(value, where, self._known))
+
+    def _known(self, name: object, where: str) -> int:
+        place = self._place.get(name) if isinstance(name, str) else None
+        return reject(f"{where}: the net has no place {name!r:.60}") if place is None else place
+
+
+class _Below:
+    """Vectors, of which those that may lie below a marking are found by one of the places that each of them needs."""
+
+    def __init__(self, vectors: Sequence[Sparse]) -> None:
+        uses = Counter(p for vector in vectors for p in vector)
+        self._by_place: dict[int | None, list[int]] = {}
+        for i, vector in enumerate(vectors):
+            rarest = min(vector, key=lambda p: (uses[p], p), default=None)
+            self._by_place.setdefault(rarest, []).append(i)
+
+    def candidates(self, marking: Limit) -> Iterator[int]:
+        """Yield the numbers of the vectors that need nothing, or a place that `marking` names."""
+        for place in (None, *marking):
+            yield from self._by_place.get(place, ())
+
+
+class _Above:
+    """Omega-markings, of which those that may lie above a marking are found by one of its places."""
+
+    def __init__(self, limits: Sequence[Limit]) -> None:
+        self._limits = limits
+        self._by_place: dict[int, list[Limit]] = {}
+        for limit in limits:
+            for p in limit:
+                self._by_place.setdefault(p, []).append(limit)
+
+    def covers(self, marking: Limit) -> bool:
+        """Return whether one of the limits is at least `marking`."""
+        needs = [(p, n) for p, n in marking.items() if n != 0]
+        possible = min((self._by_place.get(p, ()) for p, _ in needs), key=len, default=self._limits)
+        return any(all(_at_most(n, limit.get(p, 0)) for p, n in needs) for limit in possible)

@@ -1,0 +1,110 @@
+"""Help of commands: long texts, kept apart from the options."""
+
+FMT_HELP = """Format programs: print them in their one layout, comments kept.
+
+A program that does not parse is reported and never written.
+
+\b
+Exit codes
+  0  done (--check: nothing would change)    1  --check: something would change    2  usage, invalid program
+\b
+Examples
+  rdma-robust fmt sb.rdma
+  rdma-robust fmt --check litmus/
+  rdma-robust fmt --write *.rdma
+"""
+
+OUTCOMES_HELP = """List the reachable final states of a program under SC and under RDMA side by side.
+
+Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
+needs --depth or --max-states; a search that was cut is reported as cut.
+
+\b
+Exit codes
+  0  every claim of the `outcome` lines holds      3  a claim is undecided because a search was cut
+  1  a claim fails                                 2  usage, invalid program      4  internal error
+\b
+Examples
+  rdma-robust outcomes litmus/sb-put-plain.rdma
+  rdma-robust outcomes --depth 40 pingpong.rdma
+"""
+
+VERIFY_HELP = """Check certificates that `check --certificate` has written, without the engines that found the verdicts.
+
+FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
+names the file that it is about, relative to its own folder, and holds only for that file's text.
+
+\b
+Exit codes (the worst certificate counts)
+  0  all valid      1  some invalid      2  usage, or a file that cannot be read      4  internal error
+\b
+Examples
+  rdma-robust check --certificate proofs/ litmus/*.rdma
+  rdma-robust verify-certificate proofs/
+  rdma-robust verify-certificate sb.rdma.json --input sb.rdma
+"""
+
+COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
+
+FILE is a file, a directory (every *.spec below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  safe     no initial marking leads to a marking of the target
+  UNSAFE   with the firing sequence that covers a target, replayed
+  UNKNOWN  a limit was reached, the row says which
+  error    the net could not be read, or is no Petri net; the others are still decided
+\b
+Exit codes (the worst net counts, in the order 4, 2, 3, 1)
+  0  all safe (--expect: all as expected)         3  some unknown
+  1  some unsafe (--expect: a mismatch)           4  internal error
+  2  usage, or an invalid net                     130  interrupted
+\b
+Examples
+  rdma-robust cover mutex.spec
+  rdma-robust cover nets/ --timeout 20 --jobs 2 --format jsonl
+  rdma-robust cover --markings - < pump.spec
+"""
+
+EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.
+
+\b
+Forms
+  promela   a model for SPIN: pan reports an error iff the program is not robust (a bounded model if it says so)
+  spec      a Petri net for mist, QCover and ICover, and for `rdma-robust cover`: coverable iff not robust
+  dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
+  json      the VASS with its control graph written out, by schema/vass.schema.json
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
+\b
+Examples
+  rdma-robust export --to promela sb.rdma -o sb.pml
+  rdma-robust export --to spec --instrumentation pivot ring.rdma
+"""
+
+CHECK_HELP = """Decide robustness of every program. This is the default command.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
+
+\b
+Verdicts
+  robust       all that RDMA allows, sequential consistency allows too: the search was exhausted
+  NOT ROBUST   with a counterexample that the axioms of the model have confirmed
+  UNKNOWN      a limit was reached, the row says which; try a larger --timeout, --memory or --max-states
+  error        the program could not be read or is invalid; the others are still decided
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, or an invalid program                 130  interrupted
+\b
+Examples
+  rdma-robust sb.rdma                       one program, explained if it is not robust
+  rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
+  rdma-robust src/ --format json -o r.json  a report for machines
+  rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
+  rdma-robust - < sb.rdma
+
+See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
+"""

@@ -1,0 +1,175 @@
+"""Programs for other tools: Promela for SPIN, Petri nets for coverability tools, graphs and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.program.model import Choose, CounterProgram
+from rdma_robust.program.promela import Legend, Promela, promela
+from rdma_robust.robustness.instrument import NIC_BITS, EventLabel
+from rdma_robust.robustness.instrument_paper import instrument_paper
+from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness.instrument_plain import instrument_plain
+from rdma_robust.robustness.pivot_classes import CLASS
+from rdma_robust.vass.explicit import ExplicitVass, explicit, to_net
+from rdma_robust.vass.explicit_dot import write_dot
+from rdma_robust.vass.explicit_json import write_json
+from rdma_robust.vass.lower import lower
+from rdma_robust.vass.model import Control
+from rdma_robust.vass.search import Limits
+from rdma_robust.vass.spec_writer import write_spec
+
+Form = Literal["promela", "spec", "dot", "json"]
+Model = Literal["pivot", "paper", "none"]
+Graph = Literal["vass", "program"]
+
+MODELS: Final[Mapping[str, Callable[[Program, bool], CounterProgram[EventLabel]]]] = {
+    "pivot": instrument_pivot,
+    "paper": instrument_paper,
+    "none": instrument_plain,
+}
+COUNTER_BOUND: Final = 7
+MAX_STATES: Final = 100_000
+MAX_DRAWN: Final = 2_000
+"""Control states of a graph for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What to write. `model` None is `paper` for Promela and `pivot` for the others; `max_states` bounds the control
+    states written out (None: by the form), `counter_bound` the counters of a Promela model without a proven bound."""
+
+    form: Form
+    model: Model | None = None
+    graph: Graph = "vass"
+    counter_bound: int = COUNTER_BOUND
+    max_states: int | None = None
+    ordered_reads: bool = False
+    await_loops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The text for the other tool, and what its user must know."""
+
+    text: str
+    remarks: tuple[str, ...] = ()
+
+
+def export_text(text: str, file: str, options: ExportOptions) -> Export:
+    """Return the program in `text` in the form asked for; `file` is for messages.
+
+    Raises ProgramError for an ill-formed program, UsageError for one that the form cannot express, SizeLimitError for one
+    whose control graph is too large.
+    """
+    program = load_program(text, file, await_loops=options.await_loops)
+    if options.form == "promela":
+        model = promela_of(program, options.model or "paper", options.counter_bound, options.ordered_reads)
+        return Export(model.text, _bounded(model, options.counter_bound))
+    counter_program = MODELS[options.model or "pivot"](program, options.ordered_reads)
+    if options.form == "dot" and options.graph == "program":
+        from rdma_robust.program.dot import program_dot  # noqa: PLC0415 - one form of many
+
+        return Export(program_dot(counter_program, source_of))
+    return Export(_WRITERS[options.form](control_graph(counter_program, options)))
+
+
+def promela_of(program: Program, model: Model, counter_bound: int = COUNTER_BOUND, ordered_reads: bool = False) -> Promela:
+    """Return the Promela model of a loaded program under one of :data:`MODELS`. Raises UsageError, see `promela`."""
+    counter_program = MODELS[model](program, ordered_reads)
+    return promela(counter_program, counter_bound, Legend(tuple(_notes(counter_program, model)), source_of))
+
+
+def control_graph(program: CounterProgram[EventLabel], options: ExportOptions) -> ExplicitVass:
+    """Return the lowered program with its control graph written out. Raises SizeLimitError."""
+    lowered = lower(program)
+    limit = options.max_states or (MAX_DRAWN if options.form == "dot" else MAX_STATES)
+
+    def state_name(number: int, control: Control) -> str:
+        values = (f"{field}={value}" for field, value in zip(lowered.fields, control, strict=True) if value)
+        return f"q{number}" if options.form == "spec" else " ".join((f"q{number}", *values))
+
+    try:
+        return explicit(
+            lowered,
+            Limits(states=limit),
+            name=program.name,
+            counters=lowered.unbounded,
+            state_name=state_name,
+            edge_name=lambda transition: str(lowered.labels[transition]),
+        )
+    except SizeLimitError as error:
+        instead = ", --of program draws the processes instead" if options.form == "dot" else ""
+        raise SizeLimitError(f"{error}; --max-states N allows more{instead}") from error
+
+
+def _spec(vass: ExplicitVass) -> str:
+    return write_spec(to_net(vass))
+
+
+_WRITERS: Final[Mapping[str, Callable[[ExplicitVass], str]]] = {"spec": _spec, "dot": write_dot, "json": write_json}
+
+
+def source_of(label: EventLabel) -> str:
+    """Return where in the source program the event of a transition comes from."""
+    step = label.edge.step
+    return f"line {step.span.line}: {step.text}"
+
+
+def _bounded(model: Promela, bound: int) -> tuple[str, ...]:
+    if not model.bounded:
+        return ()
+    said = f"{', '.join(model.bounded)} {'has' if len(model.bounded) == 1 else 'have'} no proven bound and stop at {bound}"
+    return (f"bounded model: {said}; without an error in the model the program can still be not robust",)
+
+
+_QUESTION = {
+    "pivot": "pan reports an error iff the program is not robust (pivot instrumentation)",
+    "paper": "pan reports an error iff the program is not robust (the paper's instrumentation)",
+    "none": "the program under sequential consistency; pan reports an error iff a fault or a failed assertion is reachable",
+}
+_NIC_EVENTS = ", ".join(f"{bit} {event.value}" for event, bit in NIC_BITS.items())
+_PARTS = (
+    "cpu_beta: set of threads with a CPU event in the second part",
+    f"beta[T>N]: set of NIC events of a queue pair in the second part: {_NIC_EVENTS}",
+    "forced[T>N]: a completion forces its poll into the second part; early[T>N]: completions before that one",
+)
+_VARIABLES = {
+    "pivot": (
+        *_PARTS,
+        "class: 0 in phase 1, then what kind of event the pivot is:",
+    ),
+    "paper": (
+        *_PARTS,
+        "@1, @2, @guess: the memory of the first part, of the second part, and as guessed in between",
+        "guessed, known: sets of cells; entry, exit: points of the SC cycle by thread (0 none, 1 linked, else waiting)",
+    ),
+    "none": (),
+}
+
+
+def _notes(program: CounterProgram[EventLabel], model: Model) -> Iterator[str]:
+    yield _QUESTION[model]
+    yield "carried[T]: value between the read and the write of a put or get; unpolled[T>N]: completions not yet polled"
+    yield from _VARIABLES[model]
+    if model == "pivot":
+        for number, what in sorted(_classes(program).items()):
+            yield f"  {number}: {what}"
+
+
+def _classes(program: CounterProgram[EventLabel]) -> dict[int, str]:
+    """What the numbers of pivot classes mean, by the transitions that choose them."""
+    found: dict[int, str] = {}
+    for command in (c for process in program.processes for c in process.commands):
+        for statements, labels in command.body.paths():
+            for choice in (s for s in statements if isinstance(s, Choose) and s.name == CLASS):
+                for (number, _), label in zip(choice.options, labels, strict=True):
+                    if (starts := label.starts) is not None:
+                        thread = program.processes[starts.thread].name
+                        found[number] = f"{thread} {'writes' if starts.writes else 'reads'} {starts.cell}"
+    return found

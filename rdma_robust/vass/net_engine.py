@@ -1,0 +1,88 @@
+"""What the Petri-net engines have in common: what they find on a core, and how they take turns.
+
+An engine is an iterator that does a little work at a time and yields how much it was, counted in elementary operations
+(never in seconds, so that the order in which engines take turns is the same in every run). It returns what it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from rdma_robust.vass import net_kernel
+from rdma_robust.vass.net import Vector
+from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation, Tree
+
+try:
+    _compiled: Any = import_module("rdma_robust.vass._net_kernel")
+except ImportError:
+    _compiled = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The inner loops in one implementation; the compiled one raises OverflowError where numbers exceed 2**60."""
+
+    marking_set: type[MarkingSet]
+    tree: type[Tree]
+    firing: type[Firing]
+    relaxation: type[Relaxation]
+
+
+def _kernel(module: Any) -> Kernel:
+    return Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation)
+
+
+PYTHON = _kernel(net_kernel)
+KERNELS = (*([_kernel(_compiled)] if _compiled else []), PYTHON)
+"""The implementations in the order of preference; the last one has no limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """A run of the core from its initial marking that covers `target`."""
+
+    transitions: tuple[int, ...]
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class UpwardProof:
+    """A basis closed under predecessors, but for cones that violate an inequality weights . M <= bound."""
+
+    basis: tuple[Vector, ...]
+    weights: tuple[Vector, ...]
+    bounds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DownwardProof:
+    """Omega-markings whose downward closure is inductive and covers no target."""
+
+    limits: tuple[Marking, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinearProof:
+    """For every target weights that no transition increases and whose sum the target has above the initial marking."""
+
+    weights: tuple[Vector, ...]
+
+
+Finding = Covering | UpwardProof | DownwardProof | LinearProof
+Steps = Generator[int, None, Finding | None]
+"""None where the engine has no answer, although it is at its end."""
+
+
+class Search(Protocol):
+    """An engine at work on one core; `stored` markings or cones are kept, `frontier` of them are still to be looked at."""
+
+    @property
+    def stored(self) -> int: ...
+
+    @property
+    def frontier(self) -> int: ...
+
+    def steps(self) -> Steps: ...

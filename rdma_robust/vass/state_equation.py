@@ -1,0 +1,150 @@
+"""Pruning by the state equation: what no marking reachable in the rationals can cover.
+
+A marking m can be covered only if initial + C x >= m has a solution x >= 0, C the incidence matrix. By Farkas' lemma
+there is none iff some y >= 0 has y C <= 0 (no transition increases the weighted sum y M) and y m > y initial. Such a y
+is found in floating point and counts only after it has been turned into integers and both inequalities have been checked
+exactly. Source: Murata 1989; Blondin, Finkel, Haase and Haddad 2016; Geffroy, Leroux and Sutre 2016 (ICover).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from typing import Any
+
+from rdma_robust.vass.net import Vector
+from rdma_robust.vass.net_kernel import Marking
+from rdma_robust.vass.net_slice import Core
+
+_TOLERANCE = 1e-6
+_DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
+
+
+class StateEquation:
+    """The state equation of a core as one linear program, solved again and again for different markings.
+
+    The program is: minimise the sum of s >= 0 where C x + s >= m - initial, x >= 0. Its dual maximises
+    y (m - initial) where y C <= 0 and 0 <= y <= 1. Only right-hand sides change, so the last basis stays dual feasible.
+    """
+
+    def __init__(self, core: Core, deadline: float | None = None) -> None:
+        self._core = core
+        self._deadline = deadline
+        self._columns = sorted(set(core.deltas))
+        self._touching: list[list[int]] = [[] for _ in core.initial]
+        for i, delta in enumerate(self._columns):
+            for p, _ in delta:
+                self._touching[p].append(i)
+        self._solver: Any = None
+        self._raised: list[int] = []
+        self.work = 0
+        """Elementary operations so far, by the number of pivots."""
+        self.expected = 5 * sum(map(len, self._columns)) + 10 * len(core.initial)
+        """A guess of what the first solution takes."""
+
+    def separate(self, marking: Marking) -> tuple[Vector, int] | None:
+        """Return weights y and the bound y initial that every reachable marking keeps and `marking` exceeds, or None.
+
+        None means that none was found before the deadline: it proves nothing.
+        """
+        try:
+            prices = self._duals(marking)
+        except OverflowError:
+            return None
+        if prices is None:
+            return None
+        for denominator in _DENOMINATORS:
+            weights = _integers(prices, denominator)
+            if weights and self._never_increased(weights):
+                bound = sum(w * self._core.initial[p] for p, w in weights.items())
+                if sum(weights.get(p, 0) * k for p, k in marking) > bound:
+                    return tuple(sorted(weights.items())), bound
+        return None
+
+    def _never_increased(self, weights: dict[int, int]) -> bool:
+        rows = {i for p in weights for i in self._touching[p]}
+        return all(sum(weights.get(p, 0) * change for p, change in self._columns[i]) <= 0 for i in rows)
+
+    def _duals(self, marking: Marking) -> dict[int, float] | None:
+        """Solve for `marking`; return the row duals if the optimum is positive."""
+        if self._solver is None:
+            self._solver = _program(self._columns, len(self._core.initial))
+            self._reset(range(len(self._core.initial)), {})
+            self._raised = []
+        values = dict(marking)
+        self._reset(sorted({*self._raised, *values}), values)
+        self._raised = list(values)
+        highs = self._solver
+        if self._deadline is not None:
+            left = self._deadline - time.monotonic()
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(left, 0.01))
+        highs.run()
+        info = highs.getInfo()
+        self.work += (1 + max(0, info.simplex_iteration_count)) * (50 + len(self._core.initial) // 80)
+        if "kOptimal" not in str(highs.getModelStatus()) or info.objective_function_value < _TOLERANCE:
+            return None
+        return {p: y for p, y in enumerate(highs.getSolution().row_dual) if y > _TOLERANCE}
+
+    def _reset(self, rows: Any, values: dict[int, float]) -> None:
+        for p in rows:
+            self._solver.changeRowBounds(p, float(values.get(p, 0) - self._core.initial[p]), math.inf)
+
+
+def _program(columns: list[Vector], places: int) -> Any:
+    """Return a solver that holds the program; the right-hand sides are still 0."""
+    import highspy  # noqa: PLC0415 -- 0.1 s; nets that slicing decides do without
+    import numpy as np  # noqa: PLC0415
+
+    lp = highspy.HighsLp()
+    lp.num_col_ = len(columns) + places
+    lp.num_row_ = places
+    lp.col_cost_ = np.array([0.0] * len(columns) + [1.0] * places)
+    lp.col_lower_ = np.zeros(lp.num_col_)
+    lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
+    lp.row_lower_ = np.zeros(places)
+    lp.row_upper_ = np.full(places, highspy.kHighsInf)
+    entries = [*columns, *(((p, 1),) for p in range(places))]
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.cumsum([0, *(len(column) for column in entries)])
+    lp.a_matrix_.index_ = np.array([p for column in entries for p, _ in column], dtype=np.int32)
+    lp.a_matrix_.value_ = np.array([change for column in entries for _, change in column], dtype=float)
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)
+    highs.passModel(lp)
+    return highs
+
+
+def _integers(prices: dict[int, float], denominator: int) -> dict[int, int]:
+    """Round to fractions with denominators up to `denominator`, and scale to integers without a common factor."""
+    fractions = {p: Fraction(y).limit_denominator(denominator) for p, y in prices.items()}
+    scale = math.lcm(*(f.denominator for f in fractions.values()))
+    whole = {p: int(f * scale) for p, f in fractions.items() if f > 0}
+    common = math.gcd(*whole.values()) or 1
+    return {p: w // common for p, w in whole.items()}
+
+
+class Cuts:
+    """Inequalities `weights . M <= bound` that every reachable marking keeps."""
+
+    def __init__(self, places: int) -> None:
+        self.weights: list[Vector] = []
+        self.bounds: list[int] = []
+        self._at: list[list[tuple[int, int]]] = [[] for _ in range(places)]
+
+    def add(self, weights: Vector, bound: int) -> None:
+        for p, w in weights:
+            self._at[p].append((len(self.weights), w))
+        self.weights.append(weights)
+        self.bounds.append(bound)
+
+    def violated(self, marking: Marking) -> int:
+        """Return the number of an inequality that `marking` violates, or -1."""
+        sums: dict[int, float] = {}
+        for p, k in marking:
+            for cut, w in self._at[p]:
+                total = sums[cut] = sums.get(cut, 0) + w * k
+                if total > self.bounds[cut]:
+                    return cut
+        return -1

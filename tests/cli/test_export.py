@@ -1,0 +1,100 @@
+"""The `export` command: every form, where it goes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.vass.explicit_json import read_json
+from rdma_robust.vass.spec_reader import read_spec
+from tests.conftest import Cli
+
+LOOP = """node A { x }
+node B { y }
+thread T on A { loop { put B.y = x }; x = 1; poll B }
+thread S on B { y = 2 }
+"""
+
+
+@pytest.mark.parametrize("model", ["pivot", "paper", "none"])
+def test_promela(cli: Cli, programs: Path, model: str) -> None:
+    answer = cli("export", "--to", "promela", "--instrumentation", model, "sb.rdma", "-o", "sb.pml")
+    text = (programs / "sb.pml").read_text(encoding="ascii")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert text.count("active proctype T") == 2
+    assert "line 4: put B.y = 1" in text
+    assert ("assert(false)" in text) == (model != "none")
+
+
+def test_defaults(cli: Cli, programs: Path) -> None:
+    """Promela is of the paper's instrumentation unless said otherwise, the others of the pivot's."""
+    assert programs.exists()
+    for form, model in (("promela", "paper"), ("spec", "pivot"), ("dot", "pivot"), ("json", "pivot")):
+        plain = cli("export", "--to", form, "sb.rdma")
+        said = cli("export", "--to", form, "--instrumentation", model, "sb.rdma")
+        assert plain.stdout == said.stdout != ""
+
+
+def test_bounded_models_say_so(cli: Cli, programs: Path) -> None:
+    (programs / "loop.rdma").write_text(LOOP)
+    answer = cli("export", "--to", "promela", "loop.rdma", "--counter-bound", "4")
+    assert answer.returncode == 0
+    assert "bounded model: unpolled[T>B] has no proven bound and stays at 4" in answer.stdout
+    assert "bounded model: unpolled[T>B], early[T>B] have no proven bound and stop at 4" in answer.stderr
+    exact = cli("export", "--to", "promela", "sb.rdma")
+    assert "bounded model" not in exact.stdout + exact.stderr
+
+
+def test_nets_and_graphs(cli: Cli, programs: Path) -> None:
+    (programs / "loop.rdma").write_text(LOOP)
+    net = read_spec(cli("export", "--to", "spec", "loop.rdma").stdout, "loop.spec")
+    vass = read_json(cli("export", "--to", "json", "loop.rdma").stdout, "loop.json")
+    assert vass.counters == ("unpolled[T>B]", "early[T>B]")
+    assert len(net.places) == len(vass.states) + 2
+    assert len(net.transitions) == len(vass.edges)
+    drawn = cli("export", "--to", "dot", "loop.rdma").stdout
+    assert drawn.startswith('digraph "loop"')
+    assert drawn.count(" -> q") == len(vass.edges) + 1
+    processes = cli("export", "--to", "dot", "--of", "program", "loop.rdma").stdout
+    assert processes.count("subgraph cluster_") == 2
+    assert "line 3: put B.y = x" in processes
+
+
+def test_too_large_a_graph(cli: Cli, programs: Path) -> None:
+    assert programs.exists()
+    answer = cli("export", "--to", "dot", "--max-states", "5", "sb.rdma")
+    assert (answer.returncode, answer.stdout) == (3, "")
+    assert (
+        "more than 5 control states; --max-states N allows more, --of program draws the processes instead" in answer.stderr
+    )
+
+
+def test_bad_input(cli: Cli, programs: Path) -> None:
+    big = "domain 0..3000000000\nnode A { x }\nthread T on A { reg r; r = x; x = r + 1 }\nthread S on A { x = 2 }\n"
+    (programs / "big.rdma").write_text(big)
+    for arguments, said in (
+        (["--to", "promela", "bad.rdma"], "bad.rdma:2:"),
+        (["--to", "promela", "none.rdma"], "no such file"),
+        (["--to", "promela", "--instrumentation", "pivot", "big.rdma"], "smaller `domain`"),
+        (["--to", "promela", "."], "takes one program"),
+        (["--to", "smv", "sb.rdma"], "smv"),
+        (["--to", "promela", "sb.rdma", "-o", "no/such/folder.pml"], "cannot write"),
+        (["--to", "promela", "--counter-bound", "0", "sb.rdma"], "counter-bound"),
+    ):
+        answer = cli("export", *arguments)
+        assert (answer.returncode, answer.stdout) == (2, ""), arguments
+        assert said in answer.stderr, answer.stderr
+
+
+def test_standard_input_and_options(cli: Cli, programs: Path) -> None:
+    text = (programs / "sb.rdma").read_text()
+    assert "proctype T1" in cli("export", "--to", "promela", "-", stdin=text).stdout
+    reader = "thread T on A { while x != 1 { } }"
+    writer = "thread S on B { get y = A.x; get y = A.x; poll A; put A.x = 1 }"
+    spin = f"node A {{ x }}\nnode B {{ y }}\n{reader}\n{writer}"
+    several = [cli("export", "--to", "json", *options, "-", stdin=spin).stdout for options in ([], ["--await-loops"])]
+    assert len(json.loads(several[0])["edges"]) > len(json.loads(several[1])["edges"])
+    ordered = [cli("export", "--to", "promela", *more, "-", stdin=spin).stdout for more in ([], ["--ordered-reads"])]
+    assert ordered[0] != ordered[1]

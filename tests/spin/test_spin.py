@@ -1,0 +1,171 @@
+"""SPIN, an independent model checker, decides the exported models; its verdicts and state counts must be ours.
+
+All litmus programs are compared under the pivot instrumentation. TinyCC compiles these verifiers a hundred times as fast
+as gcc; with gcc alone large models and the paper's are left to `make test-long`. Without SPIN all is skipped. A skipped
+test says what was not run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from rdma_robust.exports import ExportOptions, Model, export_text, promela_of
+from rdma_robust.language.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.instrument_plain import instrument_plain
+from rdma_robust.semantics.explore import Limits, explore
+from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.values import is_loop_free
+from rdma_robust.vass.lower import lower
+from rdma_robust.vass.search import Limits as SearchLimits
+from rdma_robust.vass.search import breadth_first
+from tests.litmus.goldens import PROGRAMS, load, read_golden
+from tests.support.random_programs import SMALL, Size, random_program
+from tests.support.spin import COMPILER, MISSING, Found, verify_all
+
+CHUNKS = 4
+MODELS_WITH_A_QUESTION: tuple[Model, ...] = ("pivot", "paper")
+fast = COMPILER == "tcc"
+
+pytestmark = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"{' and '.join(MISSING)} is not installed: SPIN's verdicts on the litmus programs were not compared with ours",
+)
+each_chunk = pytest.mark.parametrize("chunk", range(CHUNKS))
+
+
+def models(programs: list[Program], model: Model, ordered_reads: bool = False) -> list[str]:
+    return [promela_of(program, model, ordered_reads=ordered_reads).text for program in programs]
+
+
+def check(name: str, spin: Found, verdict: str, states: int) -> None:
+    """Compare verdicts and, where the whole state space was searched, the numbers of states."""
+    assert spin.verdict == verdict, f"{name}: SPIN says {spin.verdict}, we say {verdict}"
+    if verdict == "robust":
+        assert spin.states == states, f"{name}: SPIN stores {spin.states} states, we {states}"
+
+
+def part(chunk: int) -> tuple[list[Program], list[dict[str, Any]]]:
+    """A part of the litmus programs, and their goldens, which another test compares with our verdicts."""
+    paths = PROGRAMS[chunk::CHUNKS]
+    return [load(path) for path in paths], [read_golden(path) for path in paths]
+
+
+MOST_SEQUENCES = 60
+"""Without TinyCC models with more are left to `make test-long`: gcc takes 10 ms for each atomic sequence."""
+
+
+@each_chunk
+def test_pivot_models_of_all_programs(chunk: int, tmp_path: Path) -> None:
+    compare_pivot(chunk, range(10**9 if fast else MOST_SEQUENCES + 1), tmp_path)
+
+
+@pytest.mark.skipif(fast, reason="all were compared by the test before, thanks to tcc")
+@pytest.mark.long
+@each_chunk
+def test_long_pivot_models_of_large_programs(chunk: int, tmp_path: Path) -> None:
+    compare_pivot(chunk, range(MOST_SEQUENCES + 1, 10**9), tmp_path)
+
+
+@pytest.mark.skipif(not fast, reason=f"without tcc models with more than {MOST_SEQUENCES} steps are left to make test-long")
+def test_no_model_was_left_out() -> None:
+    """Says so where some were."""
+    assert fast
+
+
+def compare_pivot(chunk: int, sizes: range, folder: Path) -> None:
+    """Compare SPIN's verdicts with ours on the pivot models of these sizes.
+
+    Without partial-order reduction, so that the states are comparable. Bounded models say so, find no error that is none,
+    and there is none without loops.
+    """
+    programs, goldens = part(chunk)
+    exports = [export_text(p.source, p.file, ExportOptions("promela", "pivot", counter_bound=3)) for p in programs]
+    chosen = [i for i, export in enumerate(exports) if export.text.count("atomic {") in sizes]
+    found = verify_all([exports[i].text for i in chosen], folder, "-O0", "-DNOREDUCE")
+    assert found
+    for i, spin in zip(chosen, found, strict=True):
+        program, ours, export = programs[i], goldens[i]["pivot"], exports[i]
+        bounded = ours["counters"] > 0
+        assert bounded == bool(export.remarks) == ("bounded model" in export.text), program.name
+        assert not (bounded and is_loop_free(program))
+        if not bounded:
+            check(program.name, spin, ours["verdict"], ours["states"])
+        elif spin.errors:
+            assert ours["verdict"] == "not-robust", program.name
+
+
+@each_chunk
+@pytest.mark.skipif(not fast, reason="tcc is not installed: the paper's models are left to make test-long")
+def test_paper_models_of_small_programs(chunk: int, tmp_path: Path) -> None:
+    """A sixth of the loop-free programs within the budget of the goldens, with partial-order reduction."""
+    paths = [path for path in PROGRAMS if "states" in read_golden(path)["paper"]][chunk :: 6 * CHUNKS]
+    programs = [program for program in map(load, paths) if is_loop_free(program)]
+    found = verify_all(models(programs, "paper"), tmp_path, "-O0")
+    for program, spin in zip(programs, found, strict=True):
+        assert spin.verdict == ("robust" if program.expect_robust else "not-robust"), program.name
+
+
+@pytest.mark.long
+@each_chunk
+def test_long_paper_models_of_loop_free_programs(chunk: int, tmp_path: Path) -> None:
+    """All of them, as far as SPIN ends within its limits."""
+    programs, goldens = part(chunk)
+    chosen = [(p, g) for p, g in zip(programs, goldens, strict=True) if is_loop_free(p)]
+    found = verify_all(models([p for p, _ in chosen], "paper"), tmp_path, "-O1", "-DMEMLIM=2000", timeout=20.0)
+    for (program, golden), spin in zip(chosen, found, strict=True):
+        assert spin.verdict in ("unknown", golden["pivot"]["verdict"]), program.name
+        assert spin.verdict != "unknown" or "states" not in golden["paper"], program.name
+
+
+@each_chunk
+def test_plain_models(chunk: int, tmp_path: Path) -> None:
+    """SPIN meets a fault under sequential consistency iff the SC machine does, in as many states as our search."""
+    programs = [program for program in map(load, PROGRAMS[chunk :: 4 * CHUNKS]) if is_loop_free(program)]
+    found = verify_all(models(programs, "none"), tmp_path, "-O0", "-DNOREDUCE")
+    for program, spin in zip(programs, found, strict=True):
+        faults = explore(ScMachine(program), Limits()).faults
+        states = breadth_first(lower(instrument_plain(program)), SearchLimits()).states
+        check(program.name, spin, "not-robust" if faults else "robust", states)
+
+
+def random_programs(seeds: range, size: Size, *, loops: bool = False) -> list[Program]:
+    return [load_program(random_program(Random(seed), size, loops=loops), f"seed {seed}") for seed in seeds]
+
+
+def test_random_programs(tmp_path: Path) -> None:
+    """A few by default, 200 in `make test-long`."""
+    programs = random_programs(range(20 if fast else 10), SMALL)
+    for program, spin in zip(programs, verify_all(models(programs, "pivot"), tmp_path, "-O0", "-DNOREDUCE"), strict=True):
+        ours = decide(program, CheckOptions())
+        check(program.file, spin, ours.verdict.value, ours.counts.states)
+
+
+def test_random_looping_programs_give_models_that_spin_accepts(tmp_path: Path) -> None:
+    programs = random_programs(range(1_000, 1_015 if fast else 1_005), SMALL, loops=True)
+    found = verify_all(models(programs, "pivot"), tmp_path, "-O0", "-DMEMLIM=500")
+    for program, spin in zip(programs, found, strict=True):
+        ours = decide(program, CheckOptions(max_states=50_000)).verdict.value
+        assert not spin.errors or ours == "not-robust", program.file
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(10))
+def test_long_random_programs(chunk: int, tmp_path: Path) -> None:
+    """200 programs, both instrumentations and both settings of the open cell."""
+    seeds = range(50_000 + 20 * chunk, 50_020 + 20 * chunk)
+    programs = random_programs(seeds, SMALL)
+    for ordered, instrumentation in itertools.product((False, True), MODELS_WITH_A_QUESTION):
+        found = verify_all(
+            models(programs, instrumentation, ordered), tmp_path / instrumentation / str(ordered), "-DMEMLIM=2000"
+        )
+        for program, spin in zip(programs, found, strict=True):
+            ours = decide(program, CheckOptions(ordered_reads=ordered)).verdict.value
+            assert spin.verdict in (ours, "unknown"), f"{program.file}, {instrumentation}, ordered reads {ordered}"

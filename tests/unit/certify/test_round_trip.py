@@ -1,0 +1,123 @@
+"""Verdicts and their certificates: what the engines find, the checker confirms from the text alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rdma_robust.certify.document import GZIP, LARGE, read_document
+from rdma_robust.options import CheckOptions
+from tests.conftest import NOT_ROBUST, ROBUST, ROOT
+from tests.litmus.goldens import PROGRAMS, read_golden
+from tests.support.certificates import check, document, rejection, robustness
+from tests.support.random_programs import SMALL, random_program
+
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v1.json").read_text()))
+CHEAP = 60
+"""States of a search after which a program counts as cheap to certify."""
+
+SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 10 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
+PAPER = [p for i, p in enumerate(PROGRAMS) if i % 20 == 3 and read_golden(p)["paper"].get("states", CHEAP + 1) <= CHEAP]
+POLLED = """node A { x }
+node B { y }
+thread T1 on A { loop { put B.y = x; choose { poll B } or { skip } } }
+thread T2 on B { reg r; r = y }
+"""
+
+
+def round_trip(text: str, options: CheckOptions) -> str | None:
+    data = robustness(text, options)
+    if data is None:
+        return None
+    if not data.startswith(GZIP):
+        SCHEMA.validate(document(data))
+    return check(data, text).claim
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=lambda p: p.stem)
+def test_litmus_verdicts(path: Path) -> None:
+    golden = read_golden(path)["pivot"]
+    text = path.read_text(encoding="utf-8")
+    assert round_trip(text, CheckOptions()) == golden["verdict"]
+
+
+@pytest.mark.parametrize("path", PAPER, ids=lambda p: p.stem)
+def test_litmus_verdicts_by_the_papers_instrumentation(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert round_trip(text, CheckOptions(instrumentation="paper")) == read_golden(path)["paper"]["verdict"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_long_all_litmus_verdicts(path: Path, ordered: bool) -> None:
+    golden = read_golden(path)["pivot"]
+    text = path.read_text(encoding="utf-8")
+    wanted = golden["ordered_reads"] if ordered else golden["verdict"]
+    assert round_trip(text, CheckOptions(ordered_reads=ordered)) == wanted
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_random_programs(loops: bool) -> None:
+    claims = []
+    for seed in range(10):
+        text = random_program(Random(40_000 + seed), SMALL, loops=loops)
+        options = CheckOptions(ordered_reads=bool(seed % 2), await_loops=seed % 3 == 0, max_states=1500)
+        claims.append(round_trip(text, options))
+    assert {"robust", "not-robust"} <= set(claims)
+
+
+def test_an_unbounded_counter_becomes_omega() -> None:
+    data = robustness(POLLED)
+    assert data is not None
+    limits = [limit for column in document(data)["evidence"]["counters"] for limit in column["limits"]]
+    assert None in limits
+    assert check(data, POLLED).claim == "robust"
+
+
+def test_options_belong_to_the_claim() -> None:
+    """The text is robust only with ordered reads: that certificate must not pass for the other claim."""
+    text = "node A { x, y }\nnode B { u, v }\nthread T on A { get x = B.u; get y = B.v; poll B; poll B }\n"
+    text += "thread S on B { v = 1; u = 1 }\n"
+    data = robustness(text, CheckOptions(ordered_reads=True))
+    assert data is not None
+    certificate = document(data)
+    assert check(certificate, text).claim == "robust"
+    certificate["options"]["ordered_reads"] = False
+    assert rejection(certificate, text)
+    plain = robustness(text)
+    assert plain is not None
+    certificate = document(plain)
+    assert check(certificate, text).claim == "not-robust"
+    certificate["options"]["ordered_reads"] = True
+    assert "RDMA does not allow" in rejection(certificate, text)
+
+
+def test_loops_that_wait_are_compiled_as_the_certificate_says() -> None:
+    text = "node A { x }\nnode B { y }\nthread T1 on A { put B.y = 1; while x != 1 { } }\n"
+    text += "thread T2 on B { put A.x = 1; while y != 1 { } }\n"
+    for await_loops in (False, True):
+        data = robustness(text, CheckOptions(await_loops=await_loops))
+        assert data is not None
+        assert check(data, text).claim
+        other = document(data)
+        other["options"]["await_loops"] = not await_loops
+        assert rejection(other, text)
+
+
+@pytest.mark.parametrize("text", [ROBUST, NOT_ROBUST])
+def test_the_same_input_gives_the_same_bytes(text: str) -> None:
+    assert robustness(text) == robustness(text)
+
+
+def test_large_certificates_are_compressed() -> None:
+    path = ROOT / "litmus/scale-ring-n3-flushed.rdma"
+    text = path.read_text(encoding="utf-8")
+    data = robustness(text)
+    assert data is not None
+    assert len(data) < LARGE < len(json.dumps(document(data)))
+    assert read_document(data).claim == "robust"
