@@ -15,7 +15,7 @@ REDUCTIONS: Final[Mapping[str, str]] = {
     "relevance": "states from which the cycle can no longer be closed, or no pivot started, are cut",
     "dead": "values and marks that nobody can read any more are forgotten",
     "por": "of independent steps of different threads only one order is searched",
-    "symmetry": "of states that differ by interchanging like threads only one is stored",
+    "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",
 }
 """The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
 

@@ -12,6 +12,7 @@ from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import Frame, PivotClass, conflicts, reads, writes
 from rdma_robust.robustness.relevance import Relevance
+from rdma_robust.robustness.symmetry import automorphisms, representatives
 from rdma_robust.semantics.trace import CPU_TYPES
 
 CLASS = "class"
@@ -35,13 +36,16 @@ class PivotClasses:
 
     @cached_property
     def classes(self) -> tuple[PivotClass, ...]:
-        """Every pivot class that has a site and a conflicting access elsewhere; class i has number i + 1."""
+        """Every pivot class that has a site and a conflicting access elsewhere, or with the reduction `symmetry` one of each
+        orbit; class i has number i + 1.
+        """
         found: dict[PivotClass, None] = {}
         for graph in self.frame.graphs:
             for edge in graph.edges:
                 if edge.cell is not None and self.frame.bit(edge.cell):
                     found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-        return tuple(c for c in found if any(self.may_start(e, c) for g in self.frame.graphs for e in g.edges))
+        classes = tuple(c for c in found if any(self.may_start(e, c) for g in self.frame.graphs for e in g.edges))
+        return representatives(classes, automorphisms(self.frame)) if classes and "symmetry" in self.reductions else classes
 
     @cached_property
     def ahead(self) -> dict[PivotClass, frozenset[int]]:
