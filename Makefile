@@ -44,6 +44,7 @@ promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` li
 
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f rdma_robust/vass/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):

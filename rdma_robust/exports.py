@@ -79,10 +79,17 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
     return Export(_WRITERS[options.form](control_graph(counter_program, options)))
 
 
-def promela_of(program: Program, model: Model, counter_bound: int = COUNTER_BOUND, ordered_reads: bool = False) -> Promela:
+def promela_of(
+    program: Program,
+    model: Model,
+    counter_bound: int = COUNTER_BOUND,
+    ordered_reads: bool = False,
+    keep_dead: bool = False,
+) -> Promela:
     """Return the Promela model of a loaded program under one of :data:`MODELS`. Raises UsageError, see `promela`."""
     counter_program = MODELS[model](program, ordered_reads)
-    return promela(counter_program, counter_bound, Legend(tuple(_notes(counter_program, model)), source_of))
+    legend = Legend(tuple(_notes(counter_program, model)), source_of)
+    return promela(counter_program, counter_bound, legend, keep_dead)
 
 
 def control_graph(program: CounterProgram[EventLabel], options: ExportOptions) -> ExplicitVass:

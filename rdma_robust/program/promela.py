@@ -1,10 +1,10 @@
 """Counter programs as Promela models for SPIN.
 
 Each process is an `active proctype` whose labels are the process's locations, and each root-to-leaf path of a command one
-`atomic` sequence, so SPIN's states are those of the counter program, less what SPIN's dead-variable elimination merges (it
-does not look into a `d_step`, which is no faster). A target is an option of its location (of a watching process, if it has
-none) that asserts false; all labels begin with `end`, so standing still anywhere is no error. Hence `pan` reports an error
-iff a target is reachable.
+`d_step`, so SPIN's states are those of the counter program. (In models with more of them than SPIN can take, it is `atomic`,
+which compiles much slower.) SPIN's dead-variable elimination does not look into a `d_step`, so dead variables are set to 0
+here. A target is an option of its location (of a watching process, if it has none) that asserts false; all labels begin with
+`end`, so standing still anywhere is no error. Hence `pan` reports an error iff a target is reachable.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from rdma_robust.language.expr import FALSE, TRUE, Const, names
 from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.program.intervals import Interval, hull
 from rdma_robust.program.model import Command, CounterProgram, Target, pc
+from rdma_robust.program.path_liveness import reset_dead
 from rdma_robust.program.paths import SAVED, Path, paths
 from rdma_robust.program.promela_text import comment, identifiers, spell, type_for
 from rdma_robust.program.ranges import variable_intervals
 from rdma_robust.program.words import WORD, Narrow, temporaries
+
+MAX_D_STEPS = 2_000
+"""SPIN 6.5 refuses a model with 2,048 of them."""
 
 _WATCHER = -1
 """Stands for the watching process where processes are numbered."""
@@ -44,14 +48,16 @@ class Promela:
     bounded: tuple[str, ...]
 
 
-def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend) -> Promela:
+def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend, keep_dead: bool = False) -> Promela:
     """Return `program` as a Promela model.
 
     A counter without a proven bound stays at `counter_bound` where it would exceed it. A smaller counter never enables more,
-    so such a model has some of the behaviours of the program, perhaps not all. Raises UsageError where a number may exceed
-    32 bits.
+    so such a model has some of the behaviours of the program, perhaps not all. With `keep_dead`, dead variables keep
+    their values. Raises UsageError where a number may exceed 32 bits.
     """
     model = _Model.of(program, counter_bound)
+    if not keep_dead:
+        model = model.without_dead()
     return Promela("\n".join(_Writer(model, legend).lines()) + "\n", tuple(model.caps))
 
 
@@ -102,6 +108,16 @@ class _Model:
                 found[name].add(_WATCHER if target.process is None else target.process)
         return found
 
+    def without_dead(self) -> _Model:
+        """Return the same model, with variables of one process set to 0 where they are dead."""
+        processes = []
+        for index, transitions in enumerate(self.processes):
+            steps = [(t.command.source, t.command.target, t.path) for t in transitions]
+            looked_at = [(t.location, n) for t in self.targets if t.process == index for n in names(t.condition)]
+            paths = reset_dead(steps, looked_at, self.variables(index))
+            processes.append(tuple(replace(t, path=path) for t, path in zip(transitions, paths, strict=True)))
+        return replace(self, processes=tuple(processes))
+
     def variables(self, owner: int | None) -> list[str]:
         """Return the variables that only process `owner` uses; for None, those that several (or the watcher) use."""
         owners = {None} if owner is None else {owner}
@@ -132,6 +148,12 @@ class _Writer:
     def identifiers(self) -> list[str]:
         """Of the processes, then of all variables."""
         return identifiers([*(each.name for each in self.model.program.processes), *self.model.users])
+
+    @cached_property
+    def together(self) -> str:
+        """The keyword for steps taken at once."""
+        count = sum(map(len, self.model.processes)) + len(self.model.targets)
+        return "d_step" if count <= MAX_D_STEPS else "atomic"
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -206,14 +228,14 @@ class _Writer:
         goto = f"goto {_place(transition.command.target)}"
         yield f"  {comment(str(path.label))}"
         if does:
-            yield from (f"  :: atomic {{ {guard} ->", f"       {does}", f"     }} {goto}")
+            yield from (f"  :: {self.together} {{ {guard} ->", f"       {does}", f"     }} {goto}")
         else:
             yield f"  :: {guard} -> {goto}"
 
     def _violation(self, target: Target[Any], place: str) -> Iterator[str]:
         check = "true" if target.condition == TRUE else spell(target.condition, self.names)
         yield f"  {comment('target' if target.label is None else f'target: {target.label}')}"
-        yield f"  :: atomic {{ {check} -> assert(false) }} goto {place}"
+        yield f"  :: {self.together} {{ {check} -> assert(false) }} goto {place}"
 
 
 def _place(location: int) -> str:

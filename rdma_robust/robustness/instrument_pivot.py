@@ -86,8 +86,8 @@ def instrument_pivot(
     """
     frame = Frame.of(program, ordered_reads)
     instrumented = _Pivot(frame, reductions).build()
-    large = prod(len(graph.points) for graph in frame.graphs) >= LARGE
-    return forget_dead(instrumented) if large and "dead" in reductions else instrumented
+    large = "dead" in reductions and prod(len(graph.points) for graph in frame.graphs) >= LARGE
+    return forget_dead(instrumented) if large else instrumented
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.exports import ExportOptions, Model, export_text, promela_of
+from rdma_robust.exports import Model, promela_of
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
+from rdma_robust.program.promela import Promela
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.instrument_plain import instrument_plain
 from rdma_robust.semantics.explore import Limits, explore
@@ -42,7 +43,13 @@ each_chunk = pytest.mark.parametrize("chunk", range(CHUNKS))
 
 
 def models(programs: list[Program], model: Model, ordered_reads: bool = False) -> list[str]:
+    """The models as users get them."""
     return [promela_of(program, model, ordered_reads=ordered_reads).text for program in programs]
+
+
+def faithful(programs: list[Program], model: Model, counter_bound: int = 7) -> list[Promela]:
+    """Models with all the states of ours: dead variables keep their values."""
+    return [promela_of(program, model, counter_bound, keep_dead=True) for program in programs]
 
 
 def check(name: str, spin: Found, verdict: str, states: int) -> None:
@@ -58,23 +65,23 @@ def part(chunk: int) -> tuple[list[Program], list[dict[str, Any]]]:
     return [load(path) for path in paths], [read_golden(path) for path in paths]
 
 
-MOST_SEQUENCES = 60
-"""Without TinyCC models with more are left to `make test-long`: gcc takes 10 ms for each atomic sequence."""
+MOST_STEPS = 60
+"""Without TinyCC models with more are left to `make test-long`: gcc takes 6 ms for each step."""
 
 
 @each_chunk
 def test_pivot_models_of_all_programs(chunk: int, tmp_path: Path) -> None:
-    compare_pivot(chunk, range(10**9 if fast else MOST_SEQUENCES + 1), tmp_path)
+    compare_pivot(chunk, range(10**9 if fast else MOST_STEPS + 1), tmp_path)
 
 
 @pytest.mark.skipif(fast, reason="all were compared by the test before, thanks to tcc")
 @pytest.mark.long
 @each_chunk
 def test_long_pivot_models_of_large_programs(chunk: int, tmp_path: Path) -> None:
-    compare_pivot(chunk, range(MOST_SEQUENCES + 1, 10**9), tmp_path)
+    compare_pivot(chunk, range(MOST_STEPS + 1, 10**9), tmp_path)
 
 
-@pytest.mark.skipif(not fast, reason=f"without tcc models with more than {MOST_SEQUENCES} steps are left to make test-long")
+@pytest.mark.skipif(not fast, reason=f"without tcc models with more than {MOST_STEPS} steps are left to make test-long")
 def test_no_model_was_left_out() -> None:
     """Says so where some were."""
     assert fast
@@ -87,14 +94,14 @@ def compare_pivot(chunk: int, sizes: range, folder: Path) -> None:
     and there is none without loops.
     """
     programs, goldens = part(chunk)
-    exports = [export_text(p.source, p.file, ExportOptions("promela", "pivot", counter_bound=3)) for p in programs]
-    chosen = [i for i, export in enumerate(exports) if export.text.count("atomic {") in sizes]
+    exports = faithful(programs, "pivot", counter_bound=3)
+    chosen = [i for i, export in enumerate(exports) if export.text.count("d_step {") in sizes]
     found = verify_all([exports[i].text for i in chosen], folder, "-O0", "-DNOREDUCE")
     assert found
     for i, spin in zip(chosen, found, strict=True):
         program, ours, export = programs[i], goldens[i]["pivot"], exports[i]
         bounded = ours["counters"] > 0
-        assert bounded == bool(export.remarks) == ("bounded model" in export.text), program.name
+        assert bounded == bool(export.bounded) == ("bounded model" in export.text), program.name
         assert not (bounded and is_loop_free(program))
         if not bounded:
             check(program.name, spin, ours["verdict"], ours["states"])
@@ -129,7 +136,7 @@ def test_long_paper_models_of_loop_free_programs(chunk: int, tmp_path: Path) -> 
 def test_plain_models(chunk: int, tmp_path: Path) -> None:
     """SPIN meets a fault under sequential consistency iff the SC machine does, in as many states as our search."""
     programs = [program for program in map(load, PROGRAMS[chunk :: 4 * CHUNKS]) if is_loop_free(program)]
-    found = verify_all(models(programs, "none"), tmp_path, "-O0", "-DNOREDUCE")
+    found = verify_all([m.text for m in faithful(programs, "none")], tmp_path, "-O0", "-DNOREDUCE")
     for program, spin in zip(programs, found, strict=True):
         faults = explore(ScMachine(program), Limits()).faults
         states = breadth_first(lower(instrument_plain(program)), SearchLimits()).states
@@ -143,7 +150,8 @@ def random_programs(seeds: range, size: Size, *, loops: bool = False) -> list[Pr
 def test_random_programs(tmp_path: Path) -> None:
     """A few by default, 200 in `make test-long`."""
     programs = random_programs(range(20 if fast else 10), SMALL)
-    for program, spin in zip(programs, verify_all(models(programs, "pivot"), tmp_path, "-O0", "-DNOREDUCE"), strict=True):
+    found = verify_all([m.text for m in faithful(programs, "pivot")], tmp_path, "-O0", "-DNOREDUCE")
+    for program, spin in zip(programs, found, strict=True):
         ours = decide(program, CheckOptions())
         check(program.file, spin, ours.verdict.value, ours.counts.states)
 

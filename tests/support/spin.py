@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rdma_robust.program.promela import MAX_D_STEPS
 from rdma_robust.program.promela_text import RESERVED
 
 COMPILER = next((tool for tool in ("tcc", "gcc", "cc") if shutil.which(tool)), "")
 """For tests: TinyCC compiles a verifier a hundred times as fast as gcc."""
 MISSING = [] if shutil.which("spin") and COMPILER else ["spin"] if COMPILER else ["a C compiler"]
-MOST_SEQUENCES = 2_000
-"""Atomic sequences in one verifier: more make it no faster to compile."""
 CHOICE_STATES = 2
 """States that the choice of one model among several adds."""
 
@@ -95,8 +94,8 @@ def batches(models: Sequence[str]) -> Iterator[range]:
     """Yield ranges of indices of models that SPIN can take together."""
     start = steps = 0
     for i, model in enumerate(models):
-        count = model.count("atomic {")
-        if i > start and steps + count > MOST_SEQUENCES:
+        count = model.count("d_step {")
+        if i > start and steps + count > MAX_D_STEPS:
             yield range(start, i)
             start, steps = i, 0
         steps += count
@@ -106,13 +105,12 @@ def batches(models: Sequence[str]) -> Iterator[range]:
 def verify_all(models: Sequence[str], folder: Path, *flags: str, timeout: float | None = None) -> list[Found]:
     """Return what SPIN finds in each model; `flags` are the compiler's. The states of the choice are taken off.
 
-    Dead variables keep their values (`spin -o2`), so that without partial-order reduction the states are those of the model.
     With a `timeout` (in seconds, for each), no answer in time counts as an incomplete search.
     """
     found: list[Found] = []
     for number, batch in enumerate(batches(models)):
         place = folder / str(number)
-        generate(combine([models[i] for i in batch]), place, "-o2")
+        generate(combine([models[i] for i in batch]), place)
         compile_verifier(place, "-DVECTORSZ=65000", *flags)
         for choice in range(len(batch)):
             answer = verify(place, "-m100000", "-w14", env={"MODEL": str(choice)}, timeout=timeout) or NOTHING

@@ -12,6 +12,7 @@ from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Ite, Name, Unar
 from rdma_robust.language.load import load_program
 from rdma_robust.program.intervals import Interval
 from rdma_robust.program.model import Add, Assign, Body, Choose, Require, Zero, leaf
+from rdma_robust.program.path_liveness import reset_dead
 from rdma_robust.program.paths import Path, fold, paths
 from rdma_robust.program.promela_text import RESERVED, comment, identifiers, spell
 from rdma_robust.program.words import BITS, Narrow, part
@@ -127,3 +128,19 @@ def test_numbers_beyond_a_word_are_refused() -> None:
     text = "domain 0..3000000000\nnode A { x }\nthread T on A { reg r; r = x; x = r + 1 }\nthread S on A { x = 2 }"
     with pytest.raises(UsageError, match="may exceed 2147483647"):
         promela_of(load_program(text, "big.rdma"), "none")
+
+
+def test_dead_variables_become_zero() -> None:
+    """x is read in location 1 only, y in 2 by a target; what is assigned to z is never read."""
+    first = Path(TRUE, ((("x", Const(3)),), (("y", Const(4)),), (("z", Const(5)),)), "first")
+    second = Path(Name("x"), (), "second")
+    other = Path(TRUE, (), "other")
+    found = reset_dead([(0, 1, first), (1, 2, second), (0, 3, other)], [(2, "y")], ["x", "y", "z"])
+    assert found[0].steps == ((("x", Const(3)),), (("y", Const(4)),), (("z", Const(0)),))
+    assert found[1].steps == ((("x", Const(0)),),)
+    assert found[2].steps == ()
+
+
+def test_variables_of_a_loop_stay_alive() -> None:
+    turn = Path(TRUE, ((("x", Binary("-", Const(1), Name("x"))),),), "turn")
+    assert reset_dead([(0, 1, turn), (1, 0, turn)], [], ["x"]) == [turn, turn]
