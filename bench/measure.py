@@ -20,9 +20,11 @@ from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program
+from rdma_robust.program.bounds import counter_bounds
 from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.vass import kernel
 from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits, breadth_first
+from rdma_robust.vass.search import Limits, breadth_first, ignore
 from tests.support.spin import Found, compile_verifier, generate, verify
 
 MIB = 1 << 20
@@ -39,12 +41,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SpinRun:
-    """What SPIN took, in seconds; `found` is None or incomplete where a limit ended the search."""
+    """What SPIN took, in seconds; `found` is incomplete where a limit ended the search."""
 
     generate: float
     compile: float
     pan: float
-    found: Found | None
+    found: Found
 
     @property
     def total(self) -> float:
@@ -52,26 +54,27 @@ class SpinRun:
 
     @property
     def states(self) -> int:
-        return self.found.states if self.found else 0
+        return self.found.states
 
     @property
     def done(self) -> bool:
-        return self.found is not None and (self.found.complete or self.found.errors > 0)
+        return self.found.complete or self.found.errors > 0
 
     @property
     def bytes_per_state(self) -> float:
         """The states alone, without the hash table."""
-        return self.found.state_memory * MIB / max(1, self.found.states) if self.found else math.nan
+        return self.found.state_memory * MIB / max(1, self.found.states)
 
 
 @dataclass(frozen=True, slots=True)
 class OurRun:
-    """The whole decision in this process, in seconds."""
+    """The whole decision in this process, or the search alone, in seconds; `memory` of the search in bytes, 0 if unknown."""
 
     seconds: float
     states: int
     transitions: int
     verdict: str
+    memory: int = 0
 
     @property
     def done(self) -> bool:
@@ -100,25 +103,33 @@ def command_time(path: Path, budget: Budget) -> float:
 
 
 def search(program: Program, budget: Budget) -> OurRun:
-    """Run the search alone on the pivot instrumentation, breadth first."""
-    lowered = lower(instrument_pivot(program))
-    lowered.compile_all()
+    """Run the search alone, breadth first and without reductions, on the pivot instrumentation: the kernel, if there."""
+    counters = instrument_pivot(program)
+    limits = Limits(time.monotonic() + budget.seconds, None, budget.memory)
     started = time.perf_counter()
-    result = breadth_first(lowered, Limits(time.monotonic() + budget.seconds, None, budget.memory))
+    if kernel.AVAILABLE:
+        found = kernel.search(counters, counter_bounds(counters), limits, ignore, engine="bfs", reduce=False)
+        result, memory = found.result, found.bytes
+    else:
+        result, memory = breadth_first(lower(counters), limits, reduce=False), 0
     seconds = time.perf_counter() - started
     verdict = "unknown" if result.cut else "not-robust" if result.target >= 0 else "robust"
-    return OurRun(seconds, result.states, result.transitions, verdict)
+    return OurRun(seconds, result.states, result.transitions, verdict, memory)
 
 
 class Verifier:
-    """SPIN's verifier of one model, generated and compiled (gcc -O2) once; both are timed."""
+    """SPIN's verifier of one model, generated and compiled (gcc -O2) once; both are timed.
 
-    def __init__(self, program: Program, model: Model, budget: Budget, *flags: str) -> None:
+    With `faithful` its states are all those of the model: no partial-order reduction, and dead variables are kept.
+    """
+
+    def __init__(self, program: Program, model: Model, budget: Budget, faithful: bool = False) -> None:
         self._folder = TemporaryDirectory(prefix="rdma-robust-spin-")
         self.budget = budget
         folder = Path(self._folder.name)
-        text = promela_of(program, model).text
-        self.generate = timed(lambda: generate(text, folder))
+        text = promela_of(program, model, keep_dead=faithful).text
+        flags = ["-DNOREDUCE"] if faithful else []
+        self.generate = timed(lambda: generate(text, folder, *(["-o2"] if faithful else [])))
         limits = f"-DMEMLIM={budget.memory}"
         self.compile = timed(lambda: compile_verifier(folder, "-O2", limits, *flags, compiler="gcc"))
 
@@ -128,7 +139,7 @@ class Verifier:
             started = time.perf_counter()
             found = verify(Path(self._folder.name), f"-m{depth}", timeout=self.budget.seconds)
             run = SpinRun(self.generate, self.compile, time.perf_counter() - started, found)
-            if found is None or not found.too_deep:
+            if not found.too_deep:
                 break
         return run
 

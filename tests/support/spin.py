@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,9 +41,6 @@ class Found:
         return "not-robust" if self.errors else "robust" if self.complete else "unknown"
 
 
-NOTHING = Found(0, 0, 0, False, 0, 0, 0, 0, False)
-
-
 def generate(model: str, folder: Path, *flags: str) -> None:
     """Write the verifier's source for `model` into `folder`, which is made. Raises AssertionError if SPIN complains."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,21 +54,20 @@ def compile_verifier(folder: Path, *flags: str, compiler: str = COMPILER) -> Non
     subprocess.run([compiler, "-w", "-DSAFETY", *flags, "-o", "pan", "pan.c"], cwd=folder, check=True)
 
 
-def verify(folder: Path, *flags: str, env: Mapping[str, str] | None = None, timeout: float | None = None) -> Found | None:
-    """Search exhaustively (unless a limit of `flags` is reached); return None if there was no answer in time."""
-    try:
-        done = subprocess.run(
-            [str(folder / "pan"), "-n", *flags],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout,
-            env={**os.environ, **(env or {})},
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    text = done.stdout + done.stderr
+def verify(folder: Path, *flags: str, env: Mapping[str, str] | None = None, timeout: float | None = None) -> Found:
+    """Search exhaustively, or until a limit of `flags` is reached or the time is over: then `complete` is false."""
+    command = [str(folder / "pan"), "-n", *flags]
+    environment = {**os.environ, **(env or {})}
+    late = False
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as process:
+        try:
+            text, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+            process.send_signal(signal.SIGINT)
+            text, _ = process.communicate()
 
     def number(pattern: str) -> float:
         match = re.search(pattern, text)
@@ -81,7 +78,7 @@ def verify(folder: Path, *flags: str, env: Mapping[str, str] | None = None, time
         int(number(r"errors: (\d+)")),
         int(number(r"([\d.e+]+) states, stored")),
         int(number(r"([\d.e+]+) transitions \(")),
-        "Search not completed" not in text and "max search depth too small" not in text,
+        not late and "Search not completed" not in text and "max search depth too small" not in text,
         number(r"elapsed time ([\d.e+-]+)"),
         number(r"([\d.]+)\s+total actual memory usage"),
         number(r"([\d.]+)\s+actual memory usage for states"),
@@ -105,7 +102,7 @@ def batches(models: Sequence[str]) -> Iterator[range]:
 def verify_all(models: Sequence[str], folder: Path, *flags: str, timeout: float | None = None) -> list[Found]:
     """Return what SPIN finds in each model; `flags` are the compiler's. The states of the choice are taken off.
 
-    With a `timeout` (in seconds, for each), no answer in time counts as an incomplete search.
+    With a `timeout` (in seconds, for each), a search that takes longer is an incomplete one.
     """
     found: list[Found] = []
     for number, batch in enumerate(batches(models)):
@@ -113,7 +110,7 @@ def verify_all(models: Sequence[str], folder: Path, *flags: str, timeout: float 
         generate(combine([models[i] for i in batch]), place)
         compile_verifier(place, "-DVECTORSZ=65000", *flags)
         for choice in range(len(batch)):
-            answer = verify(place, "-m100000", "-w14", env={"MODEL": str(choice)}, timeout=timeout) or NOTHING
+            answer = verify(place, "-m100000", "-w14", env={"MODEL": str(choice)}, timeout=timeout)
             found.append(replace(answer, states=answer.states - CHOICE_STATES))
     return found
 

@@ -73,7 +73,7 @@ def test_the_explanation_names_cycle_reordering_and_timeline() -> None:
     assert "T2 NIC to A" in text
     assert "later overwritten by" in text
     assert "What makes it possible:" in text
-    assert "the NIC may write `B.y` of `put B.y = 1` (line 4) after `r = x` (line 4)" in " ".join(text.split())
+    assert "the NIC may write `A.x` of `put A.x = 1` (line 5) after `r = y` (line 5)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("width", [1, 40, 60, 80, 100, 200])
