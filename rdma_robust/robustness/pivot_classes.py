@@ -114,7 +114,7 @@ class PivotClasses:
 
         A program in which something can go wrong is searched to its end, to know whether it does.
         """
-        if "relevance" not in self.reductions or edge.target in self._start_points[edge.thread] or self._can_go_wrong:
+        if "relevance" not in self.reductions or self._can_go_wrong or edge.target in self._start_points[edge.thread]:
             return TRUE
         return disj(*(self.at(t, points) for t, points in enumerate(self._start_points) if t != edge.thread))
 

@@ -34,6 +34,10 @@ class Relevance:
     def _exits(self) -> list[tuple[PivotClass, Parts]]:
         return [(c, self.cycles.useful(c).exits) for c in self.classes]
 
+    @cached_property
+    def _sites(self) -> list[tuple[PivotClass, int]]:
+        return [(c, self.cycles.sites(c)) for c in self.classes]
+
     def thread_mark(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a later event of its thread."""
         number = self.cycles.number(edge)
@@ -56,5 +60,5 @@ class Relevance:
     def keeps_pivot_out(self, edge: EventEdge) -> list[PivotClass]:
         """Classes of the event's thread of which no event may be the pivot once this one is in beta."""
         overtaking = self.cycles.overtaking[self.cycles.number(edge)]
-        mine = (c for c in self.classes if c.thread == edge.thread)
-        return [c for c in mine if edge.type in CPU_TYPES or not overtaking & self.cycles.sites(c)]
+        mine = ((c, sites) for c, sites in self._sites if c.thread == edge.thread)
+        return [c for c, sites in mine if edge.type in CPU_TYPES or not overtaking & sites]

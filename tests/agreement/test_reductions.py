@@ -80,7 +80,7 @@ def test_litmus_programs(path: object, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_forgetting_dead_values_merges_states_and_reaches_the_same_targets() -> None:
     before = after = 0
     for path in PROGRAMS[::17]:
-        program = instrument_pivot.instrument_pivot(load(path), CheckOptions(reductions=NONE))
+        program = instrument_pivot.instrument_pivot(load(path))
         limits = Limits(None, 30_000, None)
         plain = explore(program, limits, engine="bfs", reduce=False)
         less = explore(forget_dead(program), limits, engine="bfs", reduce=False)
