@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from rdma_robust.cli.decide import Answer, decide_item
 from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.stop import check
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.result import failure, gave_up
 
@@ -75,6 +76,7 @@ def in_processes(items: Sequence[tuple[int, Item]], work: Work[Reply], jobs: int
             team.start(waiting.pop())
         while team.workers:
             tick()
+            check()
             ready = wait([w.connection for w in team.workers], TICK_S)
             for worker in list(team.workers):
                 if worker.connection in ready:

@@ -18,13 +18,24 @@ class Stopped(KeyboardInterrupt):
         super().__init__()
 
 
+_PENDING: list[Stopped] = []
+"""The stop that was asked for and is not yet reported: Python drops an exception that interrupts a finalizer."""
+
+
+def check() -> None:
+    """Raise the Stopped that was asked for, in case it was dropped. To be called wherever the program waits."""
+    if _PENDING:
+        raise _PENDING[0]
+
+
 def listen() -> None:
     """Turn the first of the signals into Stopped; those after it are ignored until :func:`released`."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
-        raise Stopped(SIGNALS[signal.Signals(number)])
+        _PENDING.append(Stopped(SIGNALS[signal.Signals(number)]))
+        raise _PENDING[0]
 
     for each in SIGNALS:
         if signal.getsignal(each) is not signal.SIG_IGN:
@@ -33,5 +44,6 @@ def listen() -> None:
 
 def released() -> None:
     """Let another signal end the process at once: the work is stopped, only the report is left."""
+    _PENDING.clear()
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
