@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rdma_robust.errors import UsageError
-from rdma_robust.vass.net import CoverResult, Net
+from rdma_robust.vass.net import CoverResult, Net, UpwardInvariant
 from rdma_robust.vass.net_backward import Backward
 from rdma_robust.vass.net_engine import (
     KERNELS,
@@ -46,10 +46,10 @@ class RootEquation:
 
     @property
     def stored(self) -> int:
-        return len(self._cuts.weights)
+        return len(self._cuts.known)
 
     def steps(self) -> Steps:
-        weights = []
+        used = []
         for target in self._core.targets:
             work = self._equation.work
             cut = self._cuts.violated(target)
@@ -57,12 +57,14 @@ class RootEquation:
                 found = self._equation.separate(target)
                 if found is None:
                     return None
-                cut = len(self._cuts.weights)
-                self._cuts.add(*found)
-            weights.append(self._cuts.weights[cut])
+                cut = len(self._cuts.known)
+                self._cuts.add(found)
+            used.append(self._cuts.known[cut])
             self.frontier -= 1
             yield 1 + self._equation.work - work
-        return LinearProof(tuple(weights))
+        if any(cut.traps for cut in used):
+            return UpwardProof((), tuple(dict.fromkeys(used)), tuple(self._equation.traps))
+        return LinearProof(tuple(cut.weights for cut in used))
 
 
 class Portfolio:
@@ -194,10 +196,23 @@ def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored:
             return CoverResult(engine, run=part.run(transitions, target), stored=stored)
         case LinearProof(weights):
             return CoverResult(engine, invariant=part.linear(weights), stored=stored)
-        case UpwardProof(basis, weights, bounds):
-            return CoverResult(engine, invariant=part.upward(basis, weights, bounds), stored=stored)
+        case UpwardProof():
+            return CoverResult(engine, invariant=_upward(part, finding), stored=stored)
         case DownwardProof(limits):
             return CoverResult(engine, invariant=part.downward(_dense(limits, len(part.places))), stored=stored)
+
+
+def _upward(part: Slice, proof: UpwardProof) -> UpwardInvariant:
+    """Translate a proof, with those traps only that the inequalities rest on."""
+    needed = sorted({trap for cut in proof.cuts for trap, _ in cut.traps})
+    number = {trap: i for i, trap in enumerate(needed)}
+    return part.upward(
+        proof.basis,
+        [cut.weights for cut in proof.cuts],
+        [cut.bound for cut in proof.cuts],
+        [proof.traps[trap] for trap in needed],
+        [tuple((number[trap], times) for trap, times in cut.traps) for cut in proof.cuts],
+    )
 
 
 def _dense(limits: tuple[Marking, ...], places: int) -> Iterator[list[int | None]]:

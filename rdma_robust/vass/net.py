@@ -66,12 +66,22 @@ class UpwardInvariant:
 
     `marked` is as in :class:`LinearInvariant`: transitions with a guard outside it never fire and need not be considered,
     and neither are targets and predecessors with a place outside it; None stands for all places.
+
+    With `traps`, `shares[i]` has (trap, times) pairs: not the sum with `weights[i]` alone is never increased, but that with
+    `times` added to the weight of each place of each of these traps, and the bound is by the sum of the times smaller. A
+    trap is a set of places from which no transition takes the last token, and the initial marking has one there.
+
+    All of this is about the net restricted to the places of `scope` (None: all): guards and targets elsewhere are
+    forgotten, which only adds runs, and transitions that then add to no place, which only help to cover less.
     """
 
     basis: tuple[Vector, ...]
     weights: tuple[Vector, ...] = ()
     bounds: tuple[int, ...] = ()
     marked: tuple[int, ...] | None = None
+    scope: tuple[int, ...] | None = None
+    traps: tuple[tuple[int, ...], ...] = ()
+    shares: tuple[Vector, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

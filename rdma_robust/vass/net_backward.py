@@ -63,8 +63,8 @@ class Backward:
             yield 1 + len(predecessors) * 20 + (self._equation.work - work if self._equation else 0)
         return UpwardProof(
             tuple(as_vector(self._cones[n]) for n in self.basis.numbers()),
-            tuple(self._cuts.weights),
-            tuple(self._cuts.bounds),
+            tuple(self._cuts.known),
+            tuple(self._equation.traps) if self._equation else (),
         )
 
     def cone(self, number: int) -> Marking:
@@ -106,5 +106,5 @@ class Backward:
         if cut is None:
             return False
         self._pruned += 1
-        self._cuts.add(*cut)
+        self._cuts.add(cut)
         return True

@@ -98,13 +98,23 @@ class Slice:
         replay(net, run)
         return run
 
-    def upward(self, basis: Iterable[Vector], weights: Iterable[Vector], bounds: Iterable[int]) -> UpwardInvariant:
+    def upward(
+        self,
+        basis: Iterable[Vector],
+        weights: Iterable[Vector],
+        bounds: Iterable[int],
+        traps: Sequence[Sequence[int]] = (),
+        shares: Iterable[Vector] = (),
+    ) -> UpwardInvariant:
         """Translate an upward-closed invariant of the core; cones may mention fewer places, which makes them larger."""
         return UpwardInvariant(
             tuple(self._vector(b) for b in basis),
             tuple(self._vector(w) for w in weights),
             tuple(bounds),
             self._marked(),
+            self.places if traps else None,
+            tuple(tuple(sorted(self.places[p] for p in trap)) for trap in traps),
+            tuple(shares) if traps else (),
         )
 
     def downward(self, limits: Iterable[Sequence[int | None]]) -> DownwardInvariant:
