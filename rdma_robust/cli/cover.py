@@ -135,9 +135,11 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
         return
     options = request.options
     if can_fork():
-        decide = partial(answer_net, options=options)
+        cores = request.jobs or processors()
+        jobs = min(cores, len(work))
+        decide = partial(answer_net, options=options, processes=cores // jobs)
         crew = Work(decide, partial(lost_net, options), partial(overdue, options), families=True)
-        yield from in_processes(work, crew, min(request.jobs or processors(), len(work)), meter.tick)
+        yield from in_processes(work, crew, jobs, meter.tick)
         return
     for number, item in work:
         yield number, answer_net(item, options)

@@ -48,15 +48,15 @@ class CoverAnswer:
     messages: tuple[str, ...] = ()
 
 
-def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+def answer_net(item: Item, options: CoverOptions, processes: int = 1) -> CoverAnswer:
+    """Return the answer for `item`, found by up to so many processes. Raises nothing but KeyboardInterrupt."""
     started = time.monotonic()
     if isinstance(item, Missing):
         text = f"{printable(item.name)}: error: {item.reason}"
         return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
     messages: tuple[str, ...] = ()
     try:
-        record = _decide(read_source(item, any_bytes=True), item, options, started)
+        record = _decide(read_source(item, any_bytes=True), item, options, started, processes)
     except MemoryError:
         record = CoverRecord(item.name, "unknown", "out of memory")
     except Exception as error:
@@ -66,7 +66,7 @@ def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
     return CoverAnswer(replace(record, time_s=round(time.monotonic() - started, 6)), messages)
 
 
-def _decide(text: str, source: Source, options: CoverOptions, started: float) -> CoverRecord:
+def _decide(text: str, source: Source, options: CoverOptions, started: float, processes: int) -> CoverRecord:
     from rdma_robust.vass.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.vass.search import Limits  # noqa: PLC0415
     from rdma_robust.vass.spec_reader import read_spec  # noqa: PLC0415
@@ -74,7 +74,7 @@ def _decide(text: str, source: Source, options: CoverOptions, started: float) ->
     name = source.name
     net = read_spec(text, name)
     deadline = None if options.timeout is None else started + options.timeout
-    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine)
+    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine, processes=processes)
     if (result.run is None) + (result.invariant is None) + (not result.cut) != 2:
         raise InternalError(f"the engine {result.engine} gave not exactly one of a run, an invariant and a limit")
     if source.certificate is not None:

@@ -17,6 +17,8 @@ from rdma_robust.vass.state_equation import Cuts, StateEquation
 
 _TRIALS = 32
 """Cones that are tried with the linear program before its success decides how often it is asked."""
+_TRAPS = 3
+"""Traps that may be added for the sake of one cone."""
 
 
 class Backward:
@@ -102,7 +104,7 @@ class Backward:
             return False
         self._skipped = 0
         self._asked += 1
-        cut = self._equation.separate(cone)
+        cut = self._equation.separate(cone, _TRAPS if self._equation.traps_pay else 0)
         if cut is None:
             return False
         self._pruned += 1

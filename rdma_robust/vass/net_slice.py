@@ -9,6 +9,7 @@ fire and can help. Runs and invariants found on the core are translated to the n
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -187,11 +188,8 @@ def slice_net(net: Net) -> Slice:
     kept: dict[Vector, list[tuple[Vector, int]]] = {}
     for i in sorted(used):
         t = net.transitions[i]
-        rivals = kept.setdefault(project(t.delta), [])
-        guard = project(t.guard)
-        if not any(_below(other, guard) for other, _ in rivals):
-            rivals[:] = [(other, j) for other, j in rivals if not _below(guard, other)] + [(guard, i)]
-    rows = sorted((i, guard, delta) for delta, rivals in kept.items() for guard, i in rivals)
+        kept.setdefault(project(t.delta), []).append((project(t.guard), i))
+    rows = sorted((i, guard, delta) for delta, rivals in kept.items() for guard, i in _least(rivals))
     core = Core(
         tuple(int(start[p]) for p in places),
         tuple(guard for _, guard, _ in rows),
@@ -199,6 +197,22 @@ def slice_net(net: Net) -> Slice:
         tuple(project(net.targets[i]) for i in targets),
     )
     return Slice(net, core, tuple(places), tuple(i for i, _, _ in rows), tuple(targets), marked, omega, pumps)
+
+
+def _least(rivals: list[tuple[Vector, int]]) -> list[tuple[Vector, int]]:
+    """The pairs whose vector has no smaller one among the others, the first of equal ones."""
+    if len(rivals) == 1:
+        return rivals
+    found: list[tuple[Vector, int]] = []
+    least: dict[int | None, list[Vector]] = {}
+    uses = Counter(p for guard, _ in rivals for p, _ in guard)
+    for guard, i in sorted(rivals, key=lambda rival: (sum(k for _, k in rival[0]), rival[1])):
+        near = (small for p in (None, *(p for p, _ in guard)) for small in least.get(p, ()))
+        if not any(_below(small, guard) for small in near):
+            rarest = min((p for p, _ in guard), key=lambda p: (uses[p], p), default=None)
+            least.setdefault(rarest, []).append(guard)
+            found.append((guard, i))
+    return found
 
 
 def _below(small: Vector, large: Vector) -> bool:

@@ -21,6 +21,8 @@ from rdma_robust.vass.traps import Traps
 
 _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
+_TRIED_TRAPS = 10
+"""Traps that are tried before their success decides."""
 _SHRINK = 2_000_000
 """Elementary operations up to which a trap is made small."""
 
@@ -57,17 +59,21 @@ class StateEquation:
         self._solver: Any = None
         self._raised: list[int] = []
         self._finder: Traps | None = None
+        self._with_traps = 0
         self.traps: list[tuple[int, ...]] = []
         self.work = 0
         """Elementary operations so far, by the number of pivots."""
         self.expected = 5 * sum(map(len, self._columns)) + 10 * len(core.initial)
         """A guess of what the first solution takes."""
 
-    def separate(self, marking: Marking) -> Cut | None:
-        """Return an inequality that every reachable marking keeps and `marking` exceeds, or None.
+    def separate(self, marking: Marking, traps: int = 0) -> Cut | None:
+        """Return an inequality that every reachable marking keeps and `marking` exceeds, or None, after adding up to so
+        many traps.
 
-        None means that none was found before the deadline: it proves nothing.
+        None means that none was found, perhaps for want of time: it proves nothing. If all the traps were added, more of
+        them may help.
         """
+        known = len(self.traps)
         while True:
             try:
                 prices, solution = self._solve(marking)
@@ -75,8 +81,13 @@ class StateEquation:
                 return None
             if prices:
                 return self._exact(marking, prices)
-            if not solution or not self._trap(solution):
+            if not solution or len(self.traps) == known + traps or not self._trap(solution):
                 return None
+
+    @property
+    def traps_pay(self) -> bool:
+        """Whether enough inequalities rest on traps for the number of traps."""
+        return len(self.traps) < _TRIED_TRAPS + 4 * self._with_traps
 
     def _exact(self, marking: Marking, prices: dict[int, float]) -> Cut | None:
         """Turn the duals of rows into an inequality in integers that is known to hold and to exclude `marking`."""
@@ -92,6 +103,7 @@ class StateEquation:
             if weights and self._never_increased(total):
                 bound = sum(w * self._core.initial[p] for p, w in total.items()) - sum(traps.values())
                 if sum(weights.get(p, 0) * k for p, k in marking) > bound:
+                    self._with_traps += bool(traps)
                     return Cut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
         return None
 
