@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rdma_robust.vass.farkas import ray
 from rdma_robust.vass.net import Vector
 from rdma_robust.vass.net_kernel import Marking
 from rdma_robust.vass.net_slice import Core
@@ -21,8 +23,14 @@ from rdma_robust.vass.traps import Traps
 
 _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
-_TRIED_TRAPS = 10
-"""Traps that are tried before their success decides."""
+_EXACT = 1 << 30
+"""Numbers of tokens beyond this are too large for the precision of floating point."""
+_RAY_WORK = 1_000_000
+"""Numbers that are looked at in an exact solution."""
+_DEVEX = 1
+_PIVOTS = 200_000
+_TRIED_TRAPS = 400_000
+"""Elementary operations that go to traps before their success decides."""
 _SHRINK = 2_000_000
 """Elementary operations up to which a trap is made small."""
 
@@ -74,38 +82,66 @@ class StateEquation:
         them may help.
         """
         known = len(self.traps)
+        if any(abs(k - self._core.initial[p]) > _EXACT for p, k in marking) or max(self._core.initial, default=0) > _EXACT:
+            return self._by_ray(marking, range(len(self._core.initial) + known))
         while True:
-            try:
-                prices, solution = self._solve(marking)
-            except OverflowError:
-                return None
+            prices, solution = self._solve(marking)
             if prices:
-                return self._exact(marking, prices)
+                return self._rounded(marking, prices) or self._by_ray(marking, prices)
             if not solution or len(self.traps) == known + traps or not self._trap(solution):
                 return None
 
     @property
     def traps_pay(self) -> bool:
         """Whether enough inequalities rest on traps for the number of traps."""
-        return len(self.traps) < _TRIED_TRAPS + 4 * self._with_traps
+        size = self._finder.size if self._finder else 0
+        return len(self.traps) * size < _TRIED_TRAPS + 4 * self._with_traps * size
 
-    def _exact(self, marking: Marking, prices: dict[int, float]) -> Cut | None:
+    def _rounded(self, marking: Marking, prices: dict[int, float]) -> Cut | None:
         """Turn the duals of rows into an inequality in integers that is known to hold and to exclude `marking`."""
+        cuts = (self._cut(marking, _integers(prices, denominator)) for denominator in _DENOMINATORS)
+        return next((cut for cut in cuts if cut is not None), None)
+
+    def _by_ray(self, marking: Marking, rows: Iterable[int]) -> Cut | None:
+        """Look for an inequality with weights on the given rows only, in exact numbers, if the program is small."""
         places = len(self._core.initial)
-        for denominator in _DENOMINATORS:
-            multipliers = _integers(prices, denominator)
-            weights = {row: w for row, w in multipliers.items() if row < places}
-            traps = {row - places: w for row, w in multipliers.items() if row >= places}
-            total = dict(weights)
-            for trap, times in traps.items():
-                for p in self.traps[trap]:
-                    total[p] = total.get(p, 0) + times
-            if weights and self._never_increased(total):
-                bound = sum(w * self._core.initial[p] for p, w in total.items()) - sum(traps.values())
-                if sum(weights.get(p, 0) * k for p, k in marking) > bound:
-                    self._with_traps += bool(traps)
-                    return Cut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
-        return None
+        chosen = set(rows)
+        effects: list[dict[int, int]] = [{p: c for p, c in column if p in chosen} for column in self._columns]
+        gains = {p: int(k) - self._core.initial[p] for p, k in {**dict.fromkeys(range(places), 0), **dict(marking)}.items()}
+        for row in chosen:
+            if row >= places:
+                trap = self.traps[row - places]
+                gains[row] = 1 - sum(self._core.initial[p] for p in trap)
+                for p in trap:
+                    for i in self._touching[p]:
+                        effects[i][row] = effects[i].get(row, 0) + dict(self._columns[i])[p]
+        left = _RAY_WORK
+
+        def patience(numbers: int) -> bool:
+            nonlocal left
+            left -= numbers
+            self.work += 4 * numbers
+            return left > 0 and (self._deadline is None or time.monotonic() < self._deadline)
+
+        found = ray(effects, {row: gain for row, gain in gains.items() if row in chosen}, patience)
+        return None if found is None else self._cut(marking, found)
+
+    def _cut(self, marking: Marking, multipliers: dict[int, int]) -> Cut | None:
+        """Return the inequality that multipliers of rows make, if it holds and excludes `marking`."""
+        places = len(self._core.initial)
+        weights = {row: w for row, w in multipliers.items() if row < places}
+        traps = {row - places: w for row, w in multipliers.items() if row >= places}
+        total = dict(weights)
+        for trap, times in traps.items():
+            for p in self.traps[trap]:
+                total[p] = total.get(p, 0) + times
+        if not weights or not self._never_increased(total):
+            return None
+        bound = sum(w * self._core.initial[p] for p, w in total.items()) - sum(traps.values())
+        if sum(weights.get(p, 0) * k for p, k in marking) <= bound:
+            return None
+        self._with_traps += bool(traps)
+        return Cut(tuple(sorted(weights.items())), bound, tuple(sorted(traps.items())))
 
     def _never_increased(self, weights: dict[int, int]) -> bool:
         rows = {i for p in weights for i in self._touching[p]}
@@ -199,6 +235,11 @@ def _program(columns: list[Vector], places: int) -> Any:
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("threads", 1)
+    # One program follows the other, each nearly solved by the last basis: disturbed costs would lose that, some six times
+    # the time. Without them simplex may stall, so its steps are bounded.
+    highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
+    highs.setOptionValue("simplex_dual_edge_weight_strategy", _DEVEX)
+    highs.setOptionValue("simplex_iteration_limit", _PIVOTS)
     highs.passModel(lp)
     return highs
 

@@ -152,27 +152,27 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
 def test_what_an_engine_says_is_checked(
     monkeypatch: pytest.MonkeyPatch, nets: Path, result: CoverResult, verdict: str, said: str
 ) -> None:
-    record = answer(monkeypatch, nets, lambda *_: result, timeout=7.0).record
+    record = answer(monkeypatch, nets, lambda *_, **__: result, timeout=7.0).record
     assert record.verdict == verdict
     assert said in record.reason
 
 
 @pytest.mark.parametrize(("error", "verdict"), [(MemoryError(), "unknown"), (RecursionError("deep"), "error")])
 def test_no_exception_leaves_a_net(monkeypatch: pytest.MonkeyPatch, nets: Path, error: Exception, verdict: str) -> None:
-    def fail(*_: object) -> CoverResult:
+    def fail(*_: object, **__: object) -> CoverResult:
         raise error
 
     assert answer(monkeypatch, nets, fail).record.verdict == verdict
 
 
-def stuck(*_: object) -> CoverResult:
+def stuck(*_: object, **__: object) -> CoverResult:
     """An engine that does not look at its limits, with a process of its own that does not either."""
     subprocess.Popen(["sleep", "60"])
     time.sleep(60)
     return CoverResult("stuck", cut="time")
 
 
-def greedy(*_: object) -> CoverResult:
+def greedy(*_: object, **__: object) -> CoverResult:
     """An engine that takes memory and does not look at its limits."""
     kept = [b"x" * (1 << 20) for _ in range(200)]
     time.sleep(60)
@@ -211,7 +211,9 @@ def test_ctrl_c_prints_what_is_done(nets: Path) -> None:
         "import sys, time\n"
         "from rdma_robust.vass import cover\n"
         "real = cover.cover\n"
-        "cover.cover = lambda net, *rest: time.sleep(60) if net.name == 'unsafe.spec' else real(net, *rest)\n"
+        "def slow(net, *rest, **more):\n"
+        "    return time.sleep(60) if net.name == 'unsafe.spec' else real(net, *rest, **more)\n"
+        "cover.cover = slow\n"
         "from rdma_robust.__main__ import main\n"
         "sys.exit(main())\n"
     )
