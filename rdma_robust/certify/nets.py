@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject
-from rdma_robust.certify.runs import Firing, compressed, effect_of, read_firings, show_firings
+from rdma_robust.certify.runs import Firing, Loop, compressed, effect_of, read_firings, show_firings
+from rdma_robust.vass import net as net_data
 from rdma_robust.vass.net import DownwardInvariant, Invariant, LinearInvariant, Net, NetTransition, UpwardInvariant, Vector
 
 JsonObject = dict[str, object]
@@ -21,13 +22,20 @@ Limit = Mapping[int, int | None]
 """An omega-marking by place: None is omega, any number; 0 where there is none."""
 
 
-def run_evidence(net: Net, start: Sequence[int], firings: Sequence[Firing], target: int) -> JsonObject:
+def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
     """Return the evidence for UNSAFE; places are given by name, transitions and targets by number from 0."""
     return {
         "start": {net.places[p]: tokens for p, tokens in enumerate(start) if tokens},
-        "firing": show_firings(compressed(firings)),
+        "firing": show_firings(compressed([_firing(f) for f in firings])),
         "target": target,
     }
+
+
+def _firing(firing: net_data.Firing) -> Firing:
+    if not isinstance(firing, net_data.Loop):
+        return firing
+    body = tuple(t if times == 1 else Loop(times, (t,)) for t, times in firing.body)
+    return body[0] if firing.times == 1 and len(body) == 1 else Loop(firing.times, body)
 
 
 def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:

@@ -114,7 +114,6 @@ def _cut(cut: str, options: CoverOptions) -> str:
         "time": f"reached the time limit of {options.timeout or 0:g} s",
         "states": f"reached the limit of {options.max_states} stored elements",
         "memory": f"reached the memory limit of {options.memory} MiB",
-        "run": "a target is coverable, but only by a run too long to be written down",
         "incomplete": f"the engine {options.engine} ended without an answer",
     }
     return limits.get(cut, f"the engine gave up: {cut}")

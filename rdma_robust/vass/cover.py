@@ -26,7 +26,7 @@ from rdma_robust.vass.net_forward import Forward
 from rdma_robust.vass.net_kernel import Marking
 from rdma_robust.vass.net_portfolio import Portfolio, RootEquation, Turns
 from rdma_robust.vass.net_race import can_race, race
-from rdma_robust.vass.net_slice import OMEGA, Core, RunTooLongError, Slice, slice_net
+from rdma_robust.vass.net_slice import OMEGA, Core, Slice, slice_net
 from rdma_robust.vass.search import Limits, Progress
 from rdma_robust.vass.state_equation import Cuts, StateEquation
 
@@ -71,8 +71,7 @@ def cover(
     """Decide whether some run of `net` from an initial marking covers one of its targets.
 
     The result has a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the
-    limit in `cut`: time, states (stored markings and cones), memory, run (one exists, too long to write), or incomplete
-    (the engine ended without an answer).
+    limit in `cut`: time, states (stored markings and cones), memory, or incomplete (the engine ended without an answer).
     The `kernels` are tried in turn until one can hold the numbers of the search. With two `processes`, the engine `auto`
     goes on in two more, one for each half of the portfolio, if it has no answer soon; they share the limit of memory.
     Raises UsageError for an unknown engine, InternalError if a run does not replay.
@@ -92,11 +91,8 @@ def cover(
 
 def _search(part: Slice, kernel: Kernel, limits: Limits, engine: str, progress: Progress, *, processes: int) -> CoverResult:
     def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
-        try:
-            finding, cut = _drive(search, within, tell, most)
-            return _result(part, engine, finding, cut, search.stored)
-        except RunTooLongError:
-            return CoverResult(engine, cut="run", stored=search.stored)
+        finding, cut = _drive(search, within, tell, most)
+        return _result(part, engine, finding, cut, search.stored)
 
     search = COVER_ENGINES[engine](part.core, kernel, limits)
     if processes < 2 or not isinstance(search, Portfolio) or not can_race():

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from rdma_robust.vass import net_kernel
+from rdma_robust.vass.net import Firing as Step
 from rdma_robust.vass.net import Vector
 from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation, Tree
 from rdma_robust.vass.state_equation import Cut
@@ -45,7 +46,7 @@ KERNELS = (*([_kernel(_compiled)] if _compiled else []), PYTHON)
 class Covering:
     """A run of the core from its initial marking that covers `target`."""
 
-    transitions: tuple[int, ...]
+    transitions: tuple[Step, ...]
     target: int
 
 

@@ -108,7 +108,7 @@ def _watch(runners: Sequence[_Runner], limits: Limits, progress: Progress) -> Co
     known = sorted({cut, *(answer.cut for answer in answers)} - {"", "incomplete"})
     # A process that gave no answer was ended for its memory, here or by the system.
     limit = "time" if "time" in known else known[0] if known else "memory" if len(answers) < len(runners) else "incomplete"
-    return CoverResult("auto", cut="run" if "run" in known else limit, stored=stored)
+    return CoverResult("auto", cut=limit, stored=stored)
 
 
 def _too_large(running: Sequence[_Runner], mebibytes: int) -> bool:

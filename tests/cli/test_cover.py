@@ -139,7 +139,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
     [
         (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s"),
         (CoverResult("e", cut="rounds"), "unknown", "the engine gave up: rounds"),
-        (CoverResult("e", cut="run"), "unknown", "only by a run too long"),
         (CoverResult("e"), "error", "not exactly one of a run, an invariant and a limit"),
         (CoverResult("e", run=Run((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
         (CoverResult("e", run=Run((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),

@@ -110,7 +110,7 @@ def check_result(net: Net, result: CoverResult) -> bool:
         assert all(
             low <= k and (high is None or k <= high) for k, low, high in zip(marking, net.least, net.most, strict=True)
         )
-        for t in result.run.transitions:
+        for t in result.run.unrolled():
             assert all(marking[p] >= k for p, k in net.transitions[t].guard)
             for p, change in net.transitions[t].delta:
                 marking[p] += change
