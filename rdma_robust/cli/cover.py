@@ -137,8 +137,13 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
     if can_fork():
         cores = request.jobs or processors()
         jobs = min(cores, len(work))
-        decide = partial(answer_net, options=options, processes=cores // jobs)
-        crew = Work(decide, partial(lost_net, options), partial(overdue, options), families=True)
+        crew = Work(
+            lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
+            partial(lost_net, options),
+            partial(overdue, options),
+            families=True,
+            watch=meter.search if wanted(request.quiet) else None,
+        )
         yield from in_processes(work, crew, jobs, meter.tick)
         return
     for number, item in work:

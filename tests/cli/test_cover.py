@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from jsonschema import Draft202012Validator
 from rdma_robust.cli import cover as cover_command
 from rdma_robust.cli import cover_net
 from rdma_robust.cli.cover_net import CoverOptions, answer_net, family_mebibytes, overdue
-from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.pool import Work, in_processes
 from rdma_robust.vass import cover as engines
 from rdma_robust.vass.net import CoverResult, DownwardInvariant, Run
 from tests.conftest import COMMAND, ROOT, Cli
@@ -237,3 +239,15 @@ def test_ctrl_c_prints_what_is_done(nets: Path) -> None:
     assert lines[1].split()[:2] == ["safe.spec", "safe"]
     assert "interrupted: 1 of 2 done" in out
     assert "Traceback" not in err
+
+
+def test_processes_tell_how_far_they_are() -> None:
+    def decide(item: Item, tell: Callable[[int, int], None]) -> str:
+        tell(5, 2)
+        return item.name
+
+    told: list[tuple[int, int]] = []
+    crew = Work(decide, lambda name, *_: name, watch=lambda *numbers: told.append(numbers))
+    items: list[tuple[int, Item]] = [(0, Source("one", "one")), (1, Source("two", "two"))]
+    assert list(in_processes(items, crew, 1, lambda: None)) == [(0, "one"), (1, "two")]
+    assert told[0] == (5, 2)
