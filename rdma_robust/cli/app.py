@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
@@ -17,15 +16,27 @@ from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, 
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
+from rdma_robust.cli.option_types import (
+    AwaitLoops,
+    Certificates,
+    Files,
+    Jobs,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Timeout,
+    limit,
+)
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
+from rdma_robust.cli.report_options import register as register_report
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "compare", "cover", "export", "fmt", "outcomes", "report", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -49,49 +60,6 @@ app = typer.Typer(
 )
 
 
-def _seconds(value: float) -> float:
-    if math.isnan(value) or value < 0:
-        raise typer.BadParameter("a number of seconds, 0 or more, is needed")
-    return value
-
-
-Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", callback=_seconds, help="Time limit per program; 0 for none.", show_default="300")
-]
-MaxStates = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
-]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
-        "of the machine.",
-        show_default=False,
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Decide N programs at a time. Default: one per processor.",
-        show_default=False,
-    ),
-]
-OrderedReads = Annotated[
-    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
-]
-Certificates = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
-]
-AwaitLoops = Annotated[
-    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
@@ -163,7 +131,7 @@ def _check(
         kernel=kernel,
         ordered_reads=ordered_reads,
         await_loops=await_loops,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         self_check=self_check,
@@ -222,7 +190,7 @@ def _cover(
     at_a_time = min(jobs or processors(), len(items))
     options = CoverOptions(
         engine=engine,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         markings=markings,
@@ -263,7 +231,7 @@ def _outcomes(
 ) -> None:
     from rdma_robust.cli.outcomes import Bounds, run_outcomes  # noqa: PLC0415
 
-    bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
+    bounds = Bounds(ordered_reads, depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
 
 
@@ -320,6 +288,9 @@ def _export(
     context.obj.append(partial(run_export, file, options, output))
 
 
+register_report(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line `arguments` (without the program's name) and return the exit code.
 
@@ -364,7 +335,3 @@ def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:
     from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
     return with_certificates(items, directory)
-
-
-def _limit(value: float) -> float | None:
-    return None if value == 0 or math.isinf(value) else value

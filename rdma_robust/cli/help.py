@@ -108,3 +108,43 @@ Examples
 
 See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
 """
+
+REPORT_HELP = """Decide many programs in one run and report on all of them.
+
+PATH is a file, a folder (every *.rdma below it), a glob pattern, or - for standard input. Answers are kept between runs, so
+a run that was interrupted goes on where it stopped, and one after a small change decides only what changed.
+
+\b
+Formats
+  html    one page that works offline: a table to sort and filter, and behind every row the source with the
+          lines of the cycle, the timeline, the execution graph and a repair
+  md      for the summary of a CI job or a comment        csv     for spreadsheets
+  json    for machines, and for `compare`                 jsonl   the results, one a line
+  junit   for CI servers                                  sarif   for code scanning
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, an invalid program, or a report that could not be written
+  130  interrupted: the report has what was done by then
+\b
+Examples
+  rdma-robust report src/ -o report.html
+  rdma-robust report src/ -o reports/ --format html --format sarif --format junit
+  rdma-robust report litmus/ --expect --format md >> "$GITHUB_STEP_SUMMARY"
+  rdma-robust report src/ -o new.json && rdma-robust compare old.json new.json
+"""
+
+COMPARE_HELP = """Compare two JSON reports of `report` or `check`: what got better, what got worse, what came and went.
+
+A program got worse if its verdict was as expected and is not any more; where nothing is expected, if it went towards the end
+of robust, not robust, unknown, error.
+
+\b
+Exit codes
+  0  no verdict changed      1  some changed (--strict: or programs are new or missing)      2  usage, an unreadable report
+\b
+Examples
+  rdma-robust compare old.json new.json
+  rdma-robust compare --format md old.json new.json > comment.md
+"""

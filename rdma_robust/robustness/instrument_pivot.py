@@ -77,15 +77,16 @@ LARGE = 4_000
 
 
 def instrument_pivot(
-    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset(), only: int | None = None
 ) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
     Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
-    no targets if no pivot class is left: then the program is robust.
+    no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
+    the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     """
     frame = Frame.of(program, ordered_reads)
-    instrumented = _Pivot(frame, reductions).build()
+    instrumented = _Pivot(frame, reductions, only).build()
     large = "dead" in reductions and prod(len(graph.points) for graph in frame.graphs) >= LARGE
     return forget_dead(instrumented) if large else instrumented
 

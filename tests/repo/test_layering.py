@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
+    "batch": ("", "errors", "options", "outcome", "batch", "explain", "repair", "reports"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
     "reports": (
         "errors",
@@ -38,12 +39,14 @@ MAY_IMPORT = {
     ),
     "cli": (
         "",
+        "batch",
         "errors",
         "options",
         "language.formatter",
         "language.load",
         "semantics.outcomes",
         "pipeline",
+        "robustness.split",
         "outcome",
         "certify",
         "vass.cover",

@@ -1,0 +1,23 @@
+"""What a report shows of one program beyond its row: parts of HTML and SVG, made where the program was decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The parts of the detailed view of a program; empty strings where there is nothing to show.
+
+    `text` explains the verdict in paragraphs of plain text. `source`, `timeline` and `graph` are well-formed HTML and SVG in
+    which everything from outside is escaped. `repair` is the patched source, `repair_note` what it costs or why there is
+    none, both plain text. `problem` says what part could not be made, and why.
+    """
+
+    text: tuple[str, ...] = ()
+    source: str = ""
+    timeline: str = ""
+    graph: str = ""
+    repair: str = ""
+    repair_note: str = ""
+    problem: str = ""
