@@ -21,10 +21,12 @@ from rdma_robust.reports.escape import printable
 REPAIR_S = 10.0
 
 
+commands = typer.Typer()
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
-    app.command("report", help=REPORT_HELP)(report_command)
-    app.command("compare", help=COMPARE_HELP)(compare_command)
+    app.registered_commands += commands.registered_commands
 
 
 def _known(names: list[str] | None) -> list[str] | None:
@@ -34,7 +36,8 @@ def _known(names: list[str] | None) -> list[str] | None:
     return names
 
 
-def report_command(
+@commands.command("report", help=REPORT_HELP)
+def _report(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(metavar="PATH", hidden=True)],
     *,
@@ -122,7 +125,8 @@ def report_command(
     context.obj.append(partial(run_report, request))
 
 
-def compare_command(
+@commands.command("compare", help=COMPARE_HELP)
+def _compare(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", hidden=True)],
     new: Annotated[str, typer.Argument(metavar="NEW", hidden=True)],

@@ -1,0 +1,178 @@
+"""A batch as one HTML page that needs nothing else: no network, no folder beside it.
+
+The table is plain HTML. What is behind each row is compressed in the page and unpacked when the row is opened, so that
+hundreds of programs with their drawings stay a file that opens at once. The content security policy of the page forbids
+every connection and every script but its own; all text from outside goes through the escaping of the templates.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from rdma_robust.reports.batch_view import BatchReport, Entry, Family
+from rdma_robust.reports.escape import one_line, printable
+from rdma_robust.reports.explain import count
+from rdma_robust.reports.result import Result
+from rdma_robust.reports.source_view import marked_source
+from rdma_robust.reports.text_report import VERDICTS, expected_word, note
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+COMPRESSION: Final = 9
+WORDS: Final = {"robust": "Robust", "not-robust": "Not robust", "unknown": "Unknown", "error": "Error"}
+ICONS: Final = {"robust": "✓", "not-robust": "✗", "unknown": "?", "error": "!"}
+SHOWN_OPTIONS: Final = ("timeout", "memory", "max_states", "ordered_reads", "await_loops", "self_check", "expect")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the table shows of a program; `search` is what the text filter looks at."""
+
+    number: int
+    result: Result
+    file: str
+    family: str
+    expected: str
+    note: str
+    searched: bool
+    search: str
+
+
+def write_html(report: BatchReport) -> str:
+    """Return the page."""
+    environment = _environment()
+    page = environment.get_template("page.html.j2")
+    rows = [_row(number, entry) for number, entry in enumerate(report.entries)]
+    details = [_packed(page.render(**_details(number, entry))) for number, entry in enumerate(report.entries)]
+    style, script = _asset("report.css"), _asset("report.js")
+    return environment.get_template("report.html.j2").render(
+        style=style,
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        details=json.dumps(details),
+        rows=rows,
+        filters=list(_filters(report)),
+        families=[(family, _shares(family)) for family in report.families],
+        totals=_shares_of(report.results),
+        summary=report.summary,
+        programs=count(report.summary.programs, "program"),
+        expect=report.expect,
+        tool=report.tool,
+        options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
+        numbered=any(row.searched for row in rows),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for this form
+
+    environment = Environment(
+        loader=PackageLoader("rdma_robust.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(words=WORDS, icons=ICONS)
+    environment.filters["plain"] = printable
+    return environment
+
+
+def _asset(name: str) -> str:
+    return files("rdma_robust.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _packed(text: str) -> str:
+    """Return text as the page's script unpacks it: zlib, then base64."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), COMPRESSION)).decode()
+
+
+def _row(number: int, entry: Entry) -> Row:
+    result = entry.result
+    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {note(result)}"
+    return Row(
+        number=number,
+        result=result,
+        file=printable(result.file),
+        family=printable(entry.family),
+        expected=expected_word(result),
+        note=one_line(note(result), 140),
+        searched=result.engine is not None,
+        search=printable(words).lower(),
+    )
+
+
+def _details(number: int, entry: Entry) -> dict[str, object]:
+    """Return what the template of one program needs."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with the templates
+
+    result, page = entry.result, entry.page
+    drawings = []
+    if page is not None:
+        drawings = [
+            (title, name, Markup(svg))  # noqa: S704 - made by our own writers, which escape
+            for title, name, svg in (
+                ("Timeline", "timeline", page.timeline),
+                ("Execution graph", "graph", page.graph),
+            )
+            if svg
+        ]
+    return {
+        "number": number,
+        "result": result,
+        "page": page,
+        "source": marked_source(entry) if entry.text is not None else (),
+        "drawings": drawings,
+        "facts": _facts(entry),
+    }
+
+
+def _facts(entry: Entry) -> list[tuple[str, str]]:
+    result = entry.result
+    facts = [("program", result.program or ""), ("reason", result.reason), ("engine", result.engine or "")]
+    if result.engine is not None:
+        facts += [
+            ("instrumentation", result.instrumentation or ""),
+            ("states", f"{result.states:,}"),
+            ("transitions", f"{result.transitions:,}"),
+            ("pivot classes tried", f"{result.pivots:,}"),
+            ("time", f"{result.time_s:.3f} s"),
+        ]
+    facts += [("checked by", ", ".join(result.checked_by)), ("SHA-256", entry.sha256 or "")]
+    return [(name, printable(value)) for name, value in facts if value]
+
+
+def _filters(report: BatchReport) -> Iterator[tuple[str, str, int]]:
+    """Yield the buttons above the table: what they show, how they are called, and how many programs that are."""
+    summary = report.summary
+    yield "all", "All", summary.programs
+    numbers = (summary.robust, summary.not_robust, summary.unknown, summary.error)
+    yield from ((verdict, WORDS[verdict], number) for verdict, number in zip(WORDS, numbers, strict=True) if number)
+    unexpected = sum(r.as_expected is False for r in report.results)
+    if unexpected:
+        yield "unexpected", "Unexpected", unexpected
+
+
+def _shares(family: Family) -> list[tuple[str, int, float]]:
+    return _bars((family.robust, family.not_robust, family.unknown, family.error))
+
+
+def _shares_of(results: Sequence[Result]) -> list[tuple[str, int, float]]:
+    verdicts = [r.verdict for r in results]
+    return _bars([verdicts.count(v) for v in ("robust", "not-robust", "unknown", "error")])
+
+
+def _bars(numbers: Sequence[int]) -> list[tuple[str, int, float]]:
+    """Return verdict, number and share in per cent of each verdict that occurs."""
+    whole = sum(numbers)
+    return [(verdict, n, round(100 * n / whole, 2)) for verdict, n in zip(WORDS, numbers, strict=True) if n]
