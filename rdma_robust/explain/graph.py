@@ -26,7 +26,7 @@ def graph(program: Program, witness: Witness, ordered_reads: bool) -> Graph:
     texts = {(e.source.index, e.target.index): words.edge(e.source, e.relation, e.target) for e in witness.cycle.edges}
     on_cycle = {i for pair in cycle for i in pair}
     initial = {a for a, _ in relations["rf"] if trace.events[a].type is EventType.INIT} | on_cycle
-    shown = [e for e in trace.events if e.type is not EventType.INIT or (e.index in initial and e.cell and not e.cell.hidden)]
+    shown = [e for e in trace.events if e.type is not EventType.INIT or (e.index in initial and not _hidden(e))]
     ids = {e.index for e in shown}
     merged: dict[tuple[int, int], list[Relation]] = {}
     for name in ORDER:
@@ -38,10 +38,9 @@ def graph(program: Program, witness: Witness, ordered_reads: bool) -> Graph:
     for pair, names in merged.items():
         if "po" in names and "oppo" not in names and pair in kept:
             names.insert(1, "oppo")
-    pivot = None if witness.pivot is None else witness.pivot.index
     rows = {e.index: n for n, e in enumerate(witness.order, 1)}
     return Graph(
-        tuple(_node(program, words, e, rows.get(e.index, 0), e.index in on_cycle, e.index == pivot) for e in shown),
+        tuple(_node(words, e, rows.get(e.index, 0), e.index in on_cycle, e == witness.pivot) for e in shown),
         tuple(
             Edge(a, b, tuple(names), cycle.get((a, b)), texts.get((a, b), "")) for (a, b), names in sorted(merged.items())
         ),
@@ -52,18 +51,23 @@ def reduced(trace: Trace, ordered_reads: bool) -> dict[Relation, set[tuple[int, 
     """Return the relations of a trace without what follows from the rest: po, mo, nfo and oppo between neighbours, rb to the
     first later write, oppo only where po edges between neighbours do not imply it."""
     mo = _neighbours(trace.mo)
+    stores = {(a, b) for a, b in mo if trace.events[a].type is not EventType.INIT}
     po = _program_order(trace)
     kept = oppo(trace, ordered_reads)
     implied = Pairs.of(len(trace.events), [pair for pair in po if pair in kept]).closure()
     return {
         "po": po,
         "rf": set(trace.rf),
-        "mo": mo,
+        "mo": stores,
         "rb": {(a, b) for a, b in rb(trace) if any((w, b) in mo for w, r in trace.rf if r == a)},
         "pf": set(trace.pf),
         "nfo": _neighbours(trace.nfo),
         "oppo": {pair for pair in _neighbours(kept) if pair not in implied},
     }
+
+
+def _hidden(event: Event) -> bool:
+    return event.cell is not None and event.cell.hidden
 
 
 def _program_order(trace: Trace) -> set[tuple[int, int]]:
@@ -82,7 +86,8 @@ def _neighbours(relation: Pairs) -> set[tuple[int, int]]:
     return {pair for pair in relation if pair not in between}
 
 
-def _node(program: Program, words: Words, event: Event, row: int, on_cycle: bool, pivot: bool) -> Node:
+def _node(words: Words, event: Event, row: int, on_cycle: bool, pivot: bool) -> Node:
+    program = words.program
     lane = None
     if event.thread >= 0:
         nic = event.type not in CPU_TYPES and event.remote is not None

@@ -125,7 +125,8 @@ class FinalStates:
     """Whether RDMA reaches final states that SC does not.
 
     `new`: yes, `only_rdma` of them (at least, unless `complete`), and `telling` are values of one of them, as few as
-    possible, that no final state of SC has together. `none`: there are none. `unknown`: a search was cut, `reason` says by what.
+    possible, that no final state of SC has together. `none`: there are none. `unknown`: a search was cut,
+    `reason` says by what.
     """
 
     change: Change

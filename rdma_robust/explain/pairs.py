@@ -141,7 +141,9 @@ class Proofs:
         first, second = pairs[0]
         number = self.cycles.number
         numbers = [(number(a), number(b)) for a, b in pairs]
-        racing = [(a, b) for a, b in numbers if self._conflict(a, b) or (self.cycles.conflicting[a] and self.cycles.conflicting[b])]
+        racing = [
+            (a, b) for a, b in numbers if self._conflict(a, b) or (self.cycles.conflicting[a] and self.cycles.conflicting[b])
+        ]
         if not racing:
             lonely = first if all(not self.cycles.conflicting[a] for a, _ in numbers) else second
             if any(self.cycles.conflicting[number(e)] for pair in pairs for e in pair if e is lonely):
@@ -149,14 +151,20 @@ class Proofs:
             others = "accesses" if writes(lonely) else "writes"
             return "no-race", f"no other thread {others} `{lonely.cell}`"
         if not any(self._conflict(a, b) or self._leads_back(b, a) for a, b in racing):
-            return "no-cycle", f"no chain of conflicts between other threads leads from `{second.cell}` back to `{first.cell}`"
+            return (
+                "no-cycle",
+                f"no chain of conflicts between other threads leads from `{second.cell}` back to `{first.cell}`",
+            )
         if not any(self._critical(a, b) for a, b in racing):
             return "filter", "no cycle through it has an event that can be the last of a violation (the static filter)"
         if outcome.verdict is Verdict.ROBUST:
             tried = outcome.counts.pivots
             classes = f"{tried:,} class{'' if tried == 1 else 'es'} of last events"
-            return "search", f"cycles of conflicts run through it, but the search, {classes} and {outcome.counts.states:,} states, closed none"
-        return "open", "cycles of conflicts run through it"
+            return (
+                "search",
+                f"conflicts lead back, but the search over {classes} and {outcome.counts.states:,} states closed no cycle",
+            )
+        return "open", "conflicts lead back"
 
     def _conflict(self, a: int, b: int) -> bool:
         one, other = self.cycles.events[a], self.cycles.events[b]

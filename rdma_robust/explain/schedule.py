@@ -103,9 +103,7 @@ def remote_operations(witness: Witness) -> tuple[RemoteOperation, ...]:
             groups[-1].append(event)
         else:
             groups.append([event])
-    return tuple(
-        RemoteOperation(n, g[0].thread, g[0].remote or "", g[0].position, tuple(g)) for n, g in enumerate(groups)
-    )
+    return tuple(RemoteOperation(n, g[0].thread, g[0].remote or "", g[0].position, tuple(g)) for n, g in enumerate(groups))
 
 
 class _Scheduler:
@@ -160,7 +158,11 @@ class _Scheduler:
             case Verb.ISSUE:
                 mine = self.of_thread[action.thread]
                 posted = point.posted[action.thread]
-                if posted == len(mine) or mine[posted].position > event.position or not _same(mine[posted].events[0], action):
+                if (
+                    posted == len(mine)
+                    or mine[posted].position > event.position
+                    or not _same(mine[posted].events[0], action)
+                ):
                     return None
                 return RunStep(action, None, mine[posted].number)
         assert moved is not None
@@ -212,9 +214,7 @@ class _Scheduler:
                 numbers = (*[n for n, _ in stages], step.operation)
             if len(queue) < len(numbers):
                 gone = {n for n, e in stages if e.stage == DONE}
-                if step.action.verb in (Verb.FLUSH, Verb.FENCE):
-                    gone = {step.operation} if step.operation is not None else set()
-                elif len(queue) > len(numbers) - len(gone):
+                if step.action.verb in (Verb.FLUSH, Verb.FENCE) or len(queue) > len(numbers) - len(gone):
                     gone = {step.operation} if step.operation is not None else set()
                 numbers = tuple(n for n in numbers if n not in gone)
             if len(numbers) != len(queue):

@@ -11,24 +11,37 @@ from rdma_robust.reports.explain import SPIN_ONLY, count
 from rdma_robust.reports.wording import Words, why_reordered
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
 
-BECAUSE = {
-    "po": "it comes first in the text of {thread}",
-    "rf": "the latter reads the value {read} that it wrote",
-    "mo": "the latter overwrites it",
-    "rb": "it reads {cell} = {seen}, from before the latter wrote {after}",
+EDGES = {
+    "po": "{source} comes before {target} in the text of {thread}",
+    "rf": "{source} comes before {target}, which reads its value {read}",
+    "mo": "{source} comes before {target}, which overwrites {cell}",
+    "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
 }
 """Why the source of an edge of the SC cycle comes before its target."""
 
 WHERE = {
-    ("put", "posted"): "is still in the pipe to {remote}, not yet read from memory",
-    ("put", "read"): "has been read from memory but not sent to {remote}",
-    ("put", "sent"): "is on its way to {remote}, complete for a poll but not yet in memory there",
-    ("get", "posted"): "is still in the pipe to {remote}, which has not been read yet",
-    ("get", "read"): "has been read at {remote} but its answer is not back",
-    ("get", "sent"): "has its answer back, which is not yet stored in memory",
-    ("rfence", "posted"): "has not been passed by the NIC",
+    ("put", "posted"): "This put is still in the pipe to {remote}, its source not yet read,",
+    ("put", "read"): "Its value has been read but not yet sent to {remote}",
+    ("put", "sent"): "Its value is on its way to {remote}, complete for a poll but not yet in memory,",
+    ("get", "posted"): "This get is still in the pipe to {remote}, nothing read yet,",
+    ("get", "read"): "Its value has been read at {remote}, but the answer is not back",
+    ("get", "sent"): "Its answer is back, but not yet stored in memory,",
+    ("rfence", "posted"): "The NIC has not come to this fence",
 }
 """How far an operation is while a later step of its thread overtakes it, by how far it has come."""
+
+FLEXIBLE = "Its value is still in the pipe to {remote}"
+"""Of a put that carries a constant."""
+
+SUMMARY = {
+    "kept": ("is kept in order by polls and remote fences", "are kept in order by polls and remote fences"),
+    "no-race": ("may be reordered, but no other thread races on it",) * 2,
+    "no-cycle": ("may be reordered, but no conflicts lead from the later access back to the earlier one",) * 2,
+    "filter": ("may be reordered, but the static filter finds no cycle through it that has a last event",) * 2,
+    "search": ("may be reordered, but the exhausted search found no execution in which a cycle closes",) * 2,
+    "open": ("may be reordered with conflicts that may close a cycle: nothing is known about it",) * 2,
+}
+"""What becomes of the pairs of each kind, of one and of several."""
 
 
 def headline(outcome: Outcome) -> str:
@@ -42,17 +55,13 @@ def headline(outcome: Outcome) -> str:
             return f"Nobody knows whether {name} is robust: a limit was reached."
 
 
-def paragraphs(
-    outcome: Outcome, run: Timeline | None, finals: FinalStates, pairs: Sequence[Pair]
-) -> tuple[str, ...]:
+def paragraphs(outcome: Outcome, run: Timeline | None, finals: FinalStates, pairs: Sequence[Pair]) -> tuple[str, ...]:
     """Return the paragraphs of the explanation, without markup; code is in backquotes."""
-    found: list[str] = []
     if outcome.witness is not None and run is not None:
-        found += [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
+        found = [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
     else:
-        found.append(_decided(outcome))
-        found.append(orders(pairs, outcome.verdict))
-    found += [text for text in (finals_text(finals),) if text]
+        found = [_decided(outcome), orders(pairs)]
+    found.append(finals_text(finals))
     if outcome.spin_only:
         found.append(SPIN_ONLY)
     return tuple(text for text in found if text)
@@ -64,27 +73,44 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
     sentences = []
     for earlier, later in witness.relaxed:
         operation, step = _overtaken(run, earlier.index), _step_of(run, later.index)
-        remote = earlier.remote or ""
-        where = WHERE[operation.kind, _progress(operation, step.number)].format(remote=remote)
-        node = program.threads[earlier.thread]
-        sentences.append(
-            f"{node.name} posts `{operation.statement}` (line {operation.line}); {_subject(operation)} {where} when "
-            f"{_action(words, node.name, later)}. RDMA allows this: {why_reordered(earlier, later)}."
-        )
-    if not sentences:
-        sentences = ["The events of each thread take effect in program order, and yet no order of all of them explains it."]
+        name = program.threads[earlier.thread].name
+        where = _where(program, witness, operation, _progress(operation, step.number)).format(remote=earlier.remote)
+        sentences += [
+            f"{name} posts `{operation.statement}` (line {operation.line}).",
+            f"{where} when {_action(words, name, later)}.",
+            f"RDMA allows this: {why_reordered(earlier, later)}.",
+        ]
     return " ".join(dict.fromkeys(sentences))
 
 
 def circle(program: Program, witness: Witness) -> str:
-    """Return why no sequentially consistent execution does the same: the SC cycle as a chain of before and because."""
+    """Return why no sequentially consistent execution does the same: the SC cycle as a chain of what comes before what."""
     words = Words(program)
     edges = _rotated(witness)
-    first = words.noun(edges[0].source)
-    clauses = [f"{words.noun(e.source)} comes before {words.noun(e.target)}, because {_because(program, e)}" for e in edges]
+    met: set[int] = set()
+
+    def name(event: Event) -> str:
+        known = event.index in met
+        met.add(event.index)
+        return words.short(event) if known else words.noun(event)
+
+    clauses = []
+    for edge in edges:
+        source, target = name(edge.source), name(edge.target)
+        clauses.append(
+            EDGES[edge.relation].format(
+                source=source,
+                target=target,
+                thread=program.threads[edge.source.thread].name if edge.source.thread >= 0 else "",
+                read=edge.target.read,
+                cell=f"`{edge.target.cell}`",
+                seen=edge.source.read,
+            )
+        )
     return (
-        "Under sequential consistency every step takes effect at once and in program order, so all steps stand in one order. "
-        f"In that order {'; '.join(clauses)}. So {first} would have to come before itself: no execution does this."
+        "Under sequential consistency every step takes effect at once and in program order, so one order of all steps "
+        f"explains what is read. Here there is none: {'; '.join(clauses)}. So {name(edges[0].source)} would come before "
+        "itself."
     )
 
 
@@ -92,19 +118,11 @@ def finals_text(finals: FinalStates) -> str:
     """Return what the comparison of the final states says, "" if there was none."""
     match finals.change:
         case "new":
-            number = f"{'' if finals.complete else 'at least '}{finals.only_rdma:,}"
-            total = f"{finals.rdma:,}{'' if finals.complete else ' found so far'}"
-            whole = "" if len(finals.telling) == len(finals.example) else f" (in full: {values(finals.example)})"
-            which = "one" if finals.only_rdma > 1 else "it"
-            ends = f"{which} has {values(finals.telling)}" if finals.telling else "under sequential consistency no execution ends"
-            return (
-                f"New outcome: {ends}{whole}. No execution under sequential consistency ends so; RDMA reaches {total} final "
-                f"{'state' if finals.rdma == 1 else 'states'}, {number} of them under RDMA only."
-            )
+            return f"{_new(finals)} {_number(finals)}"
         case "none":
             return (
-                f"The final states are the same under both: {count(finals.sc, 'final state')}. The reordering shows only on the "
-                "way: in what is read and in the order of writes, not in the end."
+                f"The final states are the same under both, {count(finals.sc, 'final state')}: the reordering shows only on "
+                "the way, in what is read and in the order of writes."
             )
         case "unknown":
             return f"Whether RDMA reaches new final states is not known: {finals.reason}."
@@ -112,44 +130,63 @@ def finals_text(finals: FinalStates) -> str:
             return ""
 
 
-def orders(pairs: Sequence[Pair], verdict: Verdict) -> str:
+def orders(pairs: Sequence[Pair]) -> str:
     """Return in one paragraph how many pairs could be reordered, and what becomes of them."""
     if not pairs:
         return "The hardware keeps the program order of all accesses here: no two of one thread can be reordered."
-    kept = sum(1 for p in pairs if p.kept_by)
-    parts = [f"{kept:,} {'is' if kept == 1 else 'are'} kept in order by polls and remote fences"] if kept else []
-    for why, text in SUMMARY.items():
-        number = sum(1 for p in pairs if p.why == why)
+    parts = []
+    for why, (one, several) in SUMMARY.items():
+        number = sum(1 for p in pairs if (p.why or "kept") == why)
         if number:
-            parts.append(f"{number:,} may be reordered, but {text}")
-    number = sum(1 for p in pairs if p.why == "open")
-    if number:
-        parts.append(f"{number:,} may be reordered with conflicts that may close a cycle: about these nothing is known")
-    rest = "every other pair of accesses of one thread takes effect in program order"
-    return f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {'; '.join(parts)}; {rest}."
-
-
-SUMMARY = {
-    "no-race": "no other thread races on one of the two",
-    "no-cycle": "no chain of conflicts leads back from the later one to the earlier one",
-    "filter": "the static filter finds no cycle through them that has a last event",
-    "search": "the exhausted search found no execution in which a cycle closes",
-}
-"""Why the pairs of each kind do no harm."""
+            parts.append(f"{number:,} {one if number == 1 else several}")
+    return (
+        f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {'; '.join(parts)}. "
+        "Every other pair of accesses of one thread takes effect in program order."
+    )
 
 
 def values(conditions: Sequence[Condition]) -> str:
-    return ", ".join(f"`{c.name} = {c.value}`" for c in conditions)
+    """Return values of a final state as an enumeration."""
+    *first, last = [f"`{c.name} = {c.value}`" for c in conditions]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _new(finals: FinalStates) -> str:
+    if not finals.telling:
+        return "New outcome: executions end, which none does under sequential consistency."
+    together = " together" if len(finals.telling) > 1 else ""
+    return f"New outcome: {values(finals.telling)}{together}. No execution under sequential consistency ends so."
+
+
+def _number(finals: FinalStates) -> str:
+    reached = f"{count(finals.rdma, 'final state')}, {finals.only_rdma:,} of them only under RDMA."
+    return f"RDMA reaches {reached}" if finals.complete else f"RDMA reaches at least {reached}"
 
 
 def _decided(outcome: Outcome) -> str:
     counts = outcome.counts
-    if outcome.verdict is Verdict.UNKNOWN:
-        return f"Undecided: {outcome.reason}. The search started {count(counts.pivots, 'class')} of last events.".replace("classs", "classes")
-    if outcome.engine == "none" or "without a search" in outcome.reason:
-        return "Proved without a search: no access can be the last event of a violation (the static filter)."
     classes = f"{counts.pivots:,} class{'' if counts.pivots == 1 else 'es'} of last events"
-    return f"Proved by search: {classes} were tried in {count(counts.states, 'state')}, all that there are, and no cycle closes."
+    if outcome.verdict is Verdict.UNKNOWN:
+        return f"Undecided: {outcome.reason}. The search had begun with {classes}."
+    if "without a search" in outcome.reason:
+        return "Proved without a search: no access can be the last event of a violation (the static filter)."
+    return f"Proved by search: {classes} in {count(counts.states, 'state')}, all that there are, and no cycle closes."
+
+
+def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:
+    reads = next((e for e in witness.order if _is_read_of(program, e, operation)), None)
+    constant = reads is not None and reads.cell is not None and reads.cell.hidden
+    return FLEXIBLE if constant and progress != "sent" else WHERE[operation.kind, progress]
+
+
+def _is_read_of(program: Program, event: Event, operation: Operation) -> bool:
+    place = f"{program.threads[event.thread].name}>{event.remote}"
+    return (
+        event.type is EventType.NLR
+        and operation.lane == place
+        and event.step is not None
+        and event.step.span.line == operation.line
+    )
 
 
 def _overtaken(run: Timeline, event: int) -> Operation:
@@ -168,13 +205,11 @@ def _progress(operation: Operation, now: int) -> str:
     return "read" if operation.read is not None and operation.read < now else "posted"
 
 
-def _subject(operation: Operation) -> str:
-    return "it" if operation.kind != "put" else "its value"
-
-
 def _action(words: Words, thread: str, event: Event) -> str:
+    if event.type is EventType.LW:
+        return f"{thread} executes {words.noun(event)}"
     if event.type in CPU_TYPES:
-        return f"{thread} {words.label(event)} for {words.noun(event)}"
+        return f"{thread} {words.label(event)} in {words.noun(event)}"
     return f"its NIC {words.label(event)} for `{words.statement(event)}` (line {event.step.span.line if event.step else 0})"
 
 
@@ -184,16 +219,3 @@ def _rotated(witness: Witness) -> tuple[CycleEdge, ...]:
     relaxed = {(a.index, b.index) for a, b in witness.relaxed}
     start = next((i for i, e in enumerate(edges) if (e.source.index, e.target.index) in relaxed), 0)
     return edges[start:] + edges[:start]
-
-
-def _because(program: Program, edge: CycleEdge) -> str:
-    source, target = edge.source, edge.target
-    assert edge.relation in BECAUSE
-    initial = source.type is EventType.INIT
-    return BECAUSE[edge.relation].format(
-        thread="" if initial else program.threads[source.thread].name,
-        read=target.read,
-        cell=f"`{target.cell}`",
-        seen=source.read,
-        after=target.written,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rdma_robust.explain.model import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.explain.schedule import RemoteOperation, Run, RunStep
@@ -29,8 +30,11 @@ def timeline(program: Program, witness: Witness, run: Run) -> Timeline:
     on_cycle = {e.index for edge in witness.cycle.edges for e in (edge.source, edge.target)}
     pivot = None if witness.pivot is None else witness.pivot.index
     words = Words(program)
-    steps = tuple(_step(program, words, run, row, sent, n, on_cycle, pivot) for n, (row, sent) in enumerate(rows, 1))
-    operations = tuple(_operation(program, words, operation, steps) for operation in run.operations)
+    steps = tuple(
+        replace(step, on_cycle=step.event in on_cycle, pivot=step.event is not None and step.event == pivot)
+        for step in (_step(words, run, row, number) for number, row in enumerate(rows, 1))
+    )
+    operations = tuple(_operation(words, operation, steps) for operation in run.operations)
     return Timeline(_lanes(program, steps), steps, operations)
 
 
@@ -59,39 +63,35 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
     return rows
 
 
-def _step(
-    program: Program, words: Words, run: Run, row: RunStep, sent: bool, number: int, on_cycle: set[int], pivot: int | None
-) -> TimelineStep:
-    kind = KINDS[row.action.verb]
-    thread = row.action.thread
-    operation = None if row.operation is None else run.operations[row.operation]
+def _step(words: Words, run: Run, row: tuple[RunStep, bool], number: int) -> TimelineStep:
+    step, sent = row
+    program, thread = words.program, step.action.thread
+    kind = KINDS[step.action.verb]
+    operation = None if step.operation is None else run.operations[step.operation]
     cpu = kind in CPU_KINDS or operation is None
-    label, text = _phrases(program, words, row, kind, operation)
-    event = None if row.event is None else row.event.index
+    label, text = _phrases(words, step, kind, operation)
     return TimelineStep(
         number=number,
         lane=cpu_lane(program, thread) if cpu or operation is None else nic_lane(program, thread, operation.remote),
         kind=kind,
         sent=sent,
-        event=event,
-        operation=row.operation,
-        line=None if row.action.step is None else row.action.step.span.line,
+        event=None if step.event is None else step.event.index,
+        operation=step.operation,
+        line=None if step.action.step is None else step.action.step.span.line,
         label=label,
         text=text,
-        on_cycle=event is not None and event in on_cycle,
-        pivot=event is not None and event == pivot,
+        on_cycle=False,
+        pivot=False,
     )
 
 
-def _phrases(
-    program: Program, words: Words, row: RunStep, kind: StepKind, operation: RemoteOperation | None
-) -> tuple[str, str]:
+def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperation | None) -> tuple[str, str]:
     """Return what a step does, without and with who does it."""
     if row.event is not None:
         return words.label(row.event), words.clause(row.event)
     assert operation is not None
     first = operation.events[0]
-    name = program.threads[operation.thread].name
+    name = words.program.threads[operation.thread].name
     statement = words.statement(first)
     if kind == "post":
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
@@ -103,7 +103,7 @@ def _phrases(
     return f"receives {what}", f"{name}'s NIC has {what} for `{statement}`, not yet stored in memory"
 
 
-def _operation(program: Program, words: Words, operation: RemoteOperation, steps: Sequence[TimelineStep]) -> Operation:
+def _operation(words: Words, operation: RemoteOperation, steps: Sequence[TimelineStep]) -> Operation:
     first = operation.events[0]
     assert first.step is not None
     mine = [s for s in steps if s.operation == operation.number]
@@ -117,7 +117,7 @@ def _operation(program: Program, words: Words, operation: RemoteOperation, steps
     return Operation(
         number=operation.number,
         kind=_kind(first.step),
-        lane=nic_lane(program, operation.thread, operation.remote),
+        lane=nic_lane(words.program, operation.thread, operation.remote),
         line=first.step.span.line,
         statement=words.statement(first),
         posted=posted,

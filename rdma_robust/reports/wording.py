@@ -114,6 +114,14 @@ class Words:
         """Return the event as a noun: `the NIC's write of `B.y` for `put B.y = x` (line 7)`, or a CPU event's statement."""
         return self.label(event) if event.type is T.INIT else self._fill(DEED, event, "{statement}")
 
+    def short(self, event: Event) -> str:
+        """Return a noun for an event that has been named before: `the NIC's write for line 7`, or `line 8`."""
+        if event.step is None:
+            return "the initial value"
+        line = f"line {event.step.span.line}"
+        deed = "read" if event.type in (T.NLR, T.NRR) else "write"
+        return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
+
     def edge(self, source: Event, relation: str, target: Event) -> str:
         """Return one edge of an SC cycle as a sentence without a full stop."""
         if relation not in EDGE:
