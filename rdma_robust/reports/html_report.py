@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.reports.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.escape import one_line, printable
 from rdma_robust.reports.explain import count
+from rdma_robust.reports.explanation_html import prose
+from rdma_robust.reports.explanation_page import SOURCE_STYLE
 from rdma_robust.reports.result import Result
 from rdma_robust.reports.source_view import marked_source
+from rdma_robust.reports.svg import COLOURS
 from rdma_robust.reports.text_report import VERDICTS, expected_word, note
 
 if TYPE_CHECKING:
@@ -31,6 +34,15 @@ COMPRESSION: Final = 9
 WORDS: Final = {"robust": "Robust", "not-robust": "Not robust", "unknown": "Unknown", "error": "Error"}
 ICONS: Final = {"robust": "✓", "not-robust": "✗", "unknown": "?", "error": "!"}
 SHOWN_OPTIONS: Final = ("timeout", "memory", "max_states", "ordered_reads", "await_loops", "self_check", "expect")
+TIMELINE_LEGEND: Final = (
+    "Time runs down, a row is one step. A purple line is an operation from its posting to its last effect: thin while it is "
+    "in the pipe, thick while its write is on its way to memory, dotted until a poll takes its completion. Red steps are on "
+    "the cycle; the one with the thick frame is the pivot, without which the run would be sequentially consistent."
+)
+GRAPH_LEGEND: Final = (
+    "po: program order (dashed where RDMA does not keep it); rf: a read takes its value from a write; mo: order of the writes "
+    "to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the card's work."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +64,8 @@ def write_html(report: BatchReport) -> str:
     environment = _environment()
     page = environment.get_template("page.html.j2")
     rows = [_row(number, entry) for number, entry in enumerate(report.entries)]
-    details = [_packed(page.render(**_details(number, entry))) for number, entry in enumerate(report.entries)]
-    style, script = _asset("report.css"), _asset("report.js")
+    details = [_packed(page.render(**_details(entry))) for entry in report.entries]
+    style, script = COLOURS + SOURCE_STYLE + _asset("report.css"), _asset("report.js")
     return environment.get_template("report.html.j2").render(
         style=style,
         script=script,
@@ -75,6 +87,7 @@ def write_html(report: BatchReport) -> str:
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for this form
+    from markupsafe import Markup  # noqa: PLC0415
 
     environment = Environment(
         loader=PackageLoader("rdma_robust.reports"),
@@ -84,7 +97,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(words=WORDS, icons=ICONS)
-    environment.filters["plain"] = printable
+    environment.filters.update(plain=printable, prose=lambda text: Markup(prose(text)))
     return environment
 
 
@@ -112,29 +125,31 @@ def _row(number: int, entry: Entry) -> Row:
     )
 
 
-def _details(number: int, entry: Entry) -> dict[str, object]:
+def _details(entry: Entry) -> dict[str, object]:
     """Return what the template of one program needs."""
     from markupsafe import Markup  # noqa: PLC0415 - comes with the templates
 
     result, page = entry.result, entry.page
-    drawings = []
-    if page is not None:
-        drawings = [
-            (title, name, Markup(svg))  # noqa: S704 - made by our own writers, which escape
-            for title, name, svg in (
-                ("Timeline", "timeline", page.timeline),
-                ("Execution graph", "graph", page.graph),
-            )
-            if svg
-        ]
+    source = page.source if page else ""
+    if not source and entry.text is not None:
+        source = _environment().get_template("source.html.j2").render(lines=marked_source(entry))
+    drawings = (
+        ("Timeline", "timeline", page.timeline, TIMELINE_LEGEND) if page else None,
+        ("Execution graph", "graph", page.graph, GRAPH_LEGEND) if page else None,
+    )
     return {
-        "number": number,
         "result": result,
         "page": page,
-        "source": marked_source(entry) if entry.text is not None else (),
-        "drawings": drawings,
+        "source": Markup(source),
+        "drawings": [(title, name, Markup(svg), legend) for title, name, svg, legend in filter(None, drawings) if svg],
+        "diff": [(_diff_kind(line), printable(line, "\t")) for line in page.repair.splitlines()] if page else [],
+        "diagnostics": (*result.errors, *result.warnings),
         "facts": _facts(entry),
     }
+
+
+def _diff_kind(line: str) -> str:
+    return "place" if line.startswith(("@@", "---", "+++")) else {"+": "added", "-": "removed"}.get(line[:1], "")
 
 
 def _facts(entry: Entry) -> list[tuple[str, str]]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 class Page:
     """The parts of the detailed view of a program; empty strings where there is nothing to show.
 
-    `text` explains the verdict in paragraphs of plain text. `source`, `timeline` and `graph` are well-formed HTML and SVG in
-    which everything from outside is escaped. `repair` is the patched source, `repair_note` what it costs or why there is
+    `headline` and `text` explain the verdict in plain text, code in backquotes. `source`, `timeline`
+    and `graph` are well-formed HTML and SVG in which everything from outside is escaped. `repair` is a unified diff, `repair_note` what it costs or why there is
     none, both plain text. `problem` says what part could not be made, and why.
     """
 
+    headline: str = ""
     text: tuple[str, ...] = ()
     source: str = ""
     timeline: str = ""

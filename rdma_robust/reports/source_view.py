@@ -11,7 +11,7 @@ from rdma_robust.reports.escape import printable
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. `kind` is `pivot`, `cycle`, `run`, `error`, `warning`, `fault` or empty, the strongest that applies."""
+    """One line. `kind` is `cycle` for what is on the cycle and for errors, `fault` for faults and warnings, or empty."""
 
     number: int
     text: str
@@ -19,7 +19,7 @@ class Line:
     remarks: tuple[str, ...]
 
 
-STRENGTH = ("error", "pivot", "cycle", "fault", "warning", "run", "")
+STRENGTH = ("cycle", "fault", "")
 
 
 def marked_source(entry: Entry) -> tuple[Line, ...]:
@@ -27,19 +27,15 @@ def marked_source(entry: Entry) -> tuple[Line, ...]:
     marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     result = entry.result
     if result.witness is not None:
-        witness = result.witness
-        on_cycle = {edge.source for edge in witness.cycle}
-        step = {event: number for number, event in enumerate(witness.order, 1)}
-        for event in sorted(witness.events, key=lambda e: step.get(e.id, 0)):
-            if event.line is not None and event.id in step:
-                kind = "pivot" if event.part == "pivot" else "cycle" if event.id in on_cycle else "run"
-                agent = "NIC" if event.agent == "nic" else "CPU"
-                marks[event.line].append((kind, f"step {step[event.id]}: {agent} {event.label}"))
+        events = {event.id: event for event in result.witness.events}
+        for event in (events[edge.source] for edge in result.witness.cycle):
+            if event.line is not None:
+                marks[event.line].append(("cycle", event.label))
     for diagnostic in (*result.errors, *result.warnings):
-        marks[diagnostic.line].append((diagnostic.severity, f"{diagnostic.severity}: {diagnostic.message}"))
+        kind = "cycle" if diagnostic.severity == "error" else "fault"
+        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message}"))
     for fault in result.faults:
-        may = "reachable" if result.faults_exact else "possible"
-        marks[fault.line].append(("fault", f"{may}: {fault.kind}"))
+        marks[fault.line].append(("fault", f"{'reachable' if result.faults_exact else 'possible'}: {fault.kind}"))
     lines = (entry.text or "").rstrip("\n").split("\n")
     return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
 

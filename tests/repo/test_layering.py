@@ -26,8 +26,10 @@ MAY_IMPORT = {
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
     "batch": ("", "errors", "options", "outcome", "batch", "explain", "repair", "reports"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
+    "explain": ("errors", "options", "outcome", "language.cfg", "semantics", "robustness", "reports", "explain"),
     "reports": (
         "errors",
+        "explain.model",
         "outcome",
         "language.cfg",
         "semantics.explore",
@@ -54,6 +56,7 @@ MAY_IMPORT = {
         "vass.search",
         "vass.spec_reader",
         "exports",
+        "explain",
         "reports",
         "cli",
         "__main__",
