@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
+    "repair": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness", "repair"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
     "reports": (
         "errors",
