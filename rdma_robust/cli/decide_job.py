@@ -34,7 +34,8 @@ def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
     if isinstance(found, Answer):
         return Record(found.result, found.messages)
     page = _page(job, found) if job.page else None
-    return Record(result_of(found, job.name), page=page, settled=settled(found, job), lasting=True)
+    whole = page is None or not (page.cut or page.problem)
+    return Record(result_of(found, job.name), page=page, settled=whole and settled(found, job), lasting=True)
 
 
 def settled(outcome: Outcome, job: Job) -> bool:

@@ -11,7 +11,7 @@ class Page:
 
     `headline` and `text` explain the verdict in plain text, code in backquotes. `source`, `timeline`
     and `graph` are well-formed HTML and SVG in which everything from outside is escaped. `repair` is a unified diff, `repair_note` what it costs or why there is
-    none, both plain text. `problem` says what part could not be made, and why.
+    none, both plain text. `problem` says what part could not be made, and why; `cut` that more time could have given more.
     """
 
     headline: str = ""
@@ -22,3 +22,4 @@ class Page:
     repair: str = ""
     repair_note: str = ""
     problem: str = ""
+    cut: bool = False

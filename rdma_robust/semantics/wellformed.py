@@ -129,14 +129,14 @@ def _check_nfo(trace: Trace) -> None:
 
 def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
     """Replay the graph over the events; `reached[i]` holds the local states in which the first i events are consumed."""
-    out = _edges(thread)
+    out = edges_by_source(thread)
     reached: list[dict[Local, None]] = [{} for _ in range(len(events) + 1)]
     reached[0][thread.entry, tuple(value for _, value in thread.registers)] = None
     for i in range(len(events) + 1):
         todo = list(reached[i])
         while todo:
             local = todo.pop()
-            for consumed, following in _moves(thread, out, local, events[i:]):
+            for consumed, following in moves(thread, out, local, events[i:]):
                 if following not in reached[i + consumed]:
                     reached[i + consumed][following] = None
                     if consumed == 0:
@@ -146,17 +146,20 @@ def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
         _wrong(f"thread {thread.name} has no path whose event {last} is {events[last]}")
 
 
-def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
+def edges_by_source(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
     out: dict[int, list[tuple[int, Step]]] = {}
     for source, target, step in steps(thread):
         out.setdefault(source, []).append((target, step))
     return out
 
 
-def _moves(
+def moves(
     thread: Thread, out: Mapping[int, list[tuple[int, Step]]], local: Local, rest: Sequence[Event]
 ) -> Iterator[tuple[int, Local]]:
-    """Yield (number of events consumed, local state after) for every step that the next events allow."""
+    """Yield (number of events consumed, local state after) for every step that the next events allow.
+
+    An event with a `step` fits only that step; one without fits every step with its type, cell, queue pair and values.
+    """
     point, values = local
     names = [name for name, _ in thread.registers]
     env = dict(zip(names, values, strict=True))

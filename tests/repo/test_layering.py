@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
     "batch": ("", "errors", "options", "outcome", "batch", "explain", "repair", "reports"),
+    "repair": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness", "repair"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
     "explain": ("errors", "options", "outcome", "language.cfg", "semantics", "robustness", "reports", "explain"),
     "reports": (

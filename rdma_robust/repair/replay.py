@@ -1,0 +1,253 @@
+"""Counterexamples as clauses: which insertions leave a violating trace as it is.
+
+**Projection.** Take a violating trace of the program with a set S of insertions, and drop every event of S. What is left is
+a violating trace of the program: reads, writes and their order are untouched, so its sc cycle is. Remote fences only add
+order. Where polls are dropped, a later poll of the queue pair takes an earlier operation; but that one was polled by an
+event that is program-order before, so what the poll now waits for it waited for already. A flush makes no more
+completions than it polls, and its get reads a word that nobody writes into a word that nobody reads. The same holds for
+dropping only some insertions: where an earlier poll is dropped, a flush after it makes it up. So *robust stays robust
+under insertion*, and a set that does not make the program robust has no subset that does.
+
+**Extension.** In the other direction a trace of the program becomes one of the program with a set T by putting the events of
+T where its threads come past the places. If that trace is RDMA-consistent, T does not make the program robust, nor does any
+subset of T: every solution has an insertion outside of T. This is tested, not argued: the extended trace goes through the
+axioms. In the trace a flush makes as many gets and polls as the operations outstanding there call for; a refilling flush
+of a program, which knows only their greatest number, may make more of both, and polls them all, which orders nothing
+else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rdma_robust.language.cfg import Cell
+from rdma_robust.repair.model import Choice, Choices, Kind
+from rdma_robust.repair.sites import Flow, Sites
+from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
+from rdma_robust.semantics.build import pf_of_positions
+from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.wellformed import moves
+
+Item = int | Event
+"""The number of a place, or an event."""
+
+_ORDER = (Kind.POLL, Kind.DRAIN, Kind.REFILL, Kind.RFENCE)
+"""How insertions at one place stand: fences last, behind polls, where they come before as much as they can."""
+
+
+def in_order(chosen: Choices) -> list[Choice]:
+    """Return choices in the order of their places, and of the statements within a place."""
+    return sorted(chosen, key=lambda c: (c.place, _ORDER.index(c.kind), c.node, c.copy))
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A violating trace of the program itself, and the places its threads come past: for each thread its events and places
+    in program order. Places behind the last event of a thread are left out: a trace may end before them."""
+
+    trace: Trace
+    threads: tuple[tuple[Item, ...], ...]
+
+    @property
+    def places(self) -> frozenset[int]:
+        return frozenset(item for items in self.threads for item in items if isinstance(item, int))
+
+    def survives(self, chosen: Choices, ordered_reads: bool) -> bool:
+        """Whether the trace with the events of `chosen` is a consistent trace of the program with `chosen`."""
+        extended = _extend(self, chosen)
+        return extended is not None and consistent(extended, ordered_reads)
+
+
+def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
+    """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in.
+
+    None if no path is found, which the projection lemma excludes; the caller can do without.
+    """
+    own = frozenset(sites.program.cells)
+    kept = [e for e in trace.events if (e.cell in own if e.type is EventType.INIT else not _in(e, inserted))]
+    number = {e.index: i for i, e in enumerate(kept)}
+    events = [replace(e, index=i, step=None) for i, e in enumerate(kept)]
+    bare = Trace(
+        tuple(events),
+        po=Relation(()),
+        pf=Relation(()),
+        rf=_renumbered(trace.rf, number),
+        mo=_renumbered(trace.mo, number),
+        nfo=_renumbered(trace.nfo, number),
+    )
+    threads = []
+    for t, flow in enumerate(sites.flows):
+        path = _path(flow, sorted((e for e in events if e.thread == t), key=lambda e: e.position))
+        if path is None:
+            return None
+        threads.append(path)
+    return Skeleton(bare, tuple(threads))
+
+
+def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
+    at = event.step.span.start if event.step is not None else -1
+    return any(a <= at < b for a, b in inserted)
+
+
+def _renumbered(relation: Relation, number: dict[int, int]) -> Relation:
+    return Relation.of(len(number), ((number[a], number[b]) for a, b in relation if a in number and b in number))
+
+
+def _path(flow: Flow, events: Sequence[Event]) -> tuple[Item, ...] | None:
+    """Return the events with the places on a path of the marked thread that makes them."""
+    start = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), 0)
+    before: dict[tuple[int, tuple[int, ...], int], tuple[tuple[int, tuple[int, ...], int], tuple[Item, ...]] | None]
+    before = {start: None}
+    todo = [start]
+    while todo:
+        now = todo.pop()
+        point, values, done = now
+        if done == len(events):
+            items: list[Item] = []
+            while (step := before[now]) is not None:
+                now, made = step
+                items[:0] = made
+            while items and isinstance(items[-1], int):
+                items.pop()
+            return tuple(items)
+        for edge in flow.out.get(point, ()):
+            if edge.place is not None:
+                found = [(0, (edge.target, values))]
+            else:
+                out = {point: [(edge.target, edge.step)]}
+                found = list(moves(flow.thread, out, (point, values), events[done:]))
+            for consumed, (target, after) in found:
+                state = (target, after, done + consumed)
+                if state not in before:
+                    passed: tuple[Item, ...] = (edge.place,) if edge.place is not None else ()
+                    before[state] = (now, passed or tuple(events[done : done + consumed]))
+                    todo.append(state)
+    return None
+
+
+def _extend(skeleton: Skeleton, chosen: Choices) -> Trace | None:
+    """Put the events of `chosen` into the trace; None if a poll has nothing to take."""
+    at: dict[int, list[Choice]] = {}
+    for choice in in_order(chosen):
+        at.setdefault(choice.place, []).append(choice)
+    own = list(skeleton.trace.events)
+    new: list[Event] = []
+    for thread, items in enumerate(skeleton.threads):
+        position = 0
+        unpolled: Counter[str | None] = Counter()
+        for item in items:
+            if isinstance(item, Event):
+                made = [item]
+                own[item.index] = replace(item, position=position)
+            else:
+                made = [e for c in at.get(item, ()) for e in _events(c, unpolled, thread)]
+                new += (replace(e, position=position + k) for k, e in enumerate(made))
+            _settle(unpolled, made if isinstance(item, Event) else [])
+            position += len(made)
+    words = {e.cell: None for e in new if e.cell is not None}
+    new = [*(Event(0, EventType.INIT, cell=c, written=c.init) for c in words), *new]
+    events = [*own, *(replace(e, index=len(own) + k) for k, e in enumerate(new))]
+    return _trace(skeleton.trace, events)
+
+
+def _settle(unpolled: Counter[str | None], made: Sequence[Event]) -> None:
+    for e in made:
+        unpolled[e.remote] += (e.type in NIC_WRITE_TYPES) - (e.type is EventType.P)
+
+
+def _events(choice: Choice, unpolled: Counter[str | None], thread: int) -> list[Event]:
+    """Make one insertion; a flush reads a word of its own on the other node and writes one here."""
+    made: list[Event]
+    match choice.kind:
+        case Kind.POLL:
+            made = [Event(0, EventType.P, thread, remote=choice.node)]
+        case Kind.RFENCE:
+            made = [Event(0, EventType.NF, thread, remote=choice.node)]
+        case _:
+            polls = unpolled[choice.node] + 1
+            there, here = Cell(choice.node, "$any"), Cell(f"${thread}", f"$scrap {choice.node}")
+            read = Event(0, EventType.NRR, thread, remote=choice.node, cell=there, read=0)
+            write = Event(0, EventType.NLW, thread, remote=choice.node, cell=here, written=0)
+            made = [read, write] * (1 if choice.kind is Kind.DRAIN else polls)
+            made += [Event(0, EventType.P, thread, remote=choice.node)] * polls
+    _settle(unpolled, made)
+    return made
+
+
+def _trace(old: Trace, events: list[Event]) -> Trace | None:
+    n, own = len(events), len(old.events)
+    po, pf = _program_order(events), pf_of_positions(events)
+    pairs = list(pf)
+    if len(pairs) < sum(e.type is EventType.P for e in events) or any(pair not in po for pair in pairs):
+        return None
+    words = {e.cell: e.index for e in events[own:] if e.type is EventType.INIT}
+    rf = [*old.rf, *((words[e.cell], e.index) for e in events[own:] if e.type is EventType.NRR)]
+    mo = [*old.mo]
+    writes: dict[Cell | None, list[int]] = {cell: [index] for cell, index in words.items()}
+    for e in sorted((e for e in events[own:] if e.type is EventType.NLW), key=lambda e: (e.thread, e.position)):
+        mo += ((w, e.index) for w in writes[e.cell])
+        writes[e.cell].append(e.index)
+    nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po)])
+    return Trace(tuple(events), po, pf, Relation.of(n, rf), Relation.of(n, mo), nfo)
+
+
+def _program_order(events: Sequence[Event]) -> Relation:
+    """What `po_of_positions` returns, for long traces."""
+    rows = [0] * len(events)
+    later: dict[int, int] = {}
+    for e in sorted(events, key=lambda e: -e.position):
+        if e.thread >= 0:
+            rows[e.index] = later.get(e.thread, 0)
+            later[e.thread] = rows[e.index] | 1 << e.index
+    return Relation(tuple(rows))
+
+
+def _new_nfo(events: Sequence[Event], own: int, po: Relation) -> Iterator[tuple[int, int]]:
+    """Order the NIC events of flushes as the program does."""
+    against = {EventType.NRR: EventType.NRW, EventType.NLW: EventType.NLR}
+    members: dict[tuple[int, str | None, EventType], list[int]] = {}
+    for e in events:
+        members.setdefault((e.thread, e.remote, e.type), []).append(e.index)
+    for e in events[own:]:
+        for other in members.get((e.thread, e.remote, against[e.type]), ()) if e.type in against else ():
+            yield (e.index, other) if (e.index, other) in po else (other, e.index)
+
+
+def consistent(trace: Trace, ordered_reads: bool) -> bool:
+    """Whether a trace is RDMA-consistent: what `ob(trace).is_irreflexive()` tells, without closures, for long traces.
+
+    The graph has the events twice. Edges of ob lie in the first copy; an edge of [Inst];ib goes over to the second,
+    follows ib there and comes back. A cycle within the second copy is one of ib, and then there is one of ob (Theorem
+    4.1).
+    """
+    n = len(trace.events)
+    issued = (ippo(trace, ordered_reads) | trace.rf | trace.pf | trace.nfo).rows
+    observed = (
+        oppo(trace, ordered_reads) | trace.rf | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo
+    ).rows
+    instant = inst(trace)
+    first = [row | (issued[a] << n if instant >> a & 1 else 0) for a, row in enumerate(observed)]
+    return _acyclic([*first, *(row << n | 1 << a for a, row in enumerate(issued))])
+
+
+def _acyclic(rows: Sequence[int]) -> bool:
+    """Whether a graph, given by a row of bits for each node, has no cycle, by depth-first search."""
+    new, open_ = (1 << len(rows)) - 1, 0
+    for root in range(len(rows)):
+        if not new >> root & 1:
+            continue
+        path = [root]
+        while path:
+            node = path[-1]
+            new &= ~(1 << node)
+            open_ |= 1 << node
+            if rows[node] & open_:
+                return False
+            if ahead := rows[node] & new:
+                path.append(ahead.bit_length() - 1)
+            else:
+                open_ &= ~(1 << path.pop())
+    return True
