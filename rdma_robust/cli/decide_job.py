@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from rdma_robust.batch.job import Job, Record
@@ -57,12 +61,29 @@ def _page(job: Job, outcome: Outcome) -> Page:
     from rdma_robust.batch.pages import page_of  # noqa: PLC0415 - only where pages are wanted
 
     try:
-        with alarm(replace(job.options, timeout=PAGE_S + job.repair)):
+        with alarm(replace(job.options, timeout=PAGE_S + job.repair)), _silence():
             return page_of(outcome, job)
     except OutOfTime:
         return Page(problem="the details took too long")
     except MemoryError:
         return Page(problem="there was not enough memory for the details")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drop what libraries for drawing say on standard error, past Python, about fonts and splines."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _after(started: float, job: Job, why: str) -> Result:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 COMPRESSION: Final = 9
+NARROW: Final = 530.0
+NARROW_CHARACTERS: Final = 66
+"""What fits beside something else on a wide screen."""
 WORDS: Final = {"robust": "Robust", "not-robust": "Not robust", "unknown": "Unknown", "error": "Error"}
 ICONS: Final = {"robust": "✓", "not-robust": "✗", "unknown": "?", "error": "!"}
 SHOWN_OPTIONS: Final = ("timeout", "memory", "max_states", "ordered_reads", "await_loops", "self_check", "expect")
@@ -40,8 +44,8 @@ TIMELINE_LEGEND: Final = (
     "the cycle; the one with the thick frame is the pivot, without which the run would be sequentially consistent."
 )
 GRAPH_LEGEND: Final = (
-    "po: program order (dashed where RDMA does not keep it); rf: a read takes its value from a write; mo: order of the writes "
-    "to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the card's work."
+    "po: program order (dashed where RDMA does not keep it); rf: a read takes its value from a write; mo: order of the "
+    "writes to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the card's work."
 )
 
 
@@ -141,11 +145,26 @@ def _details(entry: Entry) -> dict[str, object]:
         "result": result,
         "page": page,
         "source": Markup(source),
-        "drawings": [(title, name, Markup(svg), legend) for title, name, svg, legend in filter(None, drawings) if svg],
+        "broad_source": _longest_line(entry) > NARROW_CHARACTERS,
+        "drawings": [
+            (title, name, Markup(svg), legend, _width(svg) > NARROW)
+            for title, name, svg, legend in filter(None, drawings)
+            if svg
+        ],
         "diff": [(_diff_kind(line), printable(line, "\t")) for line in page.repair.splitlines()] if page else [],
         "diagnostics": (*result.errors, *result.warnings),
         "facts": _facts(entry),
     }
+
+
+def _longest_line(entry: Entry) -> int:
+    return max((len(line) for line in (entry.text or "").split("\n")), default=0)
+
+
+def _width(svg: str) -> float:
+    """Return the width of a drawing in pixels; a broad one gets a row of the page for itself."""
+    found = re.search(r'<svg[^>]* width="([0-9.]+)', svg)
+    return float(found[1]) if found else 0.0
 
 
 def _diff_kind(line: str) -> str:
