@@ -23,11 +23,12 @@ from rdma_robust.cli.meter import Meter, wanted
 from rdma_robust.cli.pool import Work, can_fork, in_processes
 from rdma_robust.cli.stop import Stopped, released
 from rdma_robust.errors import UsageError
-from rdma_robust.options import REDUCTIONS, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch_formats import FORMS
 from rdma_robust.reports.batch_view import BatchReport, Entry
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import WORST_FIRST, Exit, worst
+from rdma_robust.reports.json_report import described
 from rdma_robust.reports.result import failure, gave_up
 from rdma_robust.reports.summary import summarise
 
@@ -90,11 +91,7 @@ class _Batch:
             time_s=time.monotonic() - started,
             stopped=stopped,
         )
-        chosen = self.request.options
-        options = dataclasses.asdict(chosen) | {
-            "expect": self.request.expect,
-            "reductions": [name for name in REDUCTIONS if name in chosen.reductions],
-        }
+        options = described(self.request.options, self.request.expect)
         return BatchReport(entries, summary, self.request.expect, TOOL, options)
 
 

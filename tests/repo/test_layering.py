@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "explain": ("errors", "options", "outcome", "language.cfg", "semantics", "robustness", "reports", "explain"),
     "reports": (
         "errors",
+        "options",
         "explain.model",
         "outcome",
         "language.cfg",
