@@ -42,6 +42,9 @@ def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]
             raise UsageError("only one form of report fits on standard output; name a folder with -o DIR/")
         return [Destination((formats or ("html",))[0], None)]
     assert path is not None
+    programs = {os.path.realpath(item.path) for item in items if isinstance(item, Source) and item.path is not None}
+    if os.path.realpath(path) in programs or path.endswith(SUFFIX):
+        raise UsageError(f"--output {printable(path)} is a program; a report never overwrites one")
     if os.path.isdir(path) or path.endswith(("/", os.sep)):
         found = [Destination(name, os.path.join(path, FORMS[name].file)) for name in formats or ("html",)]
         _make_folder(path)
@@ -49,9 +52,8 @@ def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]
         raise UsageError(f"{len(formats)} forms of report do not fit in the file {printable(path)}; name a folder: -o DIR/")
     else:
         found = [Destination(formats[0] if formats else _by_suffix(path), path)]
-    programs = {os.path.realpath(item.path) for item in items if isinstance(item, Source) and item.path is not None}
     for each in found:
-        _protect(str(each.path), programs)
+        _must_be_writable(str(each.path))
     return found
 
 
@@ -69,10 +71,8 @@ def _make_folder(path: str) -> None:
         raise UsageError(f"cannot make the folder {printable(path)}: {error.strerror or error}") from error
 
 
-def _protect(path: str, programs: set[str]) -> None:
+def _must_be_writable(path: str) -> None:
     shown = printable(path)
-    if os.path.realpath(path) in programs or path.endswith(SUFFIX):
-        raise UsageError(f"--output {shown} is a program; a report never overwrites one")
     if os.path.isdir(path):
         raise UsageError(f"cannot write to {shown}: it is a directory")
     folder = os.path.dirname(os.path.realpath(path))

@@ -99,5 +99,5 @@ def _notes(comparison: Comparison) -> list[str]:
 
 def _totals(comparison: Comparison) -> str:
     same = count(len(comparison.of("same")), "verdict")
-    numbers = [(len(comparison.of(kind)), title.lower()) for kind, title in TITLES.items()]
-    return ", ".join([f"{number} {title}" for number, title in numbers if number] + [f"{same} unchanged"])
+    numbers = [(len(comparison.of(kind)), title.lower().removesuffix("s")) for kind, title in TITLES.items()]
+    return ", ".join([count(number, noun) for number, noun in numbers if number] + [f"{same} unchanged"])
