@@ -18,7 +18,7 @@ from functools import cached_property
 from rdma_robust.explain.model import Access, Keeper, Pair, Why
 from rdma_robust.language.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.reports.wording import Words
 from rdma_robust.robustness.critical import CriticalCycles, Relaxation
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
@@ -37,6 +37,7 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
     frame = Frame.of(outcome.program, options.ordered_reads)
     proofs = Proofs(frame)
     words = Words(outcome.program)
+    closed = _reordered(outcome.witness)
     found: list[Pair] = []
     for graph in frame.graphs:
         orders = ThreadOrders(graph, options.ordered_reads)
@@ -46,6 +47,8 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
             kept_by, alone = ((), False) if reordered else orders.keepers(instances)
             edges = [(graph.edges[a], graph.edges[b]) for a, b in reordered]
             why, reason = proofs.why(edges, outcome) if edges else (None, "")
+            if (one, other) in closed:
+                why, reason = "cycle", "the counterexample reorders them and closes a cycle"
             pair = Pair(
                 thread=graph.name,
                 earlier=_access(words, first, one),
@@ -57,6 +60,11 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
             )
             found.append(pair)
     return tuple(found)
+
+
+def _reordered(witness: Witness | None) -> set[tuple[Place, Place]]:
+    relaxed = () if witness is None else witness.relaxed
+    return {(_place(a), _place(b)) for a, b in relaxed}
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,7 @@ class Proofs:
                 "search",
                 f"conflicts lead back, but the search over {classes} and {outcome.counts.states:,} states closed no cycle",
             )
-        return "open", "conflicts lead back"
+        return "open", "conflicts lead back, so a cycle may close"
 
     def _conflict(self, a: int, b: int) -> bool:
         one, other = self.cycles.events[a], self.cycles.events[b]
@@ -223,8 +231,8 @@ def _keeper(words: Words, graph: EventGraph, statement: frozenset[int]) -> Keepe
     return Keeper(step.span.line, step.span.column, _statement(words, step))
 
 
-def _place(edge: EventEdge) -> Place:
-    assert edge.type is not None
+def _place(edge: EventEdge | Event) -> Place:
+    assert edge.type is not None and edge.step is not None
     kind = "CPU" if edge.type in CPU_TYPES else edge.type.value
     return edge.step.span.start, edge.step.span.end, kind, str(edge.cell)
 

@@ -39,6 +39,7 @@ SUMMARY = {
     "no-cycle": ("may be reordered, but no conflicts lead from the later access back to the earlier one",) * 2,
     "filter": ("may be reordered, but the static filter finds no cycle through it that has a last event",) * 2,
     "search": ("may be reordered, but the exhausted search found no execution in which a cycle closes",) * 2,
+    "cycle": ("is reordered by the counterexample", "are reordered by the counterexample"),
     "open": ("may be reordered with conflicts that may close a cycle: nothing is known about it",) * 2,
 }
 """What becomes of the pairs of each kind, of one and of several."""

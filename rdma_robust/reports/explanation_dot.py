@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from rdma_robust.explain.model import Edge, Explanation, Graph, Lane, Node
@@ -23,6 +24,15 @@ Attributes = dict[str, str]
 """Attributes of a node or edge with their values as they are written: numbers, quoted strings, or HTML-like labels."""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How things are written: the label of a thread's box, and the attributes of nodes, titles of lanes, and edges."""
+
+    box: Callable[[str], str]
+    node: Callable[[Node | Lane], Attributes]
+    edge: Callable[[Edge], Attributes]
+
+
 def graph_dot(explanation: Explanation) -> str:
     """Return the execution graph as a DOT file, an empty graph with a comment if there is no witness."""
     graph, timeline = explanation.graph, explanation.timeline
@@ -34,15 +44,14 @@ def graph_dot(explanation: Explanation) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica, fontsize=11];',
         "  edge [fontname=Helvetica, fontsize=10];",
     ]
-    return comment + digraph(graph, timeline.lanes, head, _node_look, _edge_look)
+    return comment + digraph(graph, timeline.lanes, head, Look(quoted, _node_look, _edge_look))
 
 
 def digraph(
     graph: Graph,
     lanes: tuple[Lane, ...],
     head: list[str],
-    node_look: Callable[[Node | Lane], Attributes],
-    edge_look: Callable[[Edge], Attributes],
+    look: Look,
 ) -> str:
     """Return the graph as DOT. Columns are chains of invisible edges below a title each, in the order of `lanes`; program
     order gives the rows, so events stand in program order from the top down."""
@@ -52,20 +61,20 @@ def digraph(
         first = lanes.index(mine[0])
         lines += [
             f"  subgraph cluster_{first} {{",
-            f"    label={quoted(f'{thread} on {mine[0].node}')}; style=rounded; margin=10;",
+            f"    label={look.box(thread_title(mine[0]))}; style=rounded; margin=10;",
         ]
         for lane in mine:
-            lines += _column(graph, lane, lanes.index(lane), node_look)
+            lines += _column(graph, lane, lanes.index(lane), look.node)
         lines.append("  }")
     titles = [f"title{i}" for i in range(len(lanes))]
     lines.append(f"  {{ rank=same; {' '.join(titles)} }}")
     lines += [f"  {a} -> {b} [style=invis];" for a, b in pairwise(titles)]
     initial = [n for n in graph.nodes if n.lane is None]
-    lines += [f"  n{n.id} [{written(node_look(n))}];" for n in initial]
+    lines += [f"  n{n.id} [{written(look.node(n))}];" for n in initial]
     if initial and titles:
         lines.append(f"  {{ rank=same; {' '.join(f'n{n.id}' for n in initial)} }}")
         lines += [f"  n{n.id} -> {titles[0]} [style=invis, weight=0];" for n in initial]
-    lines += list(_edges(graph, edge_look))
+    lines += list(_edges(graph, look.edge))
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -108,6 +117,10 @@ def _edges(graph: Graph, look: Callable[[Edge], Attributes]) -> Iterator[str]:
 def edge_label(edge: Edge) -> str:
     """Return the relations of an edge; po that RDMA does not keep has no oppo."""
     return "+".join(edge.relations)
+
+
+def thread_title(lane: Lane) -> str:
+    return f"{lane.thread} on {lane.node}"
 
 
 def lane_title(lane: Lane) -> str:

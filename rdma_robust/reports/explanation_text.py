@@ -19,6 +19,7 @@ GROUPS = {
     "no-cycle": "May be reordered, and no conflicts lead back:",
     "filter": "May be reordered, and the static filter finds no cycle:",
     "search": "May be reordered, and the search closed no cycle:",
+    "cycle": "Reordered by the counterexample:",
     "open": "May be reordered, and nothing excludes a cycle:",
 }
 
