@@ -171,7 +171,8 @@ def _decided(outcome: Outcome) -> str:
         return f"Undecided: {outcome.reason}. The search had begun with {classes}."
     if "without a search" in outcome.reason:
         return "Proved without a search: no access can be the last event of a violation (the static filter)."
-    return f"Proved by search: {classes} in {count(counts.states, 'state')}, all that there are, and no cycle closes."
+    searched = f"{count(counts.states, 'state')}, all that there are"
+    return f"Proved by search: {f'{classes} in ' if counts.pivots else ''}{searched}, and no cycle closes."
 
 
 def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:

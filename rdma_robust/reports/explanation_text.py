@@ -72,7 +72,7 @@ def _cycle(explanation: Explanation, width: int) -> list[str]:
 def _group(head: str, why: str, pairs: Sequence[Pair], width: int) -> list[str]:
     """Return the pairs of one kind, those with the same accesses and reason on one line."""
     mine = [p for p in pairs if (p.why or "kept") == why]
-    lines = [head] if mine else []
+    lines = _fill(head, width) if mine else []
     for pair in mine:
         lines += _fill(f"{pair.thread}: {pair.earlier.text}, then {pair.later.text}: {pair.reason}", width, "  ")
     return lines

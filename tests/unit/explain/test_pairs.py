@@ -163,6 +163,7 @@ def test_robust_programs_have_a_reason_for_every_pair() -> None:
                 assert pair.why not in ("open", "cycle")
             if outcome.verdict is Verdict.UNKNOWN:
                 assert pair.why not in ("search", "cycle")
+            assert pair.why != "search" or outcome.counts.states > 0
             reasons.add(pair.why)
     assert {None, "no-race", "no-cycle", "cycle"} <= reasons
 
