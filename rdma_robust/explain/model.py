@@ -76,13 +76,15 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An event of the execution graph. `lane` is None for initial writes; `row` is its place in the order of effects."""
+    """An event of the execution graph. `lane` is None for initial writes; `row` is its place in the order of effects, from 1
+    (0 for initial writes), `position` that in its thread's program order, from 0 (-1 for initial writes)."""
 
     id: int
     type: str
     lane: str | None
     thread: str | None
     row: int
+    position: int
     line: int | None
     label: str
     text: str

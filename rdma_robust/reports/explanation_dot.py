@@ -53,8 +53,8 @@ def digraph(
     head: list[str],
     look: Look,
 ) -> str:
-    """Return the graph as DOT. Columns are chains of invisible edges below a title each, in the order of `lanes`; program
-    order gives the rows, so events stand in program order from the top down."""
+    """Return the graph as DOT. Columns are chains of invisible edges below a title each; Graphviz may swap columns to have
+    fewer crossings. Program order gives the rows, so the events of a thread stand in it from the top down."""
     lines = ["digraph execution {", "  newrank=true; nodesep=0.3; ranksep=0.35;", *head]
     for thread in dict.fromkeys(lane.thread for lane in lanes):
         mine = [lane for lane in lanes if lane.thread == thread]
@@ -79,37 +79,18 @@ def digraph(
 
 
 def _column(graph: Graph, lane: Lane, number: int, look: Callable[[Node | Lane], Attributes]) -> list[str]:
-    nodes = [n for n in graph.nodes if n.lane == lane.id]
+    nodes = sorted((n for n in graph.nodes if n.lane == lane.id), key=lambda n: n.position)
     lines = [f"    title{number} [group=g{number}, {written(look(lane))}];"]
     lines += [f"    n{n.id} [group=g{number}, {written(look(n))}];" for n in nodes]
-    order = {n.id: n for n in nodes}
-    chain = [f"title{number}", *(f"n{i}" for i in _program_order(graph) if i in order)]
+    chain = [f"title{number}", *(f"n{n.id}" for n in nodes)]
     return lines + [f"    {a} -> {b} [style=invis, weight=20];" for a, b in pairwise(chain)]
 
 
-def _program_order(graph: Graph) -> list[int]:
-    """Return the events such that those of one thread stand in program order."""
-    after = {e.source: e.target for e in graph.edges if "po" in e.relations and _adjacent(graph, e)}
-    starts = [n.id for n in graph.nodes if n.lane is not None and n.id not in after.values()]
-    found = []
-    for start in starts:
-        at: int | None = start
-        while at is not None:
-            found.append(at)
-            at = after.get(at)
-    return found
-
-
-def _adjacent(graph: Graph, edge: Edge) -> bool:
-    """Whether a po edge is one between neighbours; the cycle may use longer ones."""
-    mid = {e.source for e in graph.edges if "po" in e.relations and e.target == edge.target}
-    return not any("po" in e.relations and e.source == edge.source and e.target in mid for e in graph.edges)
-
-
 def _edges(graph: Graph, look: Callable[[Edge], Attributes]) -> Iterator[str]:
+    position = {n.id: n.position for n in graph.nodes}
     for edge in graph.edges:
         attributes = look(edge)
-        if "po" not in edge.relations or not _adjacent(graph, edge):
+        if "po" not in edge.relations or position[edge.target] != position[edge.source] + 1:
             attributes["constraint"] = "false"
         yield f"  n{edge.source} -> n{edge.target} [{written(attributes)}];"
 

@@ -37,6 +37,9 @@ WHY = {
     "cycle": "closes a cycle",
     "open": "open",
 }
+MOST_SHOWN = 12
+"""Pairs that are shown at once where the program is not robust, and something else is more to the point."""
+
 SECURITY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -160,13 +163,18 @@ def _pairs(explanation: Explanation) -> str:
         f'<td><b class="why {p.why or "kept"}">{WHY[p.why or "kept"]}</b> {prose(p.reason)}</td></tr>\n'
         for p in pairs
     )
-    return (
-        "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
+    table = (
         '<div class="scroll" tabindex="0" role="region" aria-label="pairs"><table class="pairs"><thead><tr>'
         '<th scope="col">Thread</th><th scope="col">Earlier</th><th scope="col">Later</th>'
         f'<th scope="col">{why}</th></tr></thead>'
         f"<tbody>\n{rows}</tbody></table></div>"
     )
+    told = (
+        "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
+    )
+    if explanation.verdict == "robust" or len(pairs) <= MOST_SHOWN:
+        return told + table
+    return f"{told}<details><summary>{len(pairs)} pairs</summary>{table}</details>"
 
 
 def _details(explanation: Explanation, version: str) -> str:
