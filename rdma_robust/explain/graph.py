@@ -98,6 +98,7 @@ def _node(words: Words, event: Event, row: int, on_cycle: bool, pivot: bool) -> 
         lane=lane,
         thread=program.threads[event.thread].name if event.thread >= 0 else None,
         row=row,
+        position=event.position,
         line=event.step.span.line if event.step else None,
         label=words.label(event),
         text=words.clause(event),

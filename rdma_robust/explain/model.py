@@ -12,7 +12,7 @@ VerdictWord = Literal["robust", "not-robust", "unknown"]
 LaneKind = Literal["cpu", "nic"]
 StepKind = Literal["access", "post", "read", "send", "write", "fence", "poll"]
 Relation = Literal["po", "rf", "mo", "rb", "pf", "nfo", "oppo"]
-Why = Literal["no-race", "no-cycle", "filter", "search", "open"]
+Why = Literal["no-race", "no-cycle", "filter", "search", "cycle", "open"]
 Change = Literal["new", "none", "unknown", "not-asked"]
 OperationKind = Literal["put", "get", "rfence"]
 
@@ -76,13 +76,15 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An event of the execution graph. `lane` is None for initial writes; `row` is its place in the order of effects."""
+    """An event of the execution graph. `lane` is None for initial writes; `row` is its place in the order of effects, from 1
+    (0 for initial writes), `position` that in its thread's program order, from 0 (-1 for initial writes)."""
 
     id: int
     type: str
     lane: str | None
     thread: str | None
     row: int
+    position: int
     line: int | None
     label: str
     text: str
@@ -167,8 +169,8 @@ class Pair:
     With `kept_by` it is kept all the same: never does `later` take effect before `earlier`. `alone` tells that without any
     one of these keepers the order is lost; otherwise they overlap, and only without all of them is it lost.
     Without `kept_by` the two may take effect the other way round, and `why` is the reason that no cycle closes through
-    them: `no-race` and `no-cycle` are facts about the text of the program, `filter` and `search` say what excluded it;
-    `open` that nothing has (then the verdict is not `robust`).
+    them: `no-race` and `no-cycle` are facts about the text of the program, `filter` and `search` say what excluded it.
+    If the verdict is not `robust`, `cycle` says that the counterexample reorders them, `open` that nothing is known.
     """
 
     thread: str

@@ -18,7 +18,7 @@ from functools import cached_property
 from rdma_robust.explain.model import Access, Keeper, Pair, Why
 from rdma_robust.language.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.reports.wording import Words
 from rdma_robust.robustness.critical import CriticalCycles, Relaxation
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
@@ -37,6 +37,7 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
     frame = Frame.of(outcome.program, options.ordered_reads)
     proofs = Proofs(frame)
     words = Words(outcome.program)
+    closed = _reordered(outcome.witness)
     found: list[Pair] = []
     for graph in frame.graphs:
         orders = ThreadOrders(graph, options.ordered_reads)
@@ -46,6 +47,8 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
             kept_by, alone = ((), False) if reordered else orders.keepers(instances)
             edges = [(graph.edges[a], graph.edges[b]) for a, b in reordered]
             why, reason = proofs.why(edges, outcome) if edges else (None, "")
+            if (one, other) in closed:
+                why, reason = "cycle", "the counterexample reorders them and closes a cycle"
             pair = Pair(
                 thread=graph.name,
                 earlier=_access(words, first, one),
@@ -57,6 +60,11 @@ def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]
             )
             found.append(pair)
     return tuple(found)
+
+
+def _reordered(witness: Witness | None) -> set[tuple[Place, Place]]:
+    relaxed = () if witness is None else witness.relaxed
+    return {(_place(a), _place(b)) for a, b in relaxed}
 
 
 @dataclass(frozen=True)
@@ -138,33 +146,32 @@ class Proofs:
 
     def why(self, pairs: list[tuple[EventEdge, EventEdge]], outcome: Outcome) -> tuple[Why, str]:
         """Return the strongest reason that holds for all of `pairs`, which are instances of one pair of places."""
-        first, second = pairs[0]
-        number = self.cycles.number
-        numbers = [(number(a), number(b)) for a, b in pairs]
-        racing = [
-            (a, b) for a, b in numbers if self._conflict(a, b) or (self.cycles.conflicting[a] and self.cycles.conflicting[b])
-        ]
+        numbers = [(self.cycles.number(a), self.cycles.number(b)) for a, b in pairs]
+        racing = [(a, b) for a, b in numbers if self._conflict(a, b) or (self._raced(a) and self._raced(b))]
         if not racing:
-            lonely = first if all(not self.cycles.conflicting[a] for a, _ in numbers) else second
-            if any(self.cycles.conflicting[number(e)] for pair in pairs for e in pair if e is lonely):
-                return "no-race", "no other thread races on both"
-            others = "accesses" if writes(lonely) else "writes"
-            return "no-race", f"no other thread {others} `{lonely.cell}`"
+            return "no-race", self._unraced(numbers)
+        first, second = pairs[0]
         if not any(self._conflict(a, b) or self._leads_back(b, a) for a, b in racing):
-            return (
-                "no-cycle",
-                f"no chain of conflicts between other threads leads from `{second.cell}` back to `{first.cell}`",
-            )
+            back = f"from `{second.cell}` back to `{first.cell}`"
+            return "no-cycle", f"no chain of conflicts between other threads leads {back}"
         if not any(self._critical(a, b) for a, b in racing):
             return "filter", "no cycle through it has an event that can be the last of a violation (the static filter)"
         if outcome.verdict is Verdict.ROBUST:
-            tried = outcome.counts.pivots
-            classes = f"{tried:,} class{'' if tried == 1 else 'es'} of last events"
-            return (
-                "search",
-                f"conflicts lead back, but the search over {classes} and {outcome.counts.states:,} states closed no cycle",
-            )
-        return "open", "conflicts lead back"
+            states = f"{outcome.counts.states:,} states of the search"
+            return "search", f"conflicts lead back, but no cycle closes in any of the {states}"
+        return "open", "conflicts lead back, so a cycle may close"
+
+    def _raced(self, event: int) -> bool:
+        return bool(self.cycles.conflicting[event])
+
+    def _unraced(self, numbers: list[tuple[int, int]]) -> str:
+        """Return on which of two accesses nobody races."""
+        for same in zip(*numbers, strict=True):
+            if not any(map(self._raced, same)):
+                edges = [self.cycles.events[i] for i in same]
+                others = "accesses" if any(map(writes, edges)) else "writes"
+                return f"no other thread {others} `{edges[0].cell}`"
+        return "no other thread races on both"
 
     def _conflict(self, a: int, b: int) -> bool:
         one, other = self.cycles.events[a], self.cycles.events[b]
@@ -223,8 +230,8 @@ def _keeper(words: Words, graph: EventGraph, statement: frozenset[int]) -> Keepe
     return Keeper(step.span.line, step.span.column, _statement(words, step))
 
 
-def _place(edge: EventEdge) -> Place:
-    assert edge.type is not None
+def _place(edge: EventEdge | Event) -> Place:
+    assert edge.type is not None and edge.step is not None
     kind = "CPU" if edge.type in CPU_TYPES else edge.type.value
     return edge.step.span.start, edge.step.span.end, kind, str(edge.cell)
 

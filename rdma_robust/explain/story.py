@@ -35,11 +35,24 @@ FLEXIBLE = "Its value is still in the pipe to {remote}"
 
 SUMMARY = {
     "kept": ("is kept in order by polls and remote fences", "are kept in order by polls and remote fences"),
-    "no-race": ("may be reordered, but no other thread races on it",) * 2,
-    "no-cycle": ("may be reordered, but no conflicts lead from the later access back to the earlier one",) * 2,
-    "filter": ("may be reordered, but the static filter finds no cycle through it that has a last event",) * 2,
-    "search": ("may be reordered, but the exhausted search found no execution in which a cycle closes",) * 2,
-    "open": ("may be reordered with conflicts that may close a cycle: nothing is known about it",) * 2,
+    "no-race": ("may be reordered, but no other thread races on it", "may be reordered, but no other thread races on them"),
+    "no-cycle": (
+        "may be reordered, but no conflicts lead from its later access back to the earlier one",
+        "may be reordered, but no conflicts lead from the later accesses back to the earlier ones",
+    ),
+    "filter": (
+        "may be reordered, but the static filter finds no cycle through it that has a last event",
+        "may be reordered, but the static filter finds no cycle through them that has a last event",
+    ),
+    "search": (
+        "may be reordered, but the exhausted search found no execution in which a cycle closes",
+        "may be reordered, but the exhausted search found no execution in which a cycle closes",
+    ),
+    "cycle": ("is reordered by the counterexample", "are reordered by the counterexample"),
+    "open": (
+        "may be reordered with conflicts that may close a cycle: nothing is known about it",
+        "may be reordered with conflicts that may close a cycle: nothing is known about them",
+    ),
 }
 """What becomes of the pairs of each kind, of one and of several."""
 
@@ -138,7 +151,8 @@ def orders(pairs: Sequence[Pair]) -> str:
     for why, (one, several) in SUMMARY.items():
         number = sum(1 for p in pairs if (p.why or "kept") == why)
         if number:
-            parts.append(f"{number:,} {one if number == 1 else several}")
+            which = "all" if number == len(pairs) > 1 else f"{number:,}"
+            parts.append(f"{which} {one if number == 1 else several}")
     return (
         f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {'; '.join(parts)}. "
         "Every other pair of accesses of one thread takes effect in program order."
@@ -170,7 +184,8 @@ def _decided(outcome: Outcome) -> str:
         return f"Undecided: {outcome.reason}. The search had begun with {classes}."
     if "without a search" in outcome.reason:
         return "Proved without a search: no access can be the last event of a violation (the static filter)."
-    return f"Proved by search: {classes} in {count(counts.states, 'state')}, all that there are, and no cycle closes."
+    searched = f"{count(counts.states, 'state')}, all that there are"
+    return f"Proved by search: {f'{classes} in ' if counts.pivots else ''}{searched}, and no cycle closes."
 
 
 def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from rdma_robust.explain.model import Edge, Explanation, Graph, Lane, Node
@@ -23,6 +24,15 @@ Attributes = dict[str, str]
 """Attributes of a node or edge with their values as they are written: numbers, quoted strings, or HTML-like labels."""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How things are written: the label of a thread's box, and the attributes of nodes, titles of lanes, and edges."""
+
+    box: Callable[[str], str]
+    node: Callable[[Node | Lane], Attributes]
+    edge: Callable[[Edge], Attributes]
+
+
 def graph_dot(explanation: Explanation) -> str:
     """Return the execution graph as a DOT file, an empty graph with a comment if there is no witness."""
     graph, timeline = explanation.graph, explanation.timeline
@@ -34,73 +44,53 @@ def graph_dot(explanation: Explanation) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica, fontsize=11];',
         "  edge [fontname=Helvetica, fontsize=10];",
     ]
-    return comment + digraph(graph, timeline.lanes, head, _node_look, _edge_look)
+    return comment + digraph(graph, timeline.lanes, head, Look(quoted, _node_look, _edge_look))
 
 
 def digraph(
     graph: Graph,
     lanes: tuple[Lane, ...],
     head: list[str],
-    node_look: Callable[[Node | Lane], Attributes],
-    edge_look: Callable[[Edge], Attributes],
+    look: Look,
 ) -> str:
-    """Return the graph as DOT. Columns are chains of invisible edges below a title each, in the order of `lanes`; program
-    order gives the rows, so events stand in program order from the top down."""
+    """Return the graph as DOT. Columns are chains of invisible edges below a title each; Graphviz may swap columns to have
+    fewer crossings. Program order gives the rows, so the events of a thread stand in it from the top down."""
     lines = ["digraph execution {", "  newrank=true; nodesep=0.3; ranksep=0.35;", *head]
     for thread in dict.fromkeys(lane.thread for lane in lanes):
         mine = [lane for lane in lanes if lane.thread == thread]
         first = lanes.index(mine[0])
         lines += [
             f"  subgraph cluster_{first} {{",
-            f"    label={quoted(f'{thread} on {mine[0].node}')}; style=rounded; margin=10;",
+            f"    label={look.box(thread_title(mine[0]))}; style=rounded; margin=10;",
         ]
         for lane in mine:
-            lines += _column(graph, lane, lanes.index(lane), node_look)
+            lines += _column(graph, lane, lanes.index(lane), look.node)
         lines.append("  }")
     titles = [f"title{i}" for i in range(len(lanes))]
     lines.append(f"  {{ rank=same; {' '.join(titles)} }}")
     lines += [f"  {a} -> {b} [style=invis];" for a, b in pairwise(titles)]
     initial = [n for n in graph.nodes if n.lane is None]
-    lines += [f"  n{n.id} [{written(node_look(n))}];" for n in initial]
+    lines += [f"  n{n.id} [{written(look.node(n))}];" for n in initial]
     if initial and titles:
         lines.append(f"  {{ rank=same; {' '.join(f'n{n.id}' for n in initial)} }}")
         lines += [f"  n{n.id} -> {titles[0]} [style=invis, weight=0];" for n in initial]
-    lines += list(_edges(graph, edge_look))
+    lines += list(_edges(graph, look.edge))
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _column(graph: Graph, lane: Lane, number: int, look: Callable[[Node | Lane], Attributes]) -> list[str]:
-    nodes = [n for n in graph.nodes if n.lane == lane.id]
+    nodes = sorted((n for n in graph.nodes if n.lane == lane.id), key=lambda n: n.position)
     lines = [f"    title{number} [group=g{number}, {written(look(lane))}];"]
     lines += [f"    n{n.id} [group=g{number}, {written(look(n))}];" for n in nodes]
-    order = {n.id: n for n in nodes}
-    chain = [f"title{number}", *(f"n{i}" for i in _program_order(graph) if i in order)]
+    chain = [f"title{number}", *(f"n{n.id}" for n in nodes)]
     return lines + [f"    {a} -> {b} [style=invis, weight=20];" for a, b in pairwise(chain)]
 
 
-def _program_order(graph: Graph) -> list[int]:
-    """Return the events such that those of one thread stand in program order."""
-    after = {e.source: e.target for e in graph.edges if "po" in e.relations and _adjacent(graph, e)}
-    starts = [n.id for n in graph.nodes if n.lane is not None and n.id not in after.values()]
-    found = []
-    for start in starts:
-        at: int | None = start
-        while at is not None:
-            found.append(at)
-            at = after.get(at)
-    return found
-
-
-def _adjacent(graph: Graph, edge: Edge) -> bool:
-    """Whether a po edge is one between neighbours; the cycle may use longer ones."""
-    mid = {e.source for e in graph.edges if "po" in e.relations and e.target == edge.target}
-    return not any("po" in e.relations and e.source == edge.source and e.target in mid for e in graph.edges)
-
-
 def _edges(graph: Graph, look: Callable[[Edge], Attributes]) -> Iterator[str]:
+    position = {n.id: n.position for n in graph.nodes}
     for edge in graph.edges:
         attributes = look(edge)
-        if "po" not in edge.relations or not _adjacent(graph, edge):
+        if "po" not in edge.relations or position[edge.target] != position[edge.source] + 1:
             attributes["constraint"] = "false"
         yield f"  n{edge.source} -> n{edge.target} [{written(attributes)}];"
 
@@ -108,6 +98,10 @@ def _edges(graph: Graph, look: Callable[[Edge], Attributes]) -> Iterator[str]:
 def edge_label(edge: Edge) -> str:
     """Return the relations of an edge; po that RDMA does not keep has no oppo."""
     return "+".join(edge.relations)
+
+
+def thread_title(lane: Lane) -> str:
+    return f"{lane.thread} on {lane.node}"
 
 
 def lane_title(lane: Lane) -> str:

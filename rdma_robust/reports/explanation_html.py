@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from rdma_robust.explain.model import Explanation, FinalStates, LineMark, Pair
+from rdma_robust.explain.model import Explanation, FinalStates, LineMark
 from rdma_robust.reports.explanation_page import SCRIPT, SOURCE_STYLE, STYLE
 from rdma_robust.reports.explanation_svg import graph_svg
 from rdma_robust.reports.explanation_timeline import timeline_svg
@@ -35,8 +34,12 @@ WHY = {
     "no-cycle": "no way back",
     "filter": "static filter",
     "search": "search",
+    "cycle": "closes a cycle",
     "open": "open",
 }
+MOST_SHOWN = 12
+"""Pairs that are shown at once where the program is not robust, and something else is more to the point."""
+
 SECURITY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -61,7 +64,7 @@ def explanation_html(explanation: Explanation, version: str) -> str:
         if explanation.graph
         else "",
         _section("finals", "Final states", _finals(explanation.final_states)) if explanation.timeline else "",
-        _section("orders", "What the hardware may reorder", _pairs(explanation.pairs)),
+        _section("orders", "What the hardware may reorder", _pairs(explanation)),
         _section("details", "How it was decided", _details(explanation, version)),
     ]
     body = "".join(each for each in sections if each)
@@ -146,11 +149,13 @@ def _finals(finals: FinalStates) -> str:
         f"<td>{c.value}</td></tr>"
         for c in finals.example
     )
-    caption = "<caption>One of them; under sequential consistency no execution ends with all of the marked values</caption>"
-    return f"<p>{text_of(said)}</p>{f'<table>{caption}{cells}</table>' if cells else ''}"
+    one = "One of them is this. Under sequential consistency no execution ends with all of the marked values."
+    return f"<p>{text_of(said)}{f' {one}</p><table>{cells}</table>' if cells else '</p>'}"
 
 
-def _pairs(pairs: Sequence[Pair]) -> str:
+def _pairs(explanation: Explanation) -> str:
+    pairs = explanation.pairs
+    why = "Why no cycle closes" if explanation.verdict == "robust" else "What is known"
     if not pairs:
         return "<p>Nothing: the hardware keeps the program order of all accesses of this program.</p>"
     rows = "".join(
@@ -158,13 +163,18 @@ def _pairs(pairs: Sequence[Pair]) -> str:
         f'<td><b class="why {p.why or "kept"}">{WHY[p.why or "kept"]}</b> {prose(p.reason)}</td></tr>\n'
         for p in pairs
     )
-    return (
-        "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
+    table = (
         '<div class="scroll" tabindex="0" role="region" aria-label="pairs"><table class="pairs"><thead><tr>'
         '<th scope="col">Thread</th><th scope="col">Earlier</th><th scope="col">Later</th>'
-        '<th scope="col">Why no cycle closes</th></tr></thead>'
+        f'<th scope="col">{why}</th></tr></thead>'
         f"<tbody>\n{rows}</tbody></table></div>"
     )
+    told = (
+        "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
+    )
+    if explanation.verdict == "robust" or len(pairs) <= MOST_SHOWN:
+        return told + table
+    return f"{told}<details><summary>{len(pairs)} pairs</summary>{table}</details>"
 
 
 def _details(explanation: Explanation, version: str) -> str:

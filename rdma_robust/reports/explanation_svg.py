@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.explain.model import Edge, Explanation, Graph, Lane, Node
-from rdma_robust.reports.explanation_dot import Attributes, digraph, edge_label, lane_title
+from rdma_robust.reports.explanation_dot import Attributes, Look, digraph, edge_label, lane_title, thread_title
 from rdma_robust.reports.explanation_timeline import timeline_svg
 from rdma_robust.reports.svg import arrow_head, drawing, fitted, number, text_of, width_of
 
@@ -22,19 +25,21 @@ MARGIN = 10
 TITLE_HEIGHT = 18
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""The top left corner, width and height."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Places in pixels, from the top left: centres of nodes by name, curves and label places of edges by their ends, and
-    the boxes of the threads."""
+    the boxes of the threads by the number of their first lane."""
 
     width: float
     height: float
     nodes: dict[str, Point]
     curves: dict[tuple[str, str], tuple[Point, ...]]
     labels: dict[tuple[str, str], Point]
-    boxes: tuple[tuple[str, float, float, float, float], ...]
+    boxes: dict[int, Box]
 
 
 def graph_svg(explanation: Explanation) -> str:
@@ -46,7 +51,7 @@ def graph_svg(explanation: Explanation) -> str:
     if graph is None or timeline is None:
         return ""
     layout = lay_out(graph, timeline.lanes)
-    body = [_box(box) for box in layout.boxes]
+    body = [_box(thread_title(timeline.lanes[first]), box) for first, box in layout.boxes.items()]
     body += [_title(lane, layout.nodes[f"title{i}"]) for i, lane in enumerate(timeline.lanes)]
     body += [_edge(edge, layout) for edge in sorted(graph.edges, key=lambda e: e.cycle is not None)]
     body += [_node(node, layout.nodes[f"n{node.id}"], timeline.lanes) for node in graph.nodes]
@@ -60,10 +65,27 @@ def lay_out(graph: Graph, lanes: tuple[Lane, ...]) -> Layout:
     except ImportError as error:
         reason = f"drawing needs the package pygraphviz, which cannot be loaded ({error})"
         raise UsageError(f"{reason}; text, json and dot work without") from error
-    text = digraph(graph, lanes, [], _node_size, _label_size)
-    with pygraphviz.AGraph(string=text) as laid:
+    text = digraph(graph, lanes, [], Look(_title_size, _node_size, _label_size))
+    with _unheard(), pygraphviz.AGraph(string=text) as laid:
         found = json.loads(laid.draw(prog="dot", format="json0"))
     return _layout(found)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Keep Graphviz from writing on standard error, which it does past Python: remarks on how it routes edges."""
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _layout(found: dict[str, Any]) -> Layout:
@@ -84,14 +106,14 @@ def _layout(found: dict[str, Any]) -> Layout:
         curves[ends] = _curve(edge["pos"], point)
         if "lp" in edge:
             labels[ends] = point(edge["lp"])
-    boxes = []
+    boxes: dict[int, Box] = {}
     for each in objects:
         if "bb" in each:
             x0, y0, x1, y1 = (float(v) for v in each["bb"].split(","))
             (a, b), (c, d) = point(f"{x0},{y1}"), point(f"{x1},{y0}")
-            boxes.append((str(each["label"]), a, b, c - a, d - b))
+            boxes[int(each["name"].removeprefix("cluster_"))] = a, b, c - a, d - b
     nodes = {o["name"]: point(o["pos"]) for o in objects if "pos" in o}
-    return Layout(right - left + 2 * MARGIN, top - bottom + 2 * MARGIN, nodes, curves, labels, tuple(boxes))
+    return Layout(right - left + 2 * MARGIN, top - bottom + 2 * MARGIN, nodes, curves, labels, boxes)
 
 
 def _curve(pos: str, point: Any) -> tuple[Point, ...]:
@@ -122,16 +144,24 @@ def _node_size(node: Node | Lane) -> Attributes:
     }
 
 
+def _title_size(title: str) -> str:
+    return _blank(round(width_of(title) + 2 * MARGIN), TITLE_HEIGHT)
+
+
 def _label_size(edge: Edge) -> Attributes:
     wide = round(width_of(edge_label(edge)) + 6)
-    table = f'<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="{wide}" HEIGHT="{LABEL_HEIGHT}"><TR><TD></TD></TR></TABLE>'
-    return {"label": f"<{table}>", "weight": "2" if "po" in edge.relations else "1"}
+    return {"label": _blank(wide, LABEL_HEIGHT), "weight": "2" if "po" in edge.relations else "1"}
 
 
-def _box(box: tuple[str, float, float, float, float]) -> str:
-    label, x, y, wide, high = box
+def _blank(wide: float, high: float) -> str:
+    """Return a label that is a place without text."""
+    return f'<<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="{wide}" HEIGHT="{high}"><TR><TD></TD></TR></TABLE>>'
+
+
+def _box(title: str, box: Box) -> str:
+    x, y, wide, high = box
     frame = f'<rect class="rr-band" x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}" rx="10"/>'
-    return frame + _caption("rr-head", x + wide / 2, y + 18, label)
+    return frame + _caption("rr-head", x + wide / 2, y + 18, title)
 
 
 def _caption(style: str, x: float, y: float, text: str) -> str:
