@@ -11,7 +11,7 @@ from rdma_robust.explain.model import Explanation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.repair.model import Repair, RepairOptions
 from rdma_robust.repair.run import repair
-from rdma_robust.reports.explanation_html import source_html
+from rdma_robust.reports.explanation_html import orders_html, source_html
 from rdma_robust.reports.explanation_svg import graph_svg
 from rdma_robust.reports.explanation_timeline import timeline_svg
 from rdma_robust.reports.page import Page
@@ -25,7 +25,7 @@ def page_of(outcome: Outcome, job: Job) -> Page:
         raise
     except Exception as error:
         return Page(problem=f"The explanation could not be made: {_said(error)}")
-    page = Page(headline=told.headline, text=told.paragraphs, source=source_html(told))
+    page = Page(headline=told.headline, text=told.paragraphs, source=source_html(told), orders=orders_html(told))
     timeline, graph = _drawn(told.timeline, told, timeline_svg), _drawn(told.graph, told, graph_svg)
     problems = [f"The drawing could not be made: {_said(e)}" for e in (timeline, graph) if isinstance(e, Exception)]
     page = replace(

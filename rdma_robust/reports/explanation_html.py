@@ -64,7 +64,7 @@ def explanation_html(explanation: Explanation, version: str) -> str:
         if explanation.graph
         else "",
         _section("finals", "Final states", _finals(explanation.final_states)) if explanation.timeline else "",
-        _section("orders", "What the hardware may reorder", _pairs(explanation)),
+        _section("orders", "What the hardware may reorder", orders_html(explanation)),
         _section("details", "How it was decided", _details(explanation, version)),
     ]
     body = "".join(each for each in sections if each)
@@ -153,7 +153,8 @@ def _finals(finals: FinalStates) -> str:
     return f"<p>{text_of(said)}{f' {one}</p><table>{cells}</table>' if cells else '</p>'}"
 
 
-def _pairs(explanation: Explanation) -> str:
+def orders_html(explanation: Explanation) -> str:
+    """Return the orders that the hardware does not keep by itself, as HTML; its classes are those of the page's style."""
     pairs = explanation.pairs
     why = "Why no cycle closes" if explanation.verdict == "robust" else "What is known"
     if not pairs:

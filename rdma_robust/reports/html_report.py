@@ -151,6 +151,7 @@ def _details(entry: Entry) -> dict[str, object]:
             for title, name, svg, legend in filter(None, drawings)
             if svg
         ],
+        "orders": Markup(page.orders if page else ""),
         "diff": [(_diff_kind(line), printable(line, "\t")) for line in page.repair.splitlines()] if page else [],
         "diagnostics": (*result.errors, *result.warnings),
         "facts": _facts(entry),

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Page:
     """The parts of the detailed view of a program; empty strings where there is nothing to show.
 
-    `headline` and `text` explain the verdict in plain text, code in backquotes. `source`, `timeline` and `graph` are
-    well-formed HTML and SVG in which everything from outside is escaped. `repair` is a unified diff, `repair_note` what it
-    inserts or why there is none, both plain text. `problem` says what part could not be made, and why; `cut` that more time
-    could have given more.
+    `headline` and `text` explain the verdict in plain text, code in backquotes. `source`, `timeline`, `graph` and `orders`
+    are well-formed HTML and SVG in which everything from outside is escaped. `repair` is a unified diff, `repair_note` what
+    it inserts or why there is none, both plain text. `problem` says what part could not be made, and why; `cut` that more
+    time could have given more.
     """
 
     headline: str = ""
@@ -20,6 +20,7 @@ class Page:
     source: str = ""
     timeline: str = ""
     graph: str = ""
+    orders: str = ""
     repair: str = ""
     repair_note: str = ""
     problem: str = ""
