@@ -190,8 +190,7 @@ def test_hostile_names_and_texts_do_nothing(browser: Any, tmp_path: Path) -> Non
     show(browser, url)
     count = len(HOSTILE_NAMES) + 4
     assert len(files(browser)) == count
-    for button in browser.find_elements("css selector", "tr.row .open"):
-        button.click()
+    browser.execute_script("document.querySelectorAll('tr.row .open').forEach(each => each.click())")
     wait = f"""
     const done = arguments[arguments.length - 1];
     const wait = () => document.querySelectorAll('tr.detail .page').length === {count} ? done(1) : setTimeout(wait, 20);
