@@ -42,10 +42,14 @@ def default_folder() -> Path:
 
 @dataclass
 class Cache:
-    """Records of earlier runs in `folder`. What goes wrong with it is no error: `trouble` says what did, if anything."""
+    """Records of earlier runs in `folder`. What goes wrong with it is no error: `trouble` says what did, if anything.
+
+    `hits` counts what was found.
+    """
 
     folder: Path
     trouble: str = ""
+    hits: int = 0
     _version: str = field(default_factory=fingerprint)
 
     def open(self) -> None:
@@ -71,6 +75,7 @@ class Cache:
             except (Unreadable, KeyError, TypeError):
                 continue
             if result.verdict != "error" and (page is not None) == job.page:
+                self.hits += 1
                 return Record(result, page=page, settled=True, lasting=True)
         return None
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rdma_robust import TOOL
@@ -31,6 +32,7 @@ from rdma_robust.reports.exits import WORST_FIRST, Exit, worst
 from rdma_robust.reports.json_report import described
 from rdma_robust.reports.result import failure, gave_up
 from rdma_robust.reports.summary import summarise
+from rdma_robust.reports.text_report import TextReport
 
 DASK = "dask://"
 ALARMS = 4
@@ -72,15 +74,12 @@ class _Batch:
             if text is None:
                 answer = decide_item(item, self.request.options)
                 self.entries[number] = Entry(answer.result)
-                for message in answer.messages:
-                    warn(message)
+                _say(answer.messages)
             else:
                 yield number, Job(item.name, text, self.request.options, page, self.request.repair if page else 0.0)
 
     def add(self, number: int, job: Job, record: Record) -> None:
         self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page)
-        for message in record.messages:
-            warn(message)
 
     def report(self, started: float, stopped: Exit | None) -> BatchReport:
         entries = [self.entries[number] for number in sorted(self.entries)]
@@ -108,7 +107,9 @@ def run_report(request: ReportRequest) -> Exit:
         jobs = dict(batch.jobs(page=any(place.format == "html" for place in places)))
         with meter.running(), closing(run_batch(list(jobs.items()), executor, cache, meter.tick)) as answers:  # type: ignore[type-var]
             for number, record in answers:
-                meter.printing(lambda n=number, r=record: batch.add(n, jobs[n], r))  # type: ignore[misc]
+                batch.add(number, jobs[number], record)
+                if record.messages:
+                    meter.printing(partial(_say, record.messages))
                 meter.done(len(batch.entries))
     except Stopped as stop:
         stopped = stop.exit
@@ -118,7 +119,7 @@ def run_report(request: ReportRequest) -> Exit:
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)}")
     if not request.quiet:
-        warn(_last_words(report, places if written else []))
+        warn(_last_words(report, places if written else [], cache.hits if cache else 0))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
 
@@ -140,16 +141,21 @@ def _write(places: Sequence[Destination], report: BatchReport, *, kept: bool) ->
     return not problems
 
 
-def _last_words(report: BatchReport, places: Sequence[Destination]) -> str:
+def _say(messages: Sequence[str]) -> None:
+    for message in messages:
+        warn(message)
+
+
+def _last_words(report: BatchReport, places: Sequence[Destination], cached: int) -> str:
+    """Return the totals, where the reports are, and how to go on after an interruption."""
     summary = report.summary
-    files = ", ".join(printable(place.path) for place in places if place.path is not None)
-    how = (
-        f"interrupted: {summary.programs} of {summary.requested} programs done; run it again to go on"
-        if summary.interrupted
-        else ""
-    )
-    what = f"report of {summary.programs} programs: {files}" if files else ""
-    return "\n".join(line for line in (how, what) if line)
+    lines = [TextReport([], report.expect, explained=False, width=100).totals(summary)]
+    if cached:
+        lines[0] += f"; {cached:,} from the cache"
+    if summary.interrupted:
+        lines.append("Run it again to go on from there.")
+    lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]
+    return "\n".join(lines)
 
 
 def _cache(request: ReportRequest) -> Cache | None:

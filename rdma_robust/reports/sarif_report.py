@@ -18,7 +18,7 @@ from rdma_robust.reports.witness_view import EventView, WitnessView
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 INFORMATION: Final = "https://github.com/rdma-robust/rdma-robust"
-ROOT: Final = "SRCROOT"
+ROOT: Final = "%SRCROOT%"
 NUMBERS: Final = {name: number for number, name in enumerate(RULES)}
 
 Json = dict[str, Any]

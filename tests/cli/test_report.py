@@ -121,9 +121,12 @@ def test_a_second_run_decides_nothing(cli: Cli, programs: Path, own_cache: Path)
     assert cli("report", "calm.rdma", "sb.rdma", "-o", "a.json").returncode == 1
     entries = {p: p.stat().st_mtime_ns for p in own_cache.rglob("*.z")}
     assert len(entries) == 2
-    assert cli("report", "sb.rdma", "calm.rdma", "-o", "b.json").returncode == 1
+    again = cli("report", "sb.rdma", "calm.rdma", "-o", "b.json")
+    assert again.returncode == 1
     assert {p: p.stat().st_mtime_ns for p in own_cache.rglob("*.z")} == entries
     first, second = (results(programs / name) for name in ("a.json", "b.json"))
+    assert "2 programs: 1 robust, 1 not robust" in again.stderr
+    assert "; 2 from the cache\nwritten: b.json" in again.stderr
     assert first == second[::-1]
 
 
@@ -238,7 +241,8 @@ def test_an_interrupted_run_reports_what_is_done_and_goes_on(cli: Cli, programs:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
-    assert "interrupted: 2 of 3 programs done; run it again to go on" in err
+    assert "interrupted: 2 of 3 done" in err
+    assert "Run it again to go on" in err
     report = json.loads((programs / "r.json").read_text())
     assert report["interrupted"] is True
     assert [r["file"] for r in report["results"]] == ["calm.rdma", "sb.rdma"]

@@ -30,12 +30,7 @@ SUITE = (
     "abp-polled",
     "mcs-handoff-flushed",
 )
-FAULTY = """domain 0..3
-node A { x }
-node B { y, z }
-thread T1 on A { reg r; put B.y = x; x = 1; r = x; assert r == 0 }
-thread T2 on B { reg a, b; a = z; b = y; assert a <= b }
-"""
+FAULTY = "node Z { q }\nthread Extra on Z { reg e; e = q; assert e == 1 }\n"
 
 
 def apart(program: Program, options: CheckOptions) -> list[Outcome]:
@@ -83,10 +78,14 @@ def test_random_programs(block: int) -> None:
     assert split >= 5
 
 
-def test_faults_are_those_of_the_whole() -> None:
-    program = load_program(FAULTY, "faulty")
+@pytest.mark.parametrize("name", ["abp-polled", "barrier-all-to-all-await", "mailbox-plain"])
+def test_faults_are_those_of_the_whole(name: str) -> None:
+    program = load_program(FAULTY + (ROOT / f"litmus/{name}.rdma").read_text(), name)
     whole, together = decide(program, OPTIONS), combine(apart(program, OPTIONS))
-    assert together.verdict is whole.verdict
+    assert (together.verdict, together.faults_exact) == (whole.verdict, whole.faults_exact)
+    if whole.verdict is Verdict.ROBUST:
+        assert class_count(program, OPTIONS) > 1
+        assert [f.kind for f in together.faults] == [f.kind for f in whole.faults] == ["assertion"]
 
 
 def outcome(program: Program, verdict: Verdict, states: int = 1) -> Outcome:
