@@ -11,8 +11,9 @@ from rdma_robust.explain.pairs import explained_pairs
 from rdma_robust.explain.schedule import machine_run
 from rdma_robust.explain.story import headline, paragraphs
 from rdma_robust.explain.timeline import timeline
+from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.reports.wording import Words
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.values import is_loop_free
@@ -67,6 +68,11 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         final_states=finals,
         pairs=pairs,
     )
+
+
+def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
+    """Return the outcome of a search that was stopped from outside, so that what is known can be told."""
+    return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
 
 
 def _finals(outcome: Outcome, options: CheckOptions, limit: int) -> FinalStates:

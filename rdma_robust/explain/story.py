@@ -181,7 +181,8 @@ def _decided(outcome: Outcome) -> str:
     counts = outcome.counts
     classes = f"{counts.pivots:,} class{'' if counts.pivots == 1 else 'es'} of last events"
     if outcome.verdict is Verdict.UNKNOWN:
-        return f"Undecided: {outcome.reason}. The search had begun with {classes}."
+        begun = f" The search had begun with {classes}." if counts.pivots else ""
+        return f"Undecided: {outcome.reason}.{begun}"
     if "without a search" in outcome.reason:
         return "Proved without a search: no access can be the last event of a violation (the static filter)."
     searched = f"{count(counts.states, 'state')}, all that there are"
