@@ -37,7 +37,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
     if witness is not None:
         run = timeline(program, witness, machine_run(program, witness, options.ordered_reads))
         drawn = graph(program, witness, options.ordered_reads)
-    pairs = explained_pairs(outcome, options)
+    pairs, complete = explained_pairs(outcome, options)
     finals = _finals(outcome, options, final_state_limit)
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
@@ -48,7 +48,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         verdict=WORDS[outcome.verdict],
         reason=outcome.reason,
         headline=headline(outcome),
-        paragraphs=paragraphs(outcome, run, finals, pairs),
+        paragraphs=paragraphs(outcome, run, finals, pairs, complete),
         ordered_reads=options.ordered_reads,
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
@@ -67,6 +67,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         graph=drawn,
         final_states=finals,
         pairs=pairs,
+        pairs_complete=complete,
     )
 
 
