@@ -11,12 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPLAIN_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
-from rdma_robust.cli.inputs import Item, expand
-from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
-from rdma_robust.cli.messages import warn
-from rdma_robust.cli.option_types import (
+from rdma_robust.cli.arguments import (
     AwaitLoops,
     Certificates,
     Files,
@@ -25,8 +20,14 @@ from rdma_robust.cli.option_types import (
     Memory,
     OrderedReads,
     Timeout,
+    Version,
     limit,
 )
+from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
+from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPLAIN_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.inputs import Item, expand
+from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
+from rdma_robust.cli.messages import warn
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
 from rdma_robust.cli.report_options import register as register_report
@@ -58,9 +59,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-
-
-Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from rdma_robust.cli.arguments import AwaitLoops, Jobs, MaxStates, Memory, OrderedReads, Timeout, limit, seconds
 from rdma_robust.cli.help import COMPARE_HELP, REPORT_HELP
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
-from rdma_robust.cli.option_types import AwaitLoops, Jobs, MaxStates, Memory, OrderedReads, Timeout, limit, seconds
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
 from rdma_robust.errors import UsageError

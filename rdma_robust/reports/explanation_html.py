@@ -173,6 +173,8 @@ def orders_html(explanation: Explanation) -> str:
     told = (
         "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
     )
+    if not explanation.pairs_complete:
+        told = f"<p>The first {len(pairs):,} pairs of accesses that the hardware alone does not keep in program order.</p>"
     if explanation.verdict == "robust" or len(pairs) <= MOST_SHOWN:
         return told + table
     return f"{told}<details><summary>{len(pairs)} pairs</summary>{table}</details>"

@@ -1,4 +1,4 @@
-"""Options that several commands have, with their checks and help."""
+"""Arguments and options that several commands have, as types of parameters."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ Certificates = Annotated[
 AwaitLoops = Annotated[
     bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
 ]
+Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
 def limit(value: float) -> float | None:
