@@ -11,14 +11,10 @@ Left out are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from rdma_robust.repair.counting import Refused, count, plan
-from rdma_robust.repair.model import Choice, Kind
+from rdma_robust.repair.model import MOST_POLLS, Choice, Kind
 from rdma_robust.repair.sites import Flow, Sites
-
-MOST_POLLS: Final = 4
-"""Polls of one queue pair that are tried at one place."""
 
 
 def universe(sites: Sites) -> tuple[Choice, ...]:

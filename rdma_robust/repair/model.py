@@ -16,6 +16,9 @@ DEEPEST: Final = 4
 
 MOST_COST: Final = 1000
 
+MOST_POLLS: Final = 4
+"""Polls of one queue pair that are tried at one place."""
+
 
 class Kind(Enum):
     """What is inserted. A DRAIN is a flush that leaves nothing outstanding on its queue pair; a REFILL one that leaves as

@@ -116,7 +116,8 @@ class Search:
             if planned.blocks:
                 sets.forbid(planned.chosen)
             else:
-                self._exclude(sets, planned)
+                among = planned.among.intersection(sets.universe)
+                sets.exclude(planned.chosen & among, among)
             return
         patch = patcher.patch(chosen, planned)
         outcome = self.checker.check(patch.text)
@@ -129,20 +130,13 @@ class Search:
             self.exact = False
             sets.exclude(chosen, sets.universe)
 
-    @staticmethod
-    def _exclude(sets: HittingSets, refused: Refused) -> None:
-        """Nothing like these choices, where it matters."""
-        node = min(c.node for c in refused.chosen)
-        among = [c for c in sets.universe if c.node == node and c.place in refused.places and c.kind is not Kind.RFENCE]
-        sets.exclude(refused.chosen.intersection(among), among)
-
     def _learn(self, sets: HittingSets, witness: Witness, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`: an insertion outside of a largest set that it survives."""
         self.cycles += 1
         bones = skeleton(self.sites, witness.trace, new)
         kept = chosen
         if bones is not None and bones.survives(chosen, self.checker.options.ordered_reads):
-            kept = grown(bones, chosen, sets.universe, self.checker.options.ordered_reads)
+            kept = grown(bones, chosen, sets.cheapest_first, self.checker.options.ordered_reads)
         sets.hit(c for c in sets.universe if c not in kept)
 
     def any_solution(self) -> None:
@@ -192,7 +186,10 @@ class Search:
 
 
 def grown(bones: Skeleton, chosen: Choices, choices: tuple[Choice, ...], ordered_reads: bool) -> Choices:
-    """Return a largest superset of `chosen` (not always the largest) that the trace survives, by repeated halving."""
+    """Return a superset of `chosen` that the trace survives and to which nothing can be added, by repeated halving.
+
+    What comes first in `choices` is kept if there is a choice: with the cheap ones kept, the clause asks for dear ones.
+    """
     kept = chosen | {c for c in choices if c.place not in bones.places}
 
     def add(group: list[Choice], kept: Choices) -> Choices:
