@@ -13,7 +13,7 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, REPAIR_HELP, VERIFY_HELP
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
@@ -25,7 +25,7 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "repair", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -265,6 +265,43 @@ def _outcomes(
 
     bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("repair", help=REPAIR_HELP)
+def _repair(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    cost_poll: Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")] = 2,
+    cost_rfence: Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")] = 1,
+    cost_flush: Annotated[int, typer.Option(metavar="N", help="Cost of a flush: the processor waits for the network.")] = 5,
+    all_minimal: Annotated[
+        bool, typer.Option("--all-minimal", help="List every repair from which nothing can be left out.")
+    ] = False,
+    remove_needless: Annotated[
+        bool, typer.Option("--remove-needless", help="Instead find polls, fences and unread gets that can go.")
+    ] = False,
+    write: Annotated[bool, typer.Option("--write", "-w", help="Write the patched program back to FILE.")] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the patched program to FILE; - prints it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --output replace a file.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print the unified diff and nothing else.")] = False,
+    format_: Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")] = "text",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+) -> None:
+    from rdma_robust.cli.repair import RepairRequest, run_repair  # noqa: PLC0415
+    from rdma_robust.repair.model import Costs, RepairOptions  # noqa: PLC0415
+
+    options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=_limit(timeout))
+    memory = (default_memory(1) if memory is None else memory) or None
+    limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=memory)
+    request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_)
+    context.obj.append(partial(run_repair, request))
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)

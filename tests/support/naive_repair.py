@@ -1,7 +1,7 @@
 """Repair by trying everything: an independent, slow definition of what `rdma_robust.repair` answers for loop-free programs.
 
-Insertions are made in the syntax tree, what is outstanding is counted along every path of the tree, and every set of insertions
-up to a size is decided. Nothing of the repair room is used.
+Insertions are made in the syntax tree, what is outstanding is counted along every path of the tree, and every set of
+insertions up to a size is decided. Nothing of the repair room is used.
 """
 
 from __future__ import annotations
