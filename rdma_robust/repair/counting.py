@@ -163,7 +163,7 @@ def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
         flow = sites.flows[thread]
         here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
         occupied = frozenset(c.place for c in here)
-        for node in flow.nodes:
+        for node in dict.fromkeys((*flow.nodes, *sorted(c.node for c in here))):
             counted = count(flow, node, inserts(here, node), occupied)
             if counted.blocks:
                 return Refused(_least_blocking(flow, node, here), True)

@@ -58,7 +58,7 @@ class Skeleton:
 
     def survives(self, chosen: Choices, ordered_reads: bool) -> bool:
         """Whether every set within `chosen` that does not block leaves the violation possible (the extension lemma)."""
-        return consistent(_extend(self, chosen), ordered_reads)
+        return consistent(extend(self, chosen), ordered_reads)
 
 
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
@@ -128,7 +128,7 @@ def _path(flow: Flow, events: Sequence[Event]) -> tuple[Item, ...] | None:
     return None
 
 
-def _extend(skeleton: Skeleton, chosen: Choices) -> Trace:
+def extend(skeleton: Skeleton, chosen: Choices) -> Trace:
     """Put the events of `chosen` into the trace; a poll that finds nothing polls nothing."""
     at: dict[int, list[Choice]] = {}
     for choice in in_order(chosen):
