@@ -12,10 +12,11 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
+from rdma_robust.cli import repair_options as choices
 from rdma_robust.cli.formats import Format, TextOrJson
 from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, REPAIR_HELP, VERIFY_HELP
 from rdma_robust.cli.inputs import Item, expand
-from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
+from rdma_robust.cli.limits import MEMORY_HELP, TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
@@ -62,16 +63,7 @@ Timeout = Annotated[
 MaxStates = Annotated[
     int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
 ]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
-        "of the machine.",
-        show_default=False,
-    ),
-]
+Memory = Annotated[int | None, typer.Option(metavar="MIB", min=0, help=MEMORY_HELP, show_default=False)]
 Jobs = Annotated[
     int | None,
     typer.Option(
@@ -272,21 +264,15 @@ def _repair(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
     *,
-    cost_poll: Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")] = 2,
-    cost_rfence: Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")] = 1,
-    cost_flush: Annotated[int, typer.Option(metavar="N", help="Cost of a flush: the processor waits for the network.")] = 5,
-    all_minimal: Annotated[
-        bool, typer.Option("--all-minimal", help="List every repair from which nothing can be left out.")
-    ] = False,
-    remove_needless: Annotated[
-        bool, typer.Option("--remove-needless", help="Instead find polls, fences and unread gets that can go.")
-    ] = False,
-    write: Annotated[bool, typer.Option("--write", "-w", help="Write the patched program back to FILE.")] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the patched program to FILE; - prints it.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Let --output replace a file.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print the unified diff and nothing else.")] = False,
+    cost_poll: choices.CostPoll = 2,
+    cost_rfence: choices.CostRfence = 1,
+    cost_flush: choices.CostFlush = 5,
+    all_minimal: choices.AllMinimal = False,
+    remove_needless: choices.RemoveNeedless = False,
+    write: choices.Write = False,
+    output: choices.Output = None,
+    force: choices.Force = False,
+    diff: choices.Diff = False,
     format_: Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")] = "text",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
@@ -298,8 +284,8 @@ def _repair(
     from rdma_robust.repair.model import Costs, RepairOptions  # noqa: PLC0415
 
     options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=_limit(timeout))
-    memory = (default_memory(1) if memory is None else memory) or None
-    limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=memory)
+    most = (default_memory(1) if memory is None else memory) or None
+    limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=most)
     request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_)
     context.obj.append(partial(run_repair, request))
 

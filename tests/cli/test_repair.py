@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.conftest import COMMAND, NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
 MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
 POLLED = MAILBOX.replace("put B.d = v\n", "put B.d = v\n  poll B\n").replace("not robust", "robust")
@@ -33,19 +33,19 @@ def test_the_report(installed: Cli, tmp_path: Path) -> None:
     assert again.stdout.rpartition(";")[0] == answer.stdout.rpartition(";")[0]
 
 
-def test_the_diff_is_one_that_patch_applies(installed: Cli, tmp_path: Path) -> None:
+def test_the_diff_is_one_that_patch_applies(cli: Cli, tmp_path: Path) -> None:
     text = NOT_ROBUST.replace("\n", "\r\n").rstrip()
     (tmp_path / "sb.rdma").write_text(text, newline="")
-    diff = installed("repair", "--diff", "sb.rdma").stdout
+    diff = cli("repair", "--diff", "sb.rdma").stdout
     assert diff.startswith("--- sb.rdma\n+++ sb.rdma\n@@")
-    printed = installed("repair", "-o", "-", "sb.rdma").stdout
+    printed = cli("repair", "-o", "-", "sb.rdma").stdout
     (tmp_path / "x.diff").write_text(diff, newline="")
     done = subprocess.run(
         ["git", "apply", "--whitespace=nowarn", "x.diff"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "sb.rdma").read_bytes().decode() == printed
-    assert subprocess.run([COMMAND, "--quiet", "sb.rdma"], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    assert cli("--quiet", "sb.rdma").returncode == 0
 
 
 @pytest.mark.parametrize("options", [[], ["--all-minimal"], ["--remove-needless"], ["--timeout", "0", "--memory", "0"]])
