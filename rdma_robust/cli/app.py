@@ -24,12 +24,21 @@ from rdma_robust.cli.arguments import (
     limit,
 )
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPLAIN_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.help import (
+    CHECK_HELP,
+    COVER_HELP,
+    EXPLAIN_HELP,
+    EXPORT_HELP,
+    FMT_HELP,
+    OUTCOMES_HELP,
+    VERIFY_HELP,
+)
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
+from rdma_robust.cli.repair_options import register as register_repair
 from rdma_robust.cli.report_options import register as register_report
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
@@ -37,7 +46,7 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "compare", "cover", "explain", "export", "fmt", "outcomes", "report", "verify-certificate")
+COMMANDS = ("check", "compare", "cover", "explain", "export", "fmt", "outcomes", "repair", "report", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -328,6 +337,7 @@ def _export(
     context.obj.append(partial(run_export, file, options, output))
 
 
+register_repair(app)
 register_report(app)
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rdma_robust.cli.limits import MEMORY_HELP
+
 
 def seconds(value: float) -> float:
     """Check a number of seconds. Raises BadParameter."""
@@ -22,16 +24,7 @@ Timeout = Annotated[
 MaxStates = Annotated[
     int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
 ]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
-        "of the machine.",
-        show_default=False,
-    ),
-]
+Memory = Annotated[int | None, typer.Option(metavar="MIB", min=0, help=MEMORY_HELP, show_default=False)]
 Jobs = Annotated[
     int | None,
     typer.Option(

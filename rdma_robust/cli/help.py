@@ -104,6 +104,26 @@ Examples
   rdma-robust explain sb.rdma --format html -o sb.html
 """
 
+REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
+
+A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every answer is decided
+again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
+insertion.
+
+\b
+Exit codes
+  0  repaired, or already robust (--remove-needless: done)    3  a limit came first
+  1  no repair exists (--remove-needless: not robust)         4  internal error
+  2  usage, invalid program, or a file that cannot be written
+\b
+Examples
+  rdma-robust repair mailbox.rdma
+  rdma-robust repair --write mailbox.rdma
+  rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
+  rdma-robust repair --all-minimal --format json ring.rdma
+  rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+"""
+
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.

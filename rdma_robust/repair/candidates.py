@@ -10,20 +10,24 @@ Left out are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
 
 from rdma_robust.repair.counting import Refused, count, plan
-from rdma_robust.repair.model import Choice, Kind
+from rdma_robust.repair.model import MOST_POLLS, Choice, Kind
 from rdma_robust.repair.sites import Flow, Sites
 
-MOST_POLLS: Final = 4
-"""Polls of one queue pair that are tried at one place."""
 
+def universe(sites: Sites, go_on: Callable[[], None]) -> tuple[Choice, ...]:
+    """Return every insertion that can be part of an irreducible solution, in a fixed order.
 
-def universe(sites: Sites) -> tuple[Choice, ...]:
-    """Return every insertion that can be part of an irreducible solution, in a fixed order."""
-    found = [c for thread, flow in enumerate(sites.flows) for node in flow.nodes for c in _of(sites, thread, flow, node)]
+    `go_on` is called now and then, and may raise.
+    """
+    found = []
+    for thread, flow in enumerate(sites.flows):
+        for node in flow.nodes:
+            for choice in _of(sites, thread, flow, node):
+                go_on()
+                found.append(choice)
     return tuple(sorted(found, key=lambda c: (c.place, list(Kind).index(c.kind), c.node, c.copy)))
 
 

@@ -19,12 +19,12 @@ superset of a blocking set blocks.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rdma_robust.language.cfg import Poll
-from rdma_robust.repair.model import FLUSHES, Choice, Choices, Kind
+from rdma_robust.repair.model import FLUSHES, MOST_POLLS, Choice, Choices, Kind
 from rdma_robust.repair.sites import Edge, Flow, Sites, remote
 
 State = tuple[int, int, bool, int, int]
@@ -55,7 +55,7 @@ class Counted:
     at: Mapping[int, frozenset[int]]
     before_flush: Mapping[int, frozenset[int]]
     blocks: bool
-    parents: Mapping[State, tuple[State, int | None] | None]
+    parents: Mapping[State, tuple[State, Edge] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class Plan:
 class Refused:
     """The choices of one thread that cannot stand.
 
-    If they `block`, no superset can. Else a flush has no fixed number of polls, on account of paths past `places`: that
-    is so for all choices that differ from these nowhere in `places`, but perhaps by fences.
+    If they `block`, no superset can. Else they have a flush without a fixed number of polls, and so has every set that has
+    this flush and does not differ from these in `among` (choices, whether chosen or not).
     """
 
     chosen: Choices
     blocks: bool
-    places: frozenset[int] = frozenset()
+    among: Choices = frozenset()
 
 
 def inserts(chosen: Choices, node: str) -> dict[int, Insert]:
@@ -100,7 +100,7 @@ def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[
     blocks = False
     many = most(flow, node)
     start = (flow.thread.entry, flow.thread.entry, True, 0, 0)
-    parents: dict[State, tuple[State, int | None] | None] = {start: None}
+    parents: dict[State, tuple[State, Edge] | None] = {start: None}
     todo = deque([start])
     while todo:
         now = todo.popleft()
@@ -127,7 +127,7 @@ def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[
             for following in after:
                 state = (edge.target, *following)
                 if state not in parents:
-                    parents[state] = (now, edge.place)
+                    parents[state] = (now, edge)
                     todo.append(state)
     return Counted(_frozen(at), _frozen(before_flush), blocks, parents)
 
@@ -163,7 +163,7 @@ def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
         flow = sites.flows[thread]
         here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
         occupied = frozenset(c.place for c in here)
-        for node in flow.nodes:
+        for node in dict.fromkeys((*flow.nodes, *sorted(c.node for c in here))):
             counted = count(flow, node, inserts(here, node), occupied)
             if counted.blocks:
                 return Refused(_least_blocking(flow, node, here), True)
@@ -177,22 +177,51 @@ def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
     return Plan(flushes)
 
 
-def _reason(flow: Flow, counted: Counted, choice: Choice) -> frozenset[int]:
-    """The places on paths to a flush that show that it has no fixed number of polls: two shortest paths with different
-    numbers for a DRAIN, one with too many for a REFILL, or where all have too many."""
+def _reason(flow: Flow, counted: Counted, choice: Choice) -> Choices:
+    """Return the choices that could give a flush a fixed number of polls, or more than those.
+
+    Two paths show that a DRAIN has none: what they have outstanding differs by what they do since they parted. Insertions
+    they share, before they part and after they meet again, take the same from both; only a flush that drains, after that,
+    levels them. For a REFILL one path with too many shows it: it goes through some cycle that leaves more outstanding
+    each time, and only insertions that it comes past twice, or flushes that drain, change that. Where polls of the
+    program lie on the paths, anything on them may: such a poll can be passed with nothing to take.
+    """
     mark = flow.marks[choice.place]
     arriving: dict[int, State] = {}
     for state in counted.parents:
         if state[0] == mark.source:
             arriving.setdefault(state[3], state)
-    ends = list(arriving.values())[:2] if choice.kind is Kind.DRAIN and len(arriving) > 1 else [arriving[max(arriving)]]
-    found: set[int | None] = {choice.place}
-    for end in ends:
-        at = end
-        while (step := counted.parents[at]) is not None:
-            at, place = step
-            found.add(place)
-    return frozenset(place for place in found if place is not None)
+    if choice.kind is Kind.DRAIN and len(arriving) > 1:
+        one, other = (_path_to(counted, state) for state in list(arriving.values())[:2])
+        inner, outer = _apart(one, other)
+    else:
+        one = other = _path_to(counted, arriving[max(arriving)])
+        often = Counter(one)
+        inner, outer = {e for e in one if often[e] > 1}, {e for e in one if often[e] == 1}
+    if any(isinstance(e.step.op, Poll) for e in (*one, *other)):
+        inner, outer = {*one, *other}, set()
+    polls = [Choice(e.place, Kind.POLL, choice.node, k) for e in inner if e.place is not None for k in range(MOST_POLLS)]
+    flushes = [Choice(e.place, kind, choice.node) for e in inner if e.place is not None for kind in FLUSHES]
+    drains = [Choice(e.place, Kind.DRAIN, choice.node) for e in outer if e.place is not None]
+    return frozenset({*polls, *flushes, *drains, choice})
+
+
+def _path_to(counted: Counted, state: State) -> list[Edge]:
+    path: list[Edge] = []
+    while (step := counted.parents[state]) is not None:
+        state, edge = step
+        path.append(edge)
+    return path[::-1]
+
+
+def _apart(one: list[Edge], other: list[Edge]) -> tuple[set[Edge], set[Edge]]:
+    """Return the edges of two paths between where they part and where they finally meet, and those behind that."""
+    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a is not b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    same = 0
+    while same < min(len(one), len(other)) and one[-1 - same] is other[-1 - same]:
+        same += 1
+    return {*one[: len(one) - same], *other[: len(other) - same]}, {*one[len(one) - same :]}
 
 
 def _least_blocking(flow: Flow, node: str, chosen: Choices) -> Choices:

@@ -106,15 +106,17 @@ class Source:
                 return Edit(line, "", rest + 1 - line)
             if rest in self.comments:
                 return Edit(start, "", rest - start)
-        rest = end
-        while self.text[rest : rest + 1] in (" ", "\t"):
-            rest += 1
+        rest = self._skip_blanks(end)
         if self.text[rest : rest + 1] == ";":
-            rest += 1
-            while self.text[rest : rest + 1] in (" ", "\t"):
-                rest += 1
-            return Edit(start, "", rest - start)
-        return Edit(start, "skip", end - start)
+            return Edit(start, "", self._skip_blanks(rest + 1) - start)
+        before = len(self.text[:start].rstrip(" \t"))
+        begin = before - 1 if self.text[before - 1 : before] == ";" else start
+        return Edit(begin, "", end - begin)
+
+    def _skip_blanks(self, offset: int) -> int:
+        while self.text[offset : offset + 1] in (" ", "\t"):
+            offset += 1
+        return offset
 
     def declare(self, node: ast.Node, words: Sequence[str]) -> Edit:
         """Return the edit that declares more words (`name` or `name = value`), at least one, on a node."""
@@ -179,6 +181,18 @@ def _joined(offset: int, parts: Iterable[tuple[str, str, str]]) -> Edit:
         new.append((len(text) + len(lead), len(text) + len(lead) + len(statement)))
         text += lead + statement + end
     return Edit(offset, text, 0, tuple(new))
+
+
+def apart(edits: Sequence[Edit]) -> list[Edit]:
+    """Return removals without the parts that another one before them removes already."""
+    found: list[Edit] = []
+    end = 0
+    for edit in sorted(edits, key=lambda e: (e.offset, -e.removed)):
+        last = edit.offset + edit.removed
+        begin = min(max(edit.offset, end), last)
+        found.append(Edit(begin, edit.text, max(0, last - begin)))
+        end = max(end, last)
+    return found
 
 
 def apply(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -6,10 +6,14 @@ Source: the implicit hitting set approach (Moreno-Centeno and Karp 2013); the in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from rdma_robust.errors import InternalError
 from rdma_robust.repair.model import Choice, Choices, Kind
+
+_INCLUDES: Final = {Kind.DRAIN: (Kind.POLL, Kind.RFENCE, Kind.REFILL), Kind.REFILL: (Kind.RFENCE,)}
+"""What an insertion makes needless at its place, so that no irreducible solution has both."""
 
 
 class OutOfTimeError(Exception):
@@ -26,6 +30,7 @@ class HittingSets:
         import highspy  # noqa: PLC0415 - 0.1 s; robust programs do without
 
         self.universe = tuple(universe)
+        self.cheapest_first = tuple(sorted(universe, key=costs.__getitem__))
         self._column = {choice: i for i, choice in enumerate(universe)}
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0)):
@@ -41,8 +46,11 @@ class HittingSets:
         self._infeasible = False
         for choice in universe:
             if choice.kind is Kind.POLL and choice.copy:
-                before = Choice(choice.place, choice.kind, choice.node, choice.copy - 1)
-                self._row(0.0, [(before, 1.0), (choice, -1.0)])
+                self._row(0.0, [(replace(choice, copy=choice.copy - 1), 1.0), (choice, -1.0)])
+            for kind in _INCLUDES.get(choice.kind, ()):
+                other = Choice(choice.place, kind, choice.node)
+                if other in self._column:
+                    self.forbid(frozenset({choice, other}))
 
     def hit(self, choices: Iterable[Choice]) -> None:
         """At least one of these."""

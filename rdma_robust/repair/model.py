@@ -16,6 +16,9 @@ DEEPEST: Final = 4
 
 MOST_COST: Final = 1000
 
+MOST_POLLS: Final = 4
+"""Polls of one queue pair that are tried at one place."""
+
 
 class Kind(Enum):
     """What is inserted. A DRAIN is a flush that leaves nothing outstanding on its queue pair; a REFILL one that leaves as
@@ -79,9 +82,9 @@ class RepairOptions:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """One insertion as it stands in the patched program, or with `remove` what was taken out of the program.
+    """One insertion as it stands in the patched program: `lines` are its statements, from line `line` on.
 
-    `line` is the line of the patched program where `lines`, its statements, begin (for `remove`: of the program).
+    Among what was removed, a statement of the program and its line there.
     """
 
     kind: str
@@ -94,13 +97,17 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A set of insertions that makes the program robust, with the patched text and its unified diff."""
+    """A set of insertions that makes the program robust, with the patched text and its unified diff.
+
+    `declared` are the words (`Node.word`) that flushes needed. `removed` is what can go, and then `cost` what that saves.
+    """
 
     insertions: tuple[Insertion, ...]
     cost: int
     declared: tuple[str, ...]
     patched: str
     diff: str
+    removed: tuple[Insertion, ...] = ()
 
 
 Status = Literal["robust", "repaired", "impossible", "unknown"]
@@ -110,10 +117,10 @@ Status = Literal["robust", "repaired", "impossible", "unknown"]
 class Repair:
     """The answer for one program.
 
-    `status` is `robust` (nothing to do; for needless instructions: none found), `repaired`, `impossible` (no set of
-    insertions makes it robust) or `unknown` (a limit came first). `reason` says why in a line. The first of `solutions` is
-    the best; it is a cheapest one iff `optimal`. `complete` says, for all irreducible solutions, that these are all.
-    `checked` counts the programs decided on the way, `cycles` the counterexamples learnt from.
+    `status` is `robust` (nothing to do), `repaired`, `impossible` (no set of insertions makes it robust; for needless
+    instructions: it is not robust) or `unknown` (a limit came first). `reason` says why in a line. The first of
+    `solutions` is the best; it is a cheapest one iff `optimal`. `complete` says, for all irreducible solutions, that
+    these are all. `checked` counts the programs decided on the way, `cycles` the counterexamples learnt from.
     """
 
     status: Status
@@ -124,11 +131,14 @@ class Repair:
     checked: int = 0
     cycles: int = 0
     time_s: float = 0.0
-    note: str = ""
 
     @property
     def insertions(self) -> tuple[Insertion, ...]:
         return self.solutions[0].insertions if self.solutions else ()
+
+    @property
+    def removed(self) -> tuple[Insertion, ...]:
+        return self.solutions[0].removed if self.solutions else ()
 
     @property
     def cost(self) -> int:

@@ -151,11 +151,18 @@ class Usage:
         return frozenset(cell for op in self._ops for cell in _written(op))
 
     @cached_property
+    def read(self) -> frozenset[str]:
+        return frozenset(str(cell) for op in self._ops for cell in _read(op))
+
+    @cached_property
+    def written_by_cpu(self) -> frozenset[str]:
+        return frozenset(str(op.cell) for op in self._ops if isinstance(op, Write | Cas))
+
+    @cached_property
     def _touched(self) -> frozenset[str]:
         """Also what `outcome` lines ask for."""
         asked = {name for line in self.program.outcomes for name in names(line.condition)}
-        read = {str(cell) for op in self._ops for cell in _read(op)}
-        return frozenset(asked | read | {str(cell) for cell in self.written})
+        return frozenset(asked | self.read | {str(cell) for cell in self.written})
 
     def words(self, node: str) -> tuple[Cell, ...]:
         return tuple(c for c in self.program.cells if c.node == node and not c.hidden)

@@ -8,17 +8,19 @@ completions than it polls, and its get reads a word that nobody writes into a wo
 dropping only some insertions: where an earlier poll is dropped, a flush after it makes it up. So *robust stays robust
 under insertion*, and a set that does not make the program robust has no subset that does.
 
-**Extension.** In the other direction a trace of the program becomes one of the program with a set T by putting the events of
-T where its threads come past the places. If that trace is RDMA-consistent, T does not make the program robust, nor does any
-subset of T: every solution has an insertion outside of T. This is tested, not argued: the extended trace goes through the
-axioms. In the trace a flush makes as many gets and polls as the operations outstanding there call for; a refilling flush
-of a program, which knows only their greatest number, may make more of both, and polls them all, which orders nothing
-else.
+**Extension.** In the other direction, put the events of a set T into a trace of the program where its threads come past the
+places. A flush makes as many gets and polls as the operations outstanding there call for, a poll that finds nothing
+outstanding polls nothing. If what comes out is RDMA-consistent, then for every subset S of T that does not block, the
+trace with the events of S is a violating trace of the program with S: at every point T has polled whatever S has polled
+(where S makes the same flushes, or T makes more and polls everything there), so that the order that S asks for is part of
+the order that T asks for. A refilling flush of a program, which knows only the greatest number of outstanding operations,
+may make more gets and polls than the trace does; they follow its first get, and order nothing else. So *every solution
+has an insertion outside of T*. That T is consistent is tested, not argued: the extended trace goes through the axioms.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,7 +28,6 @@ from rdma_robust.language.cfg import Cell
 from rdma_robust.repair.model import Choice, Choices, Kind
 from rdma_robust.repair.sites import Flow, Sites
 from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
-from rdma_robust.semantics.build import pf_of_positions
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import moves
@@ -56,9 +57,8 @@ class Skeleton:
         return frozenset(item for items in self.threads for item in items if isinstance(item, int))
 
     def survives(self, chosen: Choices, ordered_reads: bool) -> bool:
-        """Whether the trace with the events of `chosen` is a consistent trace of the program with `chosen`."""
-        extended = _extend(self, chosen)
-        return extended is not None and consistent(extended, ordered_reads)
+        """Whether every set within `chosen` that does not block leaves the violation possible (the extension lemma)."""
+        return consistent(extend(self, chosen), ordered_reads)
 
 
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
@@ -128,70 +128,68 @@ def _path(flow: Flow, events: Sequence[Event]) -> tuple[Item, ...] | None:
     return None
 
 
-def _extend(skeleton: Skeleton, chosen: Choices) -> Trace | None:
-    """Put the events of `chosen` into the trace; None if a poll has nothing to take."""
+def extend(skeleton: Skeleton, chosen: Choices) -> Trace:
+    """Put the events of `chosen` into the trace; a poll that finds nothing polls nothing."""
     at: dict[int, list[Choice]] = {}
     for choice in in_order(chosen):
         at.setdefault(choice.place, []).append(choice)
-    own = list(skeleton.trace.events)
-    new: list[Event] = []
+    events = list(skeleton.trace.events)
+    pf: list[tuple[int, int]] = []
     for thread, items in enumerate(skeleton.threads):
         position = 0
-        unpolled: Counter[str | None] = Counter()
+        unpolled: dict[str, deque[int]] = {}
         for item in items:
-            if isinstance(item, Event):
-                made = [item]
-                own[item.index] = replace(item, position=position)
-            else:
-                made = [e for c in at.get(item, ()) for e in _events(c, unpolled, thread)]
-                new += (replace(e, position=position + k) for k, e in enumerate(made))
-            _settle(unpolled, made if isinstance(item, Event) else [])
-            position += len(made)
-    words = {e.cell: None for e in new if e.cell is not None}
-    new = [*(Event(0, EventType.INIT, cell=c, written=c.init) for c in words), *new]
-    events = [*own, *(replace(e, index=len(own) + k) for k, e in enumerate(new))]
-    return _trace(skeleton.trace, events)
+            bare = [item] if isinstance(item, Event) else _events(at.get(item, ()), unpolled, thread)
+            for e in bare:
+                event = replace(e, index=len(events) if e.index < 0 else e.index, position=position)
+                events[event.index : event.index + 1] = [event]
+                position += 1
+                pf += _settle(unpolled, event)
+    return _trace(skeleton.trace, events, pf)
 
 
-def _settle(unpolled: Counter[str | None], made: Sequence[Event]) -> None:
-    for e in made:
-        unpolled[e.remote] += (e.type in NIC_WRITE_TYPES) - (e.type is EventType.P)
+def _settle(unpolled: dict[str, deque[int]], e: Event) -> list[tuple[int, int]]:
+    """Note a completion, or return what a poll polls."""
+    if e.remote is None:
+        return []
+    waiting = unpolled.setdefault(e.remote, deque())
+    if e.type in NIC_WRITE_TYPES:
+        waiting.append(e.index)
+    return [(waiting.popleft(), e.index)] if e.type is EventType.P and waiting else []
 
 
-def _events(choice: Choice, unpolled: Counter[str | None], thread: int) -> list[Event]:
-    """Make one insertion; a flush reads a word of its own on the other node and writes one here."""
-    made: list[Event]
-    match choice.kind:
-        case Kind.POLL:
-            made = [Event(0, EventType.P, thread, remote=choice.node)]
-        case Kind.RFENCE:
-            made = [Event(0, EventType.NF, thread, remote=choice.node)]
-        case _:
-            polls = unpolled[choice.node] + 1
-            there, here = Cell(choice.node, "$any"), Cell(f"${thread}", f"$scrap {choice.node}")
-            read = Event(0, EventType.NRR, thread, remote=choice.node, cell=there, read=0)
-            write = Event(0, EventType.NLW, thread, remote=choice.node, cell=here, written=0)
-            made = [read, write] * (1 if choice.kind is Kind.DRAIN else polls)
-            made += [Event(0, EventType.P, thread, remote=choice.node)] * polls
-    _settle(unpolled, made)
-    return made
+def _events(choices: Sequence[Choice], unpolled: dict[str, deque[int]], thread: int) -> Iterator[Event]:
+    """Make the insertions of a place; a flush reads a word of its own on the other node and writes one here."""
+    for choice in choices:
+        poll = Event(-1, EventType.P, thread, remote=choice.node)
+        match choice.kind:
+            case Kind.POLL:
+                yield poll
+            case Kind.RFENCE:
+                yield Event(-1, EventType.NF, thread, remote=choice.node)
+            case _:
+                polls = len(unpolled.get(choice.node, ())) + 1
+                there, here = Cell(choice.node, "$any"), Cell(f"${thread}", f"$scrap {choice.node}")
+                for _ in range(1 if choice.kind is Kind.DRAIN else polls):
+                    yield Event(-1, EventType.NRR, thread, remote=choice.node, cell=there, read=0)
+                    yield Event(-1, EventType.NLW, thread, remote=choice.node, cell=here, written=0)
+                for _ in range(polls):
+                    yield poll
 
 
-def _trace(old: Trace, events: list[Event]) -> Trace | None:
-    n, own = len(events), len(old.events)
-    po, pf = _program_order(events), pf_of_positions(events)
-    pairs = list(pf)
-    if len(pairs) < sum(e.type is EventType.P for e in events) or any(pair not in po for pair in pairs):
-        return None
-    words = {e.cell: e.index for e in events[own:] if e.type is EventType.INIT}
-    rf = [*old.rf, *((words[e.cell], e.index) for e in events[own:] if e.type is EventType.NRR)]
+def _trace(old: Trace, events: list[Event], pf: list[tuple[int, int]]) -> Trace:
+    own = len(old.events)
+    new = {c: len(events) + i for i, c in enumerate(dict.fromkeys(e.cell for e in events[own:] if e.cell is not None))}
+    rf = [*old.rf, *((new[e.cell], e.index) for e in events[own:] if e.type is EventType.NRR and e.cell)]
     mo = [*old.mo]
-    writes: dict[Cell | None, list[int]] = {cell: [index] for cell, index in words.items()}
-    for e in sorted((e for e in events[own:] if e.type is EventType.NLW), key=lambda e: (e.thread, e.position)):
+    writes: dict[Cell | None, list[int]] = {cell: [index] for cell, index in new.items()}
+    for e in (e for e in events[own:] if e.type is EventType.NLW):
         mo += ((w, e.index) for w in writes[e.cell])
         writes[e.cell].append(e.index)
+    events += (Event(index, EventType.INIT, cell=c, written=c.init) for c, index in new.items())
+    n, po = len(events), _program_order(events)
     nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po)])
-    return Trace(tuple(events), po, pf, Relation.of(n, rf), Relation.of(n, mo), nfo)
+    return Trace(tuple(events), po, Relation.of(n, pf), Relation.of(n, rf), Relation.of(n, mo), nfo)
 
 
 def _program_order(events: Sequence[Event]) -> Relation:

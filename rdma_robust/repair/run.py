@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
+from rdma_robust.repair.hitting import OutOfTimeError
 from rdma_robust.repair.model import Repair, RepairOptions, Status
 from rdma_robust.repair.patch import Patcher
 from rdma_robust.repair.search import Checker, Search
@@ -33,7 +35,8 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     search = Search(sites, checker, options)
     search.run(first.witness)
     if not search.found and not search.exhausted:
-        search.any_solution()
+        with suppress(OutOfTimeError):
+            search.any_solution()
     return _answer(search, options, started)
 
 

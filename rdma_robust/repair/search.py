@@ -83,7 +83,11 @@ class Search:
 
     def run(self, first: Witness) -> None:
         """Search from the first counterexample on, until the answer or the end of the time."""
-        choices = universe(self.sites)
+        try:
+            choices = universe(self.sites, self._stop)
+        except OutOfTimeError:
+            self.exact = False
+            return
         costs = {c: self.options.costs.of(c.kind, self.sites.places[c.place].depth) for c in choices}
         sets = HittingSets(choices, costs)
         patcher = Patcher(self.sites)
@@ -103,6 +107,10 @@ class Search:
                 return
             self._try(sets, patcher, chosen)
 
+    def _stop(self) -> None:
+        if self.checker.late:
+            raise OutOfTimeError
+
     def _time_is_up(self) -> bool:
         left, whole = self.checker.left(), self.options.timeout
         if left is None or whole is None:
@@ -116,7 +124,8 @@ class Search:
             if planned.blocks:
                 sets.forbid(planned.chosen)
             else:
-                self._exclude(sets, planned)
+                among = planned.among.intersection(sets.universe)
+                sets.exclude(planned.chosen & among, among)
             return
         patch = patcher.patch(chosen, planned)
         outcome = self.checker.check(patch.text)
@@ -129,27 +138,41 @@ class Search:
             self.exact = False
             sets.exclude(chosen, sets.universe)
 
-    @staticmethod
-    def _exclude(sets: HittingSets, refused: Refused) -> None:
-        """Nothing like these choices, where it matters."""
-        node = min(c.node for c in refused.chosen)
-        among = [c for c in sets.universe if c.node == node and c.place in refused.places and c.kind is not Kind.RFENCE]
-        sets.exclude(refused.chosen.intersection(among), among)
-
     def _learn(self, sets: HittingSets, witness: Witness, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`: an insertion outside of a largest set that it survives."""
         self.cycles += 1
         bones = skeleton(self.sites, witness.trace, new)
         kept = chosen
         if bones is not None and bones.survives(chosen, self.checker.options.ordered_reads):
-            kept = grown(bones, chosen, sets.universe, self.checker.options.ordered_reads)
+            kept = self._grown(bones, chosen, sets.cheapest_first)
         sets.hit(c for c in sets.universe if c not in kept)
+
+    def _grown(self, bones: Skeleton, chosen: Choices, choices: tuple[Choice, ...]) -> Choices:
+        """Return a superset of `chosen` that the trace survives and to which nothing can be added, by repeated halving.
+
+        What comes first in `choices` is kept if there is a choice: with the cheap ones kept, the clause asks for dear ones.
+        Late in the time it may be less.
+        """
+        kept = chosen | {c for c in choices if c.place not in bones.places}
+        ordered_reads = self.checker.options.ordered_reads
+
+        def add(group: list[Choice], kept: Choices) -> Choices:
+            if self.checker.late:
+                return kept
+            if not group or bones.survives(kept | frozenset(group), ordered_reads):
+                return kept | frozenset(group)
+            if len(group) == 1:
+                return kept
+            half = len(group) // 2
+            return add(group[half:], add(group[:half], kept))
+
+        return add([c for c in choices if c not in kept], kept)
 
     def any_solution(self) -> None:
         """Look for some solution: as many flushes as can stand, and then without those that are not needed."""
         patcher = Patcher(self.sites)
         chosen: Choices = frozenset()
-        for choice in universe(self.sites):
+        for choice in universe(self.sites, self._stop):
             more = chosen | {choice}
             same = any(c.place == choice.place and c.node == choice.node for c in chosen)
             if choice.kind in FLUSHES and not same and isinstance(plan(self.sites, more), Plan):
@@ -189,18 +212,3 @@ class Search:
                     found = replace(found, patch=patch)
                     break
         return found
-
-
-def grown(bones: Skeleton, chosen: Choices, choices: tuple[Choice, ...], ordered_reads: bool) -> Choices:
-    """Return a largest superset of `chosen` (not always the largest) that the trace survives, by repeated halving."""
-    kept = chosen | {c for c in choices if c.place not in bones.places}
-
-    def add(group: list[Choice], kept: Choices) -> Choices:
-        if not group or bones.survives(kept | frozenset(group), ordered_reads):
-            return kept | frozenset(group)
-        if len(group) == 1:
-            return kept
-        half = len(group) // 2
-        return add(group[half:], add(group[:half], kept))
-
-    return add([c for c in choices if c not in kept], kept)

@@ -129,7 +129,7 @@ def _check_nfo(trace: Trace) -> None:
 
 def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
     """Replay the graph over the events; `reached[i]` holds the local states in which the first i events are consumed."""
-    out = edges_by_source(thread)
+    out = _edges(thread)
     reached: list[dict[Local, None]] = [{} for _ in range(len(events) + 1)]
     reached[0][thread.entry, tuple(value for _, value in thread.registers)] = None
     for i in range(len(events) + 1):
@@ -146,7 +146,7 @@ def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
         _wrong(f"thread {thread.name} has no path whose event {last} is {events[last]}")
 
 
-def edges_by_source(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
+def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
     out: dict[int, list[tuple[int, Step]]] = {}
     for source, target, step in steps(thread):
         out.setdefault(source, []).append((target, step))
