@@ -116,6 +116,9 @@ def test_verdicts_families_and_words_filter(browser: Any, suite: str) -> None:
     assert len(files(browser)) == 6
     browser.find_element("css selector", "#family option[value=mailbox]").click()
     assert files(browser) == ["mailbox-plain", "mailbox-polled"]
+    browser.find_element("css selector", ".families summary").click()
+    browser.find_element("css selector", "[data-only=ring]").click()
+    assert files(browser) == ["ring-two-slots-plain"]
 
 
 def test_columns_sort_and_details_follow_their_rows(browser: Any, suite: str) -> None:
