@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.batch.run import Numbered, Tick
+from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.result import failure, gave_up
 
@@ -58,7 +58,7 @@ class ClusterExecutor:
     address: str
     tasks: Tasks
 
-    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Iterator[tuple[int, Record]]:
+    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
         """Yield (number, record) of each job as it is done. Raises UsageError if the cluster cannot be used."""
         with _connected(self.address) as client:
             yield from _Run(client, self.tasks, dict(jobs)).records(tick)

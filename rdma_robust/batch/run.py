@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Protocol
 
@@ -11,15 +11,16 @@ from rdma_robust.batch.job import Job, Record
 
 Tick = Callable[[], None]
 Numbered = tuple[int, Job]
+Answers = Generator[tuple[int, Record], None, None]
 
 
 class Executor(Protocol):
     """Who decides. `run` yields (number, record) of each numbered job as it is done; closing it stops the work."""
 
-    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Iterator[tuple[int, Record]]: ...
+    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers: ...
 
 
-def run_batch(jobs: Sequence[Numbered], executor: Executor, cache: Cache | None, tick: Tick) -> Iterator[tuple[int, Record]]:
+def run_batch(jobs: Sequence[Numbered], executor: Executor, cache: Cache | None, tick: Tick) -> Answers:
     """Yield (number, record) of each numbered job as it is known. What was yielded is in the cache, if it can be."""
     missing = []
     for number, job in jobs:
@@ -31,8 +32,7 @@ def run_batch(jobs: Sequence[Numbered], executor: Executor, cache: Cache | None,
     asked = dict(missing)
     if not missing:
         return
-    answers = executor.run(missing, tick)
-    with closing(answers):  # type: ignore[type-var]
+    with closing(executor.run(missing, tick)) as answers:
         for number, record in answers:
             if cache:
                 cache.put(asked[number], record)

@@ -13,7 +13,7 @@ from pathlib import Path
 from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
-from rdma_robust.batch.run import Executor, Numbered, Tick, run_batch
+from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.decide import decide_item
 from rdma_robust.cli.decide_job import PAGE_S, decide_job
 from rdma_robust.cli.destinations import Destination, destinations
@@ -105,7 +105,7 @@ def run_report(request: ReportRequest) -> Exit:
     meter = Meter(len(request.items), wanted(request.quiet))
     try:
         jobs = dict(batch.jobs(page=any(place.format == "html" for place in places)))
-        with meter.running(), closing(run_batch(list(jobs.items()), executor, cache, meter.tick)) as answers:  # type: ignore[type-var]
+        with meter.running(), closing(run_batch(list(jobs.items()), executor, cache, meter.tick)) as answers:
             for number, record in answers:
                 batch.add(number, jobs[number], record)
                 if record.messages:
@@ -187,7 +187,7 @@ class LocalExecutor:
     jobs: int
     patience: float = 0.0
 
-    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Iterator[tuple[int, Record]]:
+    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
         """Yield (number, record) of each job as it is done; the death of a process costs its program and nothing else."""
         from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from rdma_robust.reports.witness_view import EventView, WitnessView
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 INFORMATION: Final = "https://github.com/rdma-robust/rdma-robust"
 ROOT: Final = "%SRCROOT%"
+LINK: Final = re.compile(r"\[(?=[^\]]*\]\()")
 NUMBERS: Final = {name: number for number, name in enumerate(RULES)}
 
 Json = dict[str, Any]
@@ -62,7 +64,7 @@ def _severity(level: str) -> str:
 
 def _invocation(report: BatchReport) -> Json:
     notes = [
-        {"level": "error", "message": {"text": f"{valid_unicode(r.file)}: {valid_unicode(r.reason)}"}}
+        {"level": "error", "message": _message(f"{r.file}: {r.reason}")}
         for r in report.results
         if r.error_kind in ("internal", "unreadable")
     ]
@@ -147,7 +149,7 @@ def _flow(entry: Entry, title: str, steps: list[tuple[EventView, str]]) -> Json:
         for number, (event, text) in enumerate(((e, t) for e, t in steps if e.line is not None), 1)
     ]
     return {
-        "message": {"text": title},
+        "message": _message(title),
         "threadFlows": [{"id": title.split(maxsplit=2)[1].strip(",:"), "locations": locations}],
     }
 
@@ -169,7 +171,7 @@ def _result(entry: Entry, rule: str, text: str, location: Json) -> Json:
         "ruleId": rule,
         "ruleIndex": NUMBERS[rule],
         "level": RULES[rule].level,
-        "message": {"text": valid_unicode(text)},
+        "message": _message(text),
         "locations": [location],
         "partialFingerprints": {"rdmaRobust/v1": _digest(print_)},
     }
@@ -181,7 +183,7 @@ def _location(entry: Entry, event: EventView | None, text: str = "") -> Json:
         if event is None or event.line is None
         else _place(entry, event.line, event.column, event.statement)
     )
-    return place | ({"message": {"text": valid_unicode(text)}} if text else {})
+    return place | ({"message": _message(text)} if text else {})
 
 
 def _place(entry: Entry, line: int, column: int | None, statement: str = "") -> Json:
@@ -192,6 +194,11 @@ def _place(entry: Entry, line: int, column: int | None, statement: str = "") -> 
         if statement and _line_of(entry, line)[column - 1 :].startswith(statement):
             region["endColumn"] = column + len(statement)
     return {"physicalLocation": {"artifactLocation": artifact(entry.result.file), "region": region}}
+
+
+def _message(text: str) -> Json:
+    """Return a message that shows just `text`: what would be a link in it (SARIF 3.11.6) is escaped."""
+    return {"text": LINK.sub(r"\\[", valid_unicode(text))}
 
 
 def _expect_line(entry: Entry) -> int:

@@ -200,7 +200,7 @@ def test_leaving_early_cancels_what_is_left(local: Any, address: str) -> None:
     jobs = [(n, Job(f"{n}.rdma", ROBUST if n == 0 else endless(), OPTIONS)) for n in range(3)]
     answers = ClusterExecutor(address, TASKS).run(jobs, lambda: None)
     assert next(iter(answers))[0] == 0
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     end = time.monotonic() + 10
     while local.scheduler.tasks and time.monotonic() < end:
         time.sleep(0.05)

@@ -6,7 +6,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from rdma_robust.batch import cache as cache_module
 from rdma_robust.batch.cache import UNUSED_S, Cache, default_folder
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.batch.run import Numbered, Tick, run_batch
+from rdma_robust.batch.run import Answers, Numbered, Tick, run_batch
 from rdma_robust.cli.decide_job import decide_job
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.result import gave_up
@@ -206,7 +206,7 @@ def test_a_batch_asks_only_for_what_is_not_known(store: Cache) -> None:
     asked: list[int] = []
 
     class Counting:
-        def run(self, jobs: Sequence[Numbered], _tick: Tick) -> Iterator[tuple[int, Record]]:
+        def run(self, jobs: Sequence[Numbered], _tick: Tick) -> Answers:
             for number, job in jobs:
                 asked.append(number)
                 yield number, decide_job(job)

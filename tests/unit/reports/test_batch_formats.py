@@ -19,9 +19,10 @@ from rdma_robust.reports.batch_csv import COLUMNS, write_csv
 from rdma_robust.reports.batch_formats import FORMS
 from rdma_robust.reports.batch_json import write_json, write_jsonl
 from rdma_robust.reports.batch_markdown import code, text, write_markdown
-from rdma_robust.reports.batch_view import BatchReport, family_of
+from rdma_robust.reports.batch_view import BatchReport, Entry, family_of
 from rdma_robust.reports.json_report import valid_unicode
 from rdma_robust.reports.junit_report import write_junit
+from rdma_robust.reports.result import failure
 from rdma_robust.reports.sarif_report import artifact, write_sarif
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
@@ -146,6 +147,12 @@ def test_sarif_uris_are_relative_and_lead_to_the_file(name: str) -> None:
     assert unquote(place["uri"], errors="surrogateescape") == f"folder/{name}"
     assert artifact(str(ROOT.parent / "elsewhere.rdma"))["uri"].startswith("file:///")
     assert artifact(str(ROOT / "litmus/a b.rdma")) == {"uri": "litmus/a%20b.rdma", "uriBaseId": "%SRCROOT%"}
+
+
+def test_sarif_messages_have_no_links() -> None:
+    found = failure("[x](http:y) a[0] [b] (c).rdma", "unreadable", "[no](1)")
+    notes = sarif(report_of([Entry(found)]))["invocations"][0]["toolExecutionNotifications"]
+    assert notes[0]["message"]["text"] == r"\[x](http:y) a[0] [b] (c).rdma: \[no](1)"
 
 
 def test_junit_counts(nasty: BatchReport) -> None:
