@@ -16,14 +16,12 @@ from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness.decide import decide_instrumented
-from rdma_robust.robustness.instrument import Frame
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
-from rdma_robust.robustness.pivot_classes import PivotClasses
+from rdma_robust.robustness.instrument_pivot import instrument_pivot, pivot_classes
 
 
 def class_count(program: Program, options: CheckOptions) -> int:
     """Return the number of pivot classes that the static reductions leave; 0 if the program is robust without a search."""
-    return len(PivotClasses(Frame.of(program, options.ordered_reads), options.reductions).classes)
+    return len(pivot_classes(program, options.ordered_reads, options.reductions))
 
 
 def decide_class(program: Program, options: CheckOptions, number: int) -> Outcome:
