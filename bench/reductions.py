@@ -81,7 +81,9 @@ def slower(name: str, programs: Sequence[dict[str, Cost]]) -> Iterator[str]:
 
 def main() -> None:
     head = f"| family | programs | {' | '.join(SETTINGS)} |\n|---|---|{'---|' * len(SETTINGS)}"
-    rows, complaints, everything = [head], [], []
+    rows = [head]
+    complaints: list[str] = []
+    everything: list[dict[str, Cost]] = []
     for name, programs in families():
         rows.append(row(name, programs))
         complaints += slower(name, programs)

@@ -13,6 +13,8 @@ EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
 REDUCTIONS: Final[Mapping[str, str]] = {
     "filter": "only pivots on a critical cycle of the conflict graph are tried, without any there is no search",
     "relevance": "states from which the cycle can no longer be closed, or no pivot started, are cut",
+    "dead-ends": "states are cut from which, thread by thread, no pivot or nothing that closes the cycle can be reached",
+    "values": "registers of few values become part of the program point, guards are decided by what cells can hold",
     "dead": "values and marks that nobody can read any more are forgotten",
     "por": "of independent steps of different threads only one order is searched",
     "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",

@@ -160,18 +160,51 @@ def size(expr: Expr) -> int:
 
 
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
-    """Return `expr` with every name that is a key of `by` replaced, all at once."""
+    """Return `expr` with every name that is a key of `by` replaced, all at once, and what became constant computed."""
     match expr:
         case Name(name):
             return by.get(name, expr)
         case Unary(op, arg):
-            return Unary(op, substitute(arg, by))
+            return _folded(Unary(op, substitute(arg, by)))
         case Binary(op, left, right):
-            return Binary(op, substitute(left, by), substitute(right, by))
+            return _folded(Binary(op, substitute(left, by), substitute(right, by)))
         case Ite(test, then, other):
-            return Ite(substitute(test, by), substitute(then, by), substitute(other, by))
+            return _folded(Ite(substitute(test, by), substitute(then, by), substitute(other, by)))
         case Const():
             return expr
+
+
+def _folded(expr: Expr) -> Expr:
+    """Return the value of an operation on constants, else `expr` without a needless side; a division by zero stays."""
+    match expr:
+        case Unary(_, Const()) | Binary(_, Const(), Const()):
+            try:
+                return Const(evaluate(expr, {}))
+            except ZeroDivisionError:
+                return expr
+        case Binary("&&", Const(value), right):
+            return FALSE if not value else right if _is_boolean(right) else expr
+        case Binary("||", Const(value), right):
+            return TRUE if value else right if _is_boolean(right) else expr
+        case Binary("&&", left, Const(value)) if value:
+            return left if _is_boolean(left) else expr
+        case Binary("||", left, Const(0)):
+            return left if _is_boolean(left) else expr
+        case Ite(Const(value), then, other):
+            return then if value else other
+        case _:
+            return expr
+
+
+def _is_boolean(expr: Expr) -> bool:
+    """Whether the value of `expr` is 0 or 1."""
+    match expr:
+        case Unary("!", _) | Binary("==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||", _, _):
+            return True
+        case Const(value):
+            return value in (0, 1)
+        case _:
+            return False
 
 
 def conj(*parts: Expr) -> Expr:

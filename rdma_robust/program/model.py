@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rdma_robust.language.expr import TRUE, Expr
+from rdma_robust.program.dead_ends import DeadEnds
 
 Label = TypeVar("Label")
 
@@ -157,7 +158,7 @@ class CounterProgram(Generic[Label]):
     `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
     become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
     greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
-    for variables that the instrumentation adds and that are below 1 << bits.
+    for variables that the instrumentation adds and that are below 1 << bits. A search may leave out the `dead_ends`.
     """
 
     name: str
@@ -169,6 +170,7 @@ class CounterProgram(Generic[Label]):
     below: tuple[tuple[str, str], ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
+    dead_ends: DeadEnds | None = None
 
 
 def pc(process: int) -> str:

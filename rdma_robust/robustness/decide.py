@@ -29,7 +29,7 @@ Found = Exploration[EventLabel]
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
 
-_FAULT_STATES = 100_000
+_FAULT_STATES = 2_000_000
 """States spent at most on the reachable faults of a program that is robust without a search."""
 
 _SHORTER_STATES = 2000

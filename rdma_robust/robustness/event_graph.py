@@ -14,7 +14,7 @@ from itertools import count
 import networkx as nx
 
 from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
-from rdma_robust.language.expr import TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
+from rdma_robust.language.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64
@@ -30,6 +30,7 @@ class EventEdge:
 
     `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE, the value
     in the cell before the event; `remote` is the other node of the queue pair. NIC writes store what their read carried.
+    `unsplit` is the guard of all edges together into which :mod:`specialise` has split one.
     """
 
     thread: int
@@ -42,6 +43,12 @@ class EventEdge:
     cell: Cell | None = None
     remote: str | None = None
     written: Expr | None = None
+    unsplit: Expr | None = None
+
+    @property
+    def possible(self) -> Expr:
+        """When the event can happen, whatever comes after it."""
+        return self.guard if self.unsplit is None else self.unsplit
 
     def __str__(self) -> str:
         place = self.remote if self.cell is None else self.cell
@@ -163,7 +170,7 @@ def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], e
     A path stops at an event, at a fault, at a point in `kept` and, for a purely silent path, is dropped at the end of
     the thread, where nothing can follow.
     """
-    stack = list(reversed([e for e in out.get(point, []) if not _idle(e)]))
+    stack = [e for e in reversed(out.get(point, [])) if not _idle(e) and e.guard != FALSE]
     found = 0
     while stack:
         edge = stack.pop()
@@ -178,7 +185,8 @@ def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], e
                 found += 1
                 yield edge
             else:
-                stack += [_after(edge, e) for e in reversed(following)]
+                after = [_after(edge, e) for e in reversed(following)]
+                stack += [e for e in after if e.guard != FALSE]
 
 
 def _folded_size(silent: EventEdge, edge: EventEdge) -> int:

@@ -9,6 +9,7 @@ from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, constants, disj, negate, substitute
 from rdma_robust.program.model import Add, Assign, Forget, Require, Statement
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, event_graph
+from rdma_robust.robustness.specialise import specialise
 from rdma_robust.semantics.tables import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
 
@@ -58,6 +59,11 @@ class Frame:
     @staticmethod
     def of(program: Program, ordered_reads: bool) -> Frame:
         return Frame(program, ordered_reads, tuple(event_graph(program, t) for t in range(len(program.threads))))
+
+    def specialised(self) -> Frame:
+        """The same program with fewer registers, see :mod:`specialise`."""
+        cells = {e.cell for g in self.graphs for e in g.edges if e.cell is not None}
+        return Frame(self.program, self.ordered_reads, specialise(self.graphs, cells))
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -175,14 +181,17 @@ class Frame:
         Covers oppo and the one additional [Inst];ib rule: no nlR once an nF overtook an nlW. Source: Appendix D.1.
         """
         qp = _qp(edge)
-        present = self.types[qp]
-        mask = sum(
+        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
+        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken)
+
+    def nic_forcing_types(self, edge: EventEdge) -> int:
+        """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
+        present = self.types[_qp(edge)]
+        return sum(
             bit
             for t, bit in NIC_BITS.items()
             if t in present and edge.type and oppo_scope(t, edge.type, self.ordered_reads) == "qp"
         )
-        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
-        return disj(has_bit(self.beta(qp), mask), overtaken)
 
     def forces_poll(self, edge: EventEdge) -> Expr:
         """The NIC write of `edge`, put into the second part, forces its poll to follow it there (pf and [Inst];ib).

@@ -17,7 +17,9 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from rdma_robust.language.cfg import Cell, Program
@@ -64,16 +66,16 @@ from rdma_robust.robustness.instrument import (
     set_bit,
     writes,
 )
+from rdma_robust.robustness.marks import MarkSet, copy_bit, marked_if, union
+from rdma_robust.robustness.outlook import dead_ends
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
 from rdma_robust.robustness.relevance import ALPHA, BETA
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
-CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED = "closed", "alpha_value", "poison", "poison_carried"
-ACCESSED, TAINT = "accessed_in_beta", "tainted"
-"""Sets of marks: a cell was read, a cell was written (by an event of beta, by a tainted event), a thread is tainted."""
+CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
 
-LARGE = 4_000
-"""Combinations of program points from which on forgetting dead values pays: below, finding them costs more than it saves."""
+LARGE: Mapping[str, int] = {"dead": 4_000, "values": 400}
+"""Combinations of program points from which on a reduction pays: below, preparing it costs more than it saves."""
 
 
 def instrument_pivot(
@@ -85,23 +87,24 @@ def instrument_pivot(
     no targets if no pivot class is left: then the program is robust.
     """
     frame = Frame.of(program, ordered_reads)
-    instrumented = _Pivot(frame, reductions).build()
-    large = "dead" in reductions and prod(len(graph.points) for graph in frame.graphs) >= LARGE
-    return forget_dead(instrumented) if large else instrumented
+    size = prod(len(graph.points) for graph in frame.graphs)
+    reductions = frozenset(r for r in reductions if size >= LARGE.get(r, 0))
+    instrumented = _Pivot(frame.specialised() if "values" in reductions else frame, reductions).build()
+    return forget_dead(instrumented) if "dead" in reductions else instrumented
 
 
 @dataclass(frozen=True)
 class _Pivot(PivotClasses):
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
-        masks = (ACCESSED, TAINT, CLOSED, ALPHA_VALUE, POISON, POISON_CARRIED)
+        sets = [v for s in (self.accessed, self.tainted, self.poison) for v in s.variables()]
         variables = (
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
             *((frame.carried(t), 0) for t in frame.carriers()),
             (CLASS, 0),
             *frame.part_variables(),
-            *((m, 0) for m in masks),
+            *((name, 0) for name in (*dict(sets), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
         )
         processes = tuple(
             Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
@@ -114,10 +117,9 @@ class _Pivot(PivotClasses):
             *map(frame.carried, frame.carriers()),
             ALPHA_VALUE,
         )
-        cells, threads = len(frame.cells), len(frame.graphs)
         sizes = {
-            **{ACCESSED: 2 * cells, TAINT: 2 * cells + threads, POISON: cells, POISON_CARRIED: threads},
-            **{CLASS: len(self.classes).bit_length()},
+            **dict(sets),
+            **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes).bit_length()},
             **dict(frame.part_sizes()),
         }
         return CounterProgram(
@@ -130,7 +132,25 @@ class _Pivot(PivotClasses):
             frame.counter_order(),
             tuple((name, *frame.value_range) for name in values),
             tuple(sizes.items()),
+            dead_ends(self.cycles, self.classes, self.accessed, self.tainted, closed=CLOSED, frozen=ALPHA_VALUE)
+            if "dead-ends" in self.reductions
+            else None,
         )
+
+    @cached_property
+    def accessed(self) -> MarkSet:
+        """The cells that events of beta have read, and those that they have written."""
+        return MarkSet("accessed_in_beta", 2 * len(self.frame.cells))
+
+    @cached_property
+    def tainted(self) -> MarkSet:
+        """The cells that tainted events have read, those that they have written, and the tainted threads."""
+        return MarkSet("tainted", 2 * len(self.frame.cells) + len(self.frame.graphs))
+
+    @cached_property
+    def poison(self) -> MarkSet:
+        """The cells whose value depends on the pivot."""
+        return MarkSet("poison", len(self.frame.cells))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
         """The cell that the event reads or writes.
@@ -169,10 +189,9 @@ class _Pivot(PivotClasses):
         if not classes:
             return []
         options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
-        poisoned = Ite(
-            self.current_in([c for c in self.classes if c.writes], edge), Const(self.frame.bit(edge.cell)), Const(0)
-        )
-        statements = (Choose(CLASS, options), Assign(((POISON, poisoned),)), *self._into_beta(edge, Const(1)))
+        writing = self.current_in([c for c in self.classes if c.writes], edge)
+        poisoned = [(name, marked_if(writing, part)) for name, part in self.poison.parts(self.frame.bit(edge.cell))]
+        statements = (Choose(CLASS, options), Assign(tuple(poisoned)), *self._into_beta(edge, Const(1)))
         labels = tuple(EventLabel(edge, 2, c) for c in classes)
         return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
 
@@ -192,11 +211,11 @@ class _Pivot(PivotClasses):
 
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
         """The access conflicts with an earlier event of beta."""
-        return has_bit(ACCESSED, self._conflicting(edge))
+        return self.accessed.meets(self._conflicting(edge))
 
     def _taint(self, edge: EventEdge) -> Expr:
         """Non-zero if the event is reached from the pivot by sc through its thread or its cell."""
-        return has_bit(TAINT, self._thread_mark(edge.thread) | self._conflicting(edge))
+        return self.tainted.meets(self._thread_mark(edge.thread) | self._conflicting(edge))
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
@@ -211,35 +230,37 @@ class _Pivot(PivotClasses):
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        spread: Expr = Ite(taint, Binary("|", Name(TAINT), self._marks(edge, part)), Name(TAINT))
         relevance = self.relevance
-        needed: tuple[Statement, ...] = ()
-        if relevance is not None:
-            spent = self.current_in(relevance.spent(edge), edge)
-            if spent != FALSE:
-                gone = _if(spent, self._thread_mark(edge.thread))
-                spread = Binary("&~", spread, gone)
-            needed = (Require(disj(Name(CLOSED), Name(TAINT))),)
+        needed = () if relevance is None else (Require(disj(Name(CLOSED), self.tainted.some())),)
+        spent = FALSE if relevance is None else self.current_in(relevance.spent(edge), edge)
+        spread = self._spread(edge, part, taint, spent)
         if conj(taint, closing) == FALSE:
-            return (Assign(((TAINT, spread),)), *needed)
+            return (Assign(tuple(spread.items())), *needed)
         closed = Name("closed'")
+        marks = {name: spread.get(name, Name(name)) for name, _ in self.tainted.variables()}
         return (
             Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
-            Assign(((CLOSED, closed), (TAINT, Ite(closed, Const(0), spread)))),
+            Assign(((CLOSED, closed), *((name, Ite(closed, Const(0), value)) for name, value in marks.items()))),
             *needed,
         )
 
-    def _marks(self, edge: EventEdge, part: int) -> Expr:
-        """The marks of taint that the event leaves in this part."""
+    def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
+        """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
         thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
-        if self.relevance is None:
-            return Const(thread | cell)
-        through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
-        through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
-        if through_thread == through_cell:
-            return _if(through_thread, thread | cell)
-        marks = (_if(through_thread, thread), _if(through_cell, cell))
-        return next((m for m, other in (marks, marks[::-1]) if other == Const(0)), Binary("|", *marks))
+        through_thread: Expr = TRUE
+        through_cell: Expr = TRUE
+        if self.relevance is not None:
+            through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
+            through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
+        marks, gone = dict(self.tainted.parts(thread | cell)), dict(self.tainted.parts(thread))
+        cells = dict(self.tainted.parts(cell))
+        spread: dict[str, Expr] = {}
+        for name in marks:
+            left = union(marked_if(through_thread, gone.get(name, 0)), marked_if(through_cell, cells.get(name, 0)))
+            spread[name] = Ite(taint, Binary("|", Name(name), left), Name(name))
+            if name in gone and spent != FALSE:
+                spread[name] = Binary("&~", spread[name], marked_if(spent, gone[name]))
+        return spread
 
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
@@ -256,7 +277,7 @@ class _Pivot(PivotClasses):
 
     def _poisons(self, edge: EventEdge) -> Expr:
         """In beta the event would make a CPU event depend on the pivot's value."""
-        return has_bit(POISON, self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+        return self.poison.meets(self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
 
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
@@ -288,7 +309,7 @@ class _Pivot(PivotClasses):
         frame, bit = self.frame, self.frame.bit(edge.cell)
         updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
         if bit:
-            updates.append(set_bit(ACCESSED, self._left_by(edge)))
+            updates += [set_bit(name, part) for name, part in self.accessed.parts(self._left_by(edge))]
         spread = self._spreading(edge, BETA, taint, self._own(edge))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
@@ -297,7 +318,7 @@ class _Pivot(PivotClasses):
         frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
         if not frozen or not writes(edge) or edge.cell is None:
             return []
-        first = conj(self.current_in(frozen, edge), negate(has_bit(ACCESSED, self._written_mark(edge.cell))))
+        first = conj(self.current_in(frozen, edge), negate(self.accessed.meets(self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
@@ -305,14 +326,15 @@ class _Pivot(PivotClasses):
         if not any(c.writes for c in self.classes):
             return []
         me = 1 << edge.thread
+        cell = list(self.poison.parts(bit))
         match edge.type:
-            case EventType.NLR | EventType.NRR if bit:
-                return [(POISON_CARRIED, _copy_bit(POISON, bit, POISON_CARRIED, me))]
+            case EventType.NLR | EventType.NRR:
+                return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell]
             case EventType.NRW | EventType.NLW:
                 cleared = Binary("&~", Name(POISON_CARRIED), Const(me))
-                return [(POISON, _copy_bit(POISON_CARRIED, me, POISON, bit)), (POISON_CARRIED, cleared)]
+                return [(POISON_CARRIED, cleared), *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
             case EventType.LW:
-                return [(POISON, Binary("&~", Name(POISON), Const(bit)))]
+                return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell]
             case _:
                 return []
 
@@ -333,36 +355,18 @@ class _Pivot(PivotClasses):
         frame = self.frame
         here = frame.memory(c.cell)
         value = (
-            Ite(has_bit(ACCESSED, self._written_mark(c.cell)), Name(ALPHA_VALUE), here)
+            Ite(self.accessed.meets(self._written_mark(c.cell)), Name(ALPHA_VALUE), here)
             if c in self.value_dependent
             else here
         )
         found: list[Target[EventLabel | None]] = []
-        for edge in self.sites(c):
+        for edge in {(e.source, e.possible): e for e in self.sites(c)}.values():
             allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
             condition = conj(
                 equals(Name(CLASS), Const(self.number(c))),
                 Name(CLOSED),
                 allowed,
-                substitute(edge.guard, {VALUE.name: value}),
+                substitute(edge.possible, {VALUE.name: value}),
             )
             found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
         return found
-
-
-def _if(condition: Expr, marks: int) -> Expr:
-    """`marks` where `condition` holds, else none."""
-    match condition:
-        case Const(holds):
-            return Const(marks if holds else 0)
-        case _:
-            return Ite(condition, Const(marks), Const(0))
-
-
-def _copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:
-    """`target` with `target_bit` set or cleared as `source_bit` is in `source`."""
-    return Ite(
-        has_bit(source, source_bit),
-        Binary("|", Name(target), Const(target_bit)),
-        Binary("&~", Name(target), Const(target_bit)),
-    )

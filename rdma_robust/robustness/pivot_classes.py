@@ -55,7 +55,7 @@ class PivotClasses:
     @cached_property
     def value_dependent(self) -> frozenset[PivotClass]:
         """Classes with a site whose guard depends on the value it reads."""
-        return frozenset(c for c in self.classes if any(VALUE.name in names(e.guard) for e in self.sites(c)))
+        return frozenset(c for c in self.classes if any(VALUE.name in names(e.possible) for e in self.sites(c)))
 
     def sites(self, c: PivotClass) -> list[EventEdge]:
         return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]

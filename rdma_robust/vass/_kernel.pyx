@@ -63,6 +63,15 @@ cdef struct Stack:
     int64_t room
 
 
+# The columns of a move, see program/dead_ends.py: pairs from BARS to ACCESS are its bars of order, to TAINTS all of them.
+cdef enum:
+    PROCESS, SOURCE, TARGET, BARS, ACCESS, TAINTS, TAINTS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, MOVE_COLUMNS
+
+
+cdef enum:
+    PIVOT_PROCESS, PIVOT_CELL, WRITTEN, WRITTEN_END, GUARDS, GUARDS_END, PIVOT_COLUMNS
+
+
 cdef inline uint64_t _hash(uint64_t *words, int count) noexcept nogil:
     cdef uint64_t h = SEED
     cdef int i
@@ -126,6 +135,16 @@ cdef class Search:
     cdef readonly int need_process, need_location, wide_field, found
     cdef readonly int64_t found_state
     cdef int32_t global_target
+    cdef int64_t moves, row
+    cdef int64_t *move
+    cdef int64_t *pair
+    cdef int64_t *pivot
+    cdef int64_t *pivot_guard
+    cdef int64_t *header
+    cdef uint64_t *rows
+    cdef uint64_t *sets
+    cdef uint8_t **reached
+    cdef uint8_t *written
 
     def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
         cdef int i, j
@@ -166,6 +185,10 @@ cdef class Search:
             free(self.chunk[i])
         for i in range(self.processes):
             free(self.place[i])
+            if self.reached != NULL:
+                free(self.reached[i])
+        free(self.reached); free(self.written); free(self.move); free(self.pair); free(self.pivot); free(self.pivot_guard)
+        free(self.header); free(self.rows); free(self.sets)
         for i in range(self.ranks + 1):
             free(self.stack[i].items)
         free(self.field); free(self.locations); free(self.place); free(self.rank_field); free(self.code); free(self.slot)
@@ -213,6 +236,26 @@ cdef class Search:
             self.global_target = code
         else:
             self.place[process][location].target = code
+
+    def set_dead_ends(self, int64_t[::1] header, int64_t[::1] moves, int64_t[::1] pairs, int64_t[::1] pivots, int64_t[::1] guards, uint64_t[::1] rows):
+        """Take the test for dead ends as tables; kernel.py says what is in them."""
+        cdef int p
+        self.moves = moves.shape[0] // MOVE_COLUMNS
+        self.row = (self.moves + 63) // 64
+        self.header, self.move, self.pair = _copy(header), _copy(moves), _copy(pairs)
+        self.pivot, self.pivot_guard = _copy(pivots), _copy(guards)
+        self.rows = <uint64_t *>malloc(rows.shape[0] * 8 + 8)
+        self.sets = <uint64_t *>malloc((3 * self.row + 1) * 8)
+        self.written = <uint8_t *>malloc(self.fields + 1)
+        self.reached = <uint8_t **>calloc(self.processes + 1, sizeof(uint8_t *))
+        if self.rows == NULL or self.sets == NULL or self.written == NULL or self.reached == NULL:
+            raise MemoryError
+        if rows.shape[0]:
+            memcpy(self.rows, &rows[0], rows.shape[0] * 8)
+        for p in range(self.processes):
+            self.reached[p] = <uint8_t *>malloc(self.locations[p] + 1)
+            if self.reached[p] == NULL:
+                raise MemoryError
 
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
@@ -676,6 +719,10 @@ cdef class Search:
         if old >= 0:
             if not self.counters or self.covered(r, old):
                 return 0
+        if self.header != NULL:
+            self.unpack(r)
+            if self.dead_end():
+                return 0
         if self.states >= self.max_states:
             return STATES
         if self.counters and self.accelerate and old >= 0:
@@ -711,6 +758,133 @@ cdef class Search:
                 if found >= 0 and (best < 0 or found < best):
                     best = found
         return best
+
+    cdef inline int marked(self, int64_t first, int64_t last) noexcept nogil:
+        """Some variable has a bit that one of these pairs looks for."""
+        cdef int64_t i
+        for i in range(first, last):
+            if self.slot[self.pair[2 * i]] & self.pair[2 * i + 1]:
+                return 1
+        return 0
+
+    cdef int dead_end(self) noexcept nogil:
+        """The state in the slots is a dead end; see program/dead_ends.py, which this follows step by step."""
+        cdef int64_t current = self.slot[self.header[0]], left, i, sites = 0
+        cdef int64_t *pivot
+        cdef uint64_t *possible = self.sets + 2 * self.row
+        cdef uint64_t *allowed
+        if current == 0:
+            return 0
+        pivot = self.pivot + (current - 1) * PIVOT_COLUMNS
+        left = self.slot[self.header[2]]
+        if left >> pivot[PIVOT_PROCESS] & 1:
+            return 1
+        self.follow(left)
+        memset(possible, 0, self.row * 8)
+        allowed = self.rows + (3 * self.moves + 2 * (current - 1)) * self.row
+        for i in range(self.moves):
+            if allowed[i >> 6] >> (i & 63) & 1 and self.possible(pivot, i):
+                possible[i >> 6] |= <uint64_t>1 << (i & 63)
+                sites += 1
+        return sites == 0 or not (self.slot[self.header[1]] or self.closes(pivot, allowed + self.row, left))
+
+    cdef void follow(self, int64_t left) noexcept nogil:
+        """Take every passable move that can be reached; those taken and those free are the first two sets."""
+        cdef uint64_t *taken = self.sets
+        cdef uint64_t *free_moves = self.sets + self.row
+        cdef int64_t i
+        cdef int64_t *m
+        cdef int p, again = 1, is_free
+        memset(taken, 0, 2 * self.row * 8)
+        memset(self.written, 0, self.fields)
+        for p in range(self.processes):
+            memset(self.reached[p], 0, self.locations[p] + 1)
+            self.reached[p][self.slot[p]] = not left >> p & 1
+        while again:
+            again = 0
+            for i in range(self.moves):
+                m = self.move + i * MOVE_COLUMNS
+                if taken[i >> 6] >> (i & 63) & 1 or not self.reached[m[PROCESS]][m[SOURCE]]:
+                    continue
+                is_free = not self.marked(m[BARS], m[TAINTS])
+                if not is_free and not m[PASSES]:
+                    continue
+                if m[GUARDED] and not self.written[m[CELL]] and not _holds(self.slot[m[CELL]], m[LEAST], m[ALLOWED]):
+                    continue
+                again = 1
+                taken[i >> 6] |= <uint64_t>1 << (i & 63)
+                self.reached[m[PROCESS]][m[TARGET]] = 1
+                if is_free:
+                    free_moves[i >> 6] |= <uint64_t>1 << (i & 63)
+                    if m[WRITES]:
+                        self.written[m[CELL]] = 1
+
+    cdef int possible(self, int64_t *pivot, int64_t site) noexcept nogil:
+        """The move can be reached as the pivot."""
+        cdef int64_t *m = self.move + site * MOVE_COLUMNS
+        cdef int64_t *g
+        cdef int64_t i
+        if not self.reached[m[PROCESS]][m[SOURCE]] or self.marked(m[BARS], m[ACCESS]):
+            return 0
+        for i in range(pivot[GUARDS], pivot[GUARDS_END]):
+            g = self.pivot_guard + 3 * i
+            if g[0] == site:
+                if self.marked(pivot[WRITTEN], pivot[WRITTEN_END]):
+                    return _holds(self.slot[self.header[3]], g[1], g[2])
+                return self.written[pivot[PIVOT_CELL]] or _holds(self.slot[pivot[PIVOT_CELL]], g[1], g[2])
+        return 1
+
+    cdef int closes(self, int64_t *pivot, uint64_t *meeting, int64_t left) noexcept nogil:
+        """Taint can close the cycle."""
+        cdef uint64_t *taken = self.sets
+        cdef uint64_t *free_moves = self.sets + self.row
+        cdef uint64_t *sites = self.sets + 2 * self.row
+        cdef uint64_t *found = sites
+        cdef uint64_t *overtaking
+        cdef int64_t *m
+        cdef int64_t i, k
+        cdef uint64_t new
+        cdef int again = 1, counts
+        for i in range(self.moves):
+            m = self.move + i * MOVE_COLUMNS
+            if m[PROCESS] == pivot[PIVOT_PROCESS] and taken[i >> 6] >> (i & 63) & 1:
+                overtaking = self.rows + 3 * i * self.row
+                for k in range(self.row):
+                    if overtaking[k] & sites[k]:
+                        return 1
+        memset(found, 0, self.row * 8)
+        for i in range(self.moves):
+            m = self.move + i * MOVE_COLUMNS
+            counts = m[COUNTS] and free_moves[i >> 6] >> (i & 63) & 1
+            overtaking = self.rows + 3 * i * self.row
+            if counts and self.marked(self.header[4 + 2 * m[PROCESS]], self.header[5 + 2 * m[PROCESS]]):
+                found[i >> 6] |= <uint64_t>1 << (i & 63)
+            if counts and self.marked(m[TAINTS], m[TAINTS_END]):
+                found[i >> 6] |= <uint64_t>1 << (i & 63)
+                for k in range(self.row):
+                    found[k] |= overtaking[self.row + k]
+            if taken[i >> 6] >> (i & 63) & 1:
+                for k in range(self.row):
+                    found[k] |= overtaking[k]
+        for k in range(self.row):
+            found[k] &= free_moves[k]
+            taken[k] = found[k]
+        while again:
+            again = 0
+            for i in range(self.moves):
+                if taken[i >> 6] >> (i & 63) & 1:
+                    taken[i >> 6] &= ~(<uint64_t>1 << (i & 63))
+                    overtaking = self.rows + 3 * i * self.row
+                    for k in range(self.row):
+                        new = (overtaking[self.row + k] | overtaking[2 * self.row + k]) & free_moves[k] & ~found[k]
+                        found[k] |= new
+                        taken[k] |= new
+                        again |= new != 0
+        for i in range(self.moves):
+            if found[i >> 6] >> (i & 63) & 1:
+                if meeting[i >> 6] >> (i & 63) & 1 or self.move[i * MOVE_COLUMNS + PROCESS] == pivot[PIVOT_PROCESS]:
+                    return 1
+        return 0
 
     cdef inline int rank(self, uint64_t *r) noexcept nogil:
         cdef int i, found = 0
@@ -794,6 +968,19 @@ cdef class Search:
         self.bytes += <int64_t>old * 4
         free(smaller)
         return 1
+
+
+cdef inline int _holds(int64_t value, int64_t least, int64_t allowed) noexcept nogil:
+    return value < least or value - least >= 64 or <uint64_t>allowed >> (value - least) & 1
+
+
+cdef int64_t *_copy(int64_t[::1] values) except NULL:
+    cdef int64_t *copied = <int64_t *>malloc(values.shape[0] * 8 + 8)
+    if copied == NULL:
+        raise MemoryError
+    if values.shape[0]:
+        memcpy(copied, &values[0], values.shape[0] * 8)
+    return copied
 
 
 cdef inline bint _before(uint64_t a, uint64_t b) noexcept nogil:

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from rdma_robust.program.model import Command, CounterProgram, Target, pc
 from rdma_robust.vass.bytecode import Assembler, Range, UnsupportedError, pack
+from rdma_robust.vass.dead_end_tables import dead_end_tables
 from rdma_robust.vass.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.vass.model import Effect
 from rdma_robust.vass.search import Limits, Progress, SearchResult, resident_mebibytes
@@ -143,6 +144,8 @@ class _Run(Generic[Label]):
         kernel = self.kernel
         for (at, location), targets in self.targets.items():
             kernel.set_target(-1 if at is None else at, location, self.assembler.test(targets))
+        if self.program.dead_ends is not None:
+            kernel.set_dead_ends(*dead_end_tables(self.program.dead_ends, self.fields))
         for process, p in enumerate(self.program.processes):
             self._compile(process, p.entry)
         self._load()

@@ -76,6 +76,9 @@ class LoweredProgram(Generic[Label]):
         self.effects = writer.effects
         self.target: Callable[[Control], int] = writer.target_test(program)
         self.rank: Callable[[Control], int] = writer.rank(program.milestones)
+        self.dead_end: Callable[[Control], bool] = (
+            program.dead_ends.test(self.fields) if program.dead_ends else lambda _control: False
+        )
         self._independence = independence(program)
         self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
         self._chains: dict[tuple[int, ...], int] = {}

@@ -47,6 +47,10 @@ class Vass(Protocol):
 
     def target(self, control: Control) -> int: ...
 
+    def dead_end(self, control: Control) -> bool:
+        """Whether it is known that no target can be reached from this control state, which need not be stored then."""
+        ...
+
     def rank(self, control: Control) -> int:
         """A hint for the order of exploration: states of higher rank first; from 0 to `max_rank`."""
         ...

@@ -50,7 +50,7 @@ def compare(program: Program, kinds: list[str], *, ordered_reads: bool = False) 
 @pytest.mark.parametrize("chunk", range(2))
 def test_random_programs(chunk: int, loops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """10 programs a chunk, each with no reductions, all, and two more sets in turn."""
-    monkeypatch.setattr(instrument_pivot, "LARGE", 0)
+    monkeypatch.setattr(instrument_pivot, "LARGE", {})
     kinds = list(SETS)
     compared = 0
     for seed in range(1000 * chunk, 1000 * chunk + 10):
@@ -65,7 +65,7 @@ def test_random_programs(chunk: int, loops: bool, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("chunk", range(100))
 def test_long_random_programs(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """200 programs a chunk, 20,000 in all, half of them with loops, with every set of reductions."""
-    monkeypatch.setattr(instrument_pivot, "LARGE", 0)
+    monkeypatch.setattr(instrument_pivot, "LARGE", {})
     for seed in range(40_000_000 + 1000 * chunk, 40_000_000 + 1000 * chunk + 200):
         text = random_program(Random(seed), LARGER if seed % 4 == 0 else SMALL, loops=bool(seed % 2))
         compare(load_program(text, f"seed {seed}"), list(SETS), ordered_reads=bool(seed % 3))
@@ -73,7 +73,7 @@ def test_long_random_programs(chunk: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("path", PROGRAMS[::40], ids=lambda p: p.stem)
 def test_litmus_programs(path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instrument_pivot, "LARGE", 0)
+    monkeypatch.setattr(instrument_pivot, "LARGE", {})
     assert compare(load(path), ["none", "only filter", "only relevance", "only dead", "all"])  # type: ignore[arg-type]
 
 

@@ -178,3 +178,14 @@ def test_interrupting_leaves_at_the_next_report() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         explore(big(), Limits(), stop)
+
+
+def test_more_written_cells_than_bits_of_a_word() -> None:
+    """45 cells and 4 threads: the sets of marks take several variables."""
+    words = ", ".join(f"w{i} = 0" for i in range(42))
+    threads = [f"thread T{t} on A {{ {'; '.join(f'w{i} = 1' for i in range(14 * t, 14 * t + 14))} }}" for t in range(3)]
+    busy = "thread P on A { put B.x = 1; reg r; r = w41 }\nthread Q on B { y = 1; reg r; r = x; put A.w41 = y; poll A }"
+    text = "\n".join([f"node A {{ {words} }}", "node B { x = 0, y = 0 }", *threads, busy])
+    program = load_program(text, "many cells")
+    for reductions in (frozenset[str](), frozenset({"filter"}), frozenset({"relevance", "por", "dead-ends"})):
+        both(instrument_pivot(program, reductions=reductions), states=1500)  # type: ignore[arg-type]

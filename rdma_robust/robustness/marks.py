@@ -1,0 +1,74 @@
+"""Sets of marks as variables of one machine word each: sets of any size, tested and changed by bit operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, disj
+from rdma_robust.robustness.instrument import has_bit
+
+WORD: Final = 60
+"""Marks in one variable: the search kernel packs numbers of up to 62 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkSet:
+    """A set of the numbers below `bits`; subsets are given as bit masks."""
+
+    name: str
+    bits: int
+
+    def variables(self) -> tuple[tuple[str, int], ...]:
+        """Return the variables and how many bits each has."""
+        count = max(1, -(-self.bits // WORD))
+        return tuple((f"{self.name}{k or ''}", min(WORD, self.bits - k * WORD)) for k in range(count))
+
+    def parts(self, mask: int) -> Iterator[tuple[str, int]]:
+        """Yield for each variable that has a number of `mask` its name and which of its bits they are."""
+        for k, (name, _) in enumerate(self.variables()):
+            part = mask >> k * WORD & (1 << WORD) - 1
+            if part:
+                yield name, part
+
+    def meets(self, mask: int) -> Expr:
+        """Non-zero iff the set and `mask` have a number in common."""
+        return disj(*(has_bit(name, part) for name, part in self.parts(mask)))
+
+    def some(self) -> Expr:
+        """Non-zero iff the set is not empty."""
+        return disj(*(Name(name) for name, _ in self.variables()))
+
+
+def marked_if(condition: Expr, marks: int) -> Expr:
+    """`marks` where `condition` holds, else none."""
+    match condition:
+        case Const(holds):
+            return Const(marks if holds else 0)
+        case _:
+            return Ite(condition, Const(marks), Const(0))
+
+
+def union(one: Expr, other: Expr) -> Expr:
+    """Both sets of marks together."""
+    match one, other:
+        case Const(a), Const(b):
+            return Const(a | b)
+        case Const(0), _:
+            return other
+        case _, Const(0):
+            return one
+        case Ite(test, Const(a), Const(0)), Ite(again, Const(b), Const(0)) if test == again:
+            return marked_if(test, a | b)
+        case _:
+            return Binary("|", one, other)
+
+
+def copy_bit(source: str, source_bit: int, target: str, target_bit: int) -> Expr:
+    """`target` with `target_bit` set or cleared as `source_bit` is in `source`."""
+    return Ite(
+        has_bit(source, source_bit),
+        Binary("|", Name(target), Const(target_bit)),
+        Binary("&~", Name(target), Const(target_bit)),
+    )
