@@ -15,7 +15,7 @@ from rdma_robust.cli.formats import Format
 from rdma_robust.cli.inputs import Item, Missing, loaded
 from rdma_robust.cli.limits import processors
 from rdma_robust.cli.messages import warn
-from rdma_robust.cli.meter import Meter
+from rdma_robust.cli.meter import Meter, wanted
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.pool import Work, can_fork, in_processes
 from rdma_robust.errors import UsageError
@@ -102,9 +102,16 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
         return
     options = request.options
     if can_fork():
-        decide = partial(answer_net, options=options)
-        crew = Work(decide, partial(lost_net, options), partial(overdue, options), families=True)
-        yield from in_processes(work, crew, min(request.jobs or processors(), len(work)), meter.tick)
+        cores = request.jobs or processors()
+        jobs = min(cores, len(work))
+        crew = Work(
+            lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
+            partial(lost_net, options),
+            partial(overdue, options),
+            families=True,
+            watch=meter.search if wanted(request.quiet) else None,
+        )
+        yield from in_processes(work, crew, jobs, meter.tick)
         return
     for number, item in work:
         yield number, answer_net(item, options)
