@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rdma_robust import TOOL
 from rdma_robust.cli.decide import exit_of_error, message_of
-from rdma_robust.cli.inputs import BOM, Missing, Source, expand, read_source
+from rdma_robust.cli.inputs import BOM, Missing, Source, UnreadableError, expand, read_source
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.errors import UsageError
@@ -36,7 +36,10 @@ class RepairRequest:
 
 
 def run_repair(request: RepairRequest) -> Exit:
-    """Answer `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    """Answer `request`; return the exit code. A repair that cannot be written is reported all the same.
+
+    Raises UsageError, BrokenPipeError.
+    """
     _agree(request)
     items = expand([request.file])
     item = items[0]
@@ -51,12 +54,19 @@ def run_repair(request: RepairRequest) -> Exit:
     try:
         text = read_source(item)
         repair = _repair(text, item.name, request)
-        written = _write(repair, text, item, request)
     except BrokenPipeError:
         raise
     except Exception as error:
         warn(message_of(error, item.name))
         return exit_of_error(error)
+    try:
+        written = _write(repair, text, item, request)
+    except (UsageError, UnreadableError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        warn(message_of(UsageError(str(error)), item.name))
+        _report(repair, item, request, None)
+        return Exit.INVALID
     return _report(repair, item, request, written)
 
 

@@ -105,8 +105,8 @@ def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[
     while todo:
         now = todo.popleft()
         point, real, stepped, have, lost = now
-        if stepped and not have and _goes_on(flow, real, node, lost, frozenset()):
-            blocks |= not _goes_on(flow, point, node, 0, occupied)
+        if stepped and not have and goes_on(flow, real, node, lost, frozenset()):
+            blocks |= not goes_on(flow, point, node, 0, occupied)
         for edge in flow.out.get(point, ()):
             if edge.place is not None:
                 insert = put.get(edge.place, Insert())
@@ -132,23 +132,24 @@ def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[
     return Counted(_frozen(at), _frozen(before_flush), blocks, parents)
 
 
-def _goes_on(flow: Flow, point: int, node: str, outstanding: int, occupied: frozenset[int]) -> bool:
-    """Whether a thread at a point has a step to take, or is at its end; marks that are not occupied are no steps.
+def goes_on(flow: Flow, point: int, node: str, outstanding: int, occupied: frozenset[int]) -> bool:
+    """Whether a thread at a point has a step to take, or can end; marks that are not occupied are no steps.
 
     Polls of other queue pairs do not count as steps: what they find is not known here.
     """
     todo, seen = [point], {point}
-    ended = True
     while todo:
-        for edge in flow.out.get(todo.pop(), ()):
-            ended = False
+        out = flow.out.get(todo.pop(), ())
+        if not out:
+            return True
+        for edge in out:
             if edge.place is not None and edge.place not in occupied:
                 if edge.target not in seen:
                     seen.add(edge.target)
                     todo.append(edge.target)
             elif not isinstance(edge.step.op, Poll) or (outstanding and _polls(edge, node)):
                 return True
-    return ended
+    return False
 
 
 def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
@@ -171,47 +172,61 @@ def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
                 found = counted.before_flush.get(choice.place, frozenset({0}))
                 if max(found) == most(flow, node) or (choice.kind is Kind.DRAIN and len(found) > 1):
                     mine = frozenset(c for c in here if c.node == node)
-                    return Refused(mine, False, _reason(flow, counted, choice))
+                    drains = frozenset(c.place for c in mine if c.kind is Kind.DRAIN)
+                    return Refused(mine, False, _reason(flow, counted, choice, drains))
                 polls = max(found) + 1
                 flushes[choice] = (1 if choice.kind is Kind.DRAIN else polls, polls)
     return Plan(flushes)
 
 
-def _reason(flow: Flow, counted: Counted, choice: Choice) -> Choices:
+def _reason(flow: Flow, counted: Counted, choice: Choice, drains: frozenset[int]) -> Choices:
     """Return the choices that could give a flush a fixed number of polls, or more than those.
 
     Two paths show that a DRAIN has none: what they have outstanding differs by what they do since they parted. Insertions
     they share, before they part and after they meet again, take the same from both; only a flush that drains, after that,
-    levels them. For a REFILL one path with too many shows it: it goes through some cycle that leaves more outstanding
-    each time, and only insertions that it comes past twice, or flushes that drain, change that. Where polls of the
-    program lie on the paths, anything on them may: such a poll can be passed with nothing to take.
+    levels them. Where a path has more outstanding than it has operations, it goes through some cycle that leaves more
+    each time: only insertions between the first point that it comes back to and the last, or flushes that drain, change
+    that. Where polls of the program lie on the paths, anything on them may: one can be passed with nothing to take.
     """
-    mark = flow.marks[choice.place]
     arriving: dict[int, State] = {}
     for state in counted.parents:
-        if state[0] == mark.source:
+        if state[0] == flow.marks[choice.place].source:
             arriving.setdefault(state[3], state)
-    if choice.kind is Kind.DRAIN and len(arriving) > 1:
-        one, other = (_path_to(counted, state) for state in list(arriving.values())[:2])
-        inner, outer = _apart(one, other)
+    paths = [_path_to(counted, state, drains) for state in arriving.values()]
+    endless = next((path for path, full in paths if full == most(flow, choice.node)), None)
+    if endless is not None:
+        one = other = endless
+        inner, outer = _around(endless)
     else:
-        one = other = _path_to(counted, arriving[max(arriving)])
-        often = Counter(one)
-        inner, outer = {e for e in one if often[e] > 1}, {e for e in one if often[e] == 1}
+        one, other = paths[0][0], paths[1][0]
+        inner, outer = _apart(one, other)
     if any(isinstance(e.step.op, Poll) for e in (*one, *other)):
         inner, outer = {*one, *other}, set()
     polls = [Choice(e.place, Kind.POLL, choice.node, k) for e in inner if e.place is not None for k in range(MOST_POLLS)]
     flushes = [Choice(e.place, kind, choice.node) for e in inner if e.place is not None for kind in FLUSHES]
-    drains = [Choice(e.place, Kind.DRAIN, choice.node) for e in outer if e.place is not None]
-    return frozenset({*polls, *flushes, *drains, choice})
+    levels = [Choice(e.place, Kind.DRAIN, choice.node) for e in outer if e.place is not None]
+    return frozenset({*polls, *flushes, *levels, choice})
 
 
-def _path_to(counted: Counted, state: State) -> list[Edge]:
+def _path_to(counted: Counted, state: State, drains: frozenset[int]) -> tuple[list[Edge], int]:
+    """Return a path to a state, and the most that was outstanding on it since it was last drained."""
     path: list[Edge] = []
+    full = state[3]
+    drained = False
     while (step := counted.parents[state]) is not None:
         state, edge = step
+        drained |= edge.place in drains
+        full = full if drained else max(full, state[3])
         path.append(edge)
-    return path[::-1]
+    return path[::-1], full
+
+
+def _around(path: list[Edge]) -> tuple[set[Edge], set[Edge]]:
+    """Return the edges of a path between the first point that it comes back to and the last, and the others."""
+    points = Counter([path[0].source, *(e.target for e in path)])
+    again = [k for k, e in enumerate(path) if points[e.source] > 1]
+    inner = {*path[again[0] : again[-1] + 1]} if again else {*path}
+    return inner, {*path} - inner
 
 
 def _apart(one: list[Edge], other: list[Edge]) -> tuple[set[Edge], set[Edge]]:

@@ -14,8 +14,10 @@ outstanding polls nothing. If what comes out is RDMA-consistent, then for every 
 trace with the events of S is a violating trace of the program with S: at every point T has polled whatever S has polled
 (where S makes the same flushes, or T makes more and polls everything there), so that the order that S asks for is part of
 the order that T asks for. A refilling flush of a program, which knows only the greatest number of outstanding operations,
-may make more gets and polls than the trace does; they follow its first get, and order nothing else. So *every solution
-has an insertion outside of T*. That T is consistent is tested, not argued: the extended trace goes through the axioms.
+may make more gets and polls than the trace does; they follow its first get, and order nothing else. If a poll of the
+program finds nothing and was the only way on, then every subset of T that leaves it nothing blocks; if there was another
+way, T does not count. So *every solution has an insertion outside of T*. That T is consistent is tested, not argued:
+the extended trace goes through the axioms.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rdma_robust.language.cfg import Cell
+from rdma_robust.language.cfg import Cell, Poll
+from rdma_robust.repair.counting import goes_on
 from rdma_robust.repair.model import Choice, Choices, Kind
-from rdma_robust.repair.sites import Flow, Sites
+from rdma_robust.repair.sites import Edge, Flow, Sites
 from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
@@ -34,6 +37,9 @@ from rdma_robust.semantics.wellformed import moves
 
 Item = int | Event
 """The number of a place, or an event."""
+
+_Local = tuple[int, tuple[int, ...], int]
+"""A point, the values of registers, and how many events are made."""
 
 _ORDER = (Kind.POLL, Kind.DRAIN, Kind.REFILL, Kind.RFENCE)
 """How insertions at one place stand: fences last, behind polls, where they come before as much as they can."""
@@ -47,10 +53,13 @@ def in_order(chosen: Choices) -> list[Choice]:
 @dataclass(frozen=True)
 class Skeleton:
     """A violating trace of the program itself, and the places its threads come past: for each thread its events and places
-    in program order. Places behind the last event of a thread are left out: a trace may end before them."""
+    in program order. Places behind the last event of a thread are left out: a trace may end before them. `optional` are
+    the polls that are not the only way on: a set that leaves them nothing to take need not block.
+    """
 
     trace: Trace
     threads: tuple[tuple[Item, ...], ...]
+    optional: frozenset[int]
 
     @property
     def places(self) -> frozenset[int]:
@@ -58,7 +67,8 @@ class Skeleton:
 
     def survives(self, chosen: Choices, ordered_reads: bool) -> bool:
         """Whether every set within `chosen` that does not block leaves the violation possible (the extension lemma)."""
-        return consistent(extend(self, chosen), ordered_reads)
+        extended = extend(self, chosen)
+        return extended is not None and consistent(extended, ordered_reads)
 
 
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
@@ -78,13 +88,26 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) ->
         mo=_renumbered(trace.mo, number),
         nfo=_renumbered(trace.nfo, number),
     )
-    threads = []
+    threads: list[tuple[Item, ...]] = []
+    optional: set[int] = set()
     for t, flow in enumerate(sites.flows):
         path = _path(flow, sorted((e for e in events if e.thread == t), key=lambda e: e.position))
         if path is None:
             return None
-        threads.append(path)
-    return Skeleton(bare, tuple(threads))
+        items: list[Item] = []
+        real = flow.thread.entry
+        for edge, made in path:
+            if edge.place is not None:
+                items.append(edge.place)
+                continue
+            items += made
+            if isinstance(edge.step.op, Poll) and goes_on(flow, real, edge.step.op.node, 0, frozenset()):
+                optional |= {e.index for e in made}
+            real = edge.target
+        while items and isinstance(items[-1], int):
+            items.pop()
+        threads.append(tuple(items))
+    return Skeleton(bare, tuple(threads), frozenset(optional))
 
 
 def _in(event: Event, inserted: Sequence[tuple[int, int]]) -> bool:
@@ -96,23 +119,20 @@ def _renumbered(relation: Relation, number: dict[int, int]) -> Relation:
     return Relation.of(len(number), ((number[a], number[b]) for a, b in relation if a in number and b in number))
 
 
-def _path(flow: Flow, events: Sequence[Event]) -> tuple[Item, ...] | None:
-    """Return the events with the places on a path of the marked thread that makes them."""
+def _path(flow: Flow, events: Sequence[Event]) -> list[tuple[Edge, Sequence[Event]]] | None:
+    """Return a path of the marked thread that makes the events, as its edges with the events of each."""
     start = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), 0)
-    before: dict[tuple[int, tuple[int, ...], int], tuple[tuple[int, tuple[int, ...], int], tuple[Item, ...]] | None]
-    before = {start: None}
+    before: dict[_Local, tuple[_Local, Edge] | None] = {start: None}
     todo = [start]
     while todo:
         now = todo.pop()
         point, values, done = now
         if done == len(events):
-            items: list[Item] = []
+            path: list[tuple[Edge, Sequence[Event]]] = []
             while (step := before[now]) is not None:
-                now, made = step
-                items[:0] = made
-            while items and isinstance(items[-1], int):
-                items.pop()
-            return tuple(items)
+                path.append((step[1], events[step[0][2] : now[2]]))
+                now = step[0]
+            return path[::-1]
         for edge in flow.out.get(point, ()):
             if edge.place is not None:
                 found = [(0, (edge.target, values))]
@@ -122,14 +142,16 @@ def _path(flow: Flow, events: Sequence[Event]) -> tuple[Item, ...] | None:
             for consumed, (target, after) in found:
                 state = (target, after, done + consumed)
                 if state not in before:
-                    passed: tuple[Item, ...] = (edge.place,) if edge.place is not None else ()
-                    before[state] = (now, passed or tuple(events[done : done + consumed]))
+                    before[state] = (now, edge)
                     todo.append(state)
     return None
 
 
-def extend(skeleton: Skeleton, chosen: Choices) -> Trace:
-    """Put the events of `chosen` into the trace; a poll that finds nothing polls nothing."""
+def extend(skeleton: Skeleton, chosen: Choices) -> Trace | None:
+    """Put the events of `chosen` into the trace; a poll that finds nothing polls nothing.
+
+    None if one of the program's polls that finds nothing was not the only way on.
+    """
     at: dict[int, list[Choice]] = {}
     for choice in in_order(chosen):
         at.setdefault(choice.place, []).append(choice)
@@ -144,7 +166,10 @@ def extend(skeleton: Skeleton, chosen: Choices) -> Trace:
                 event = replace(e, index=len(events) if e.index < 0 else e.index, position=position)
                 events[event.index : event.index + 1] = [event]
                 position += 1
-                pf += _settle(unpolled, event)
+                polled = _settle(unpolled, event)
+                if event.index in skeleton.optional and not polled:
+                    return None
+                pf += polled
     return _trace(skeleton.trace, events, pf)
 
 

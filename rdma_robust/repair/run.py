@@ -6,14 +6,14 @@ import time
 from contextlib import suppress
 
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Verdict
+from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.repair.hitting import OutOfTimeError
 from rdma_robust.repair.model import Repair, RepairOptions, Status
 from rdma_robust.repair.patch import Patcher
 from rdma_robust.repair.search import Checker, Search
 from rdma_robust.repair.sites import Sites
 
-_IMPOSSIBLE = "no set of polls, remote fences and flushes makes the program robust without making a poll wait for ever"
+_IMPOSSIBLE = "no set of polls, fences and flushes of a fixed number of polls makes it robust and lets no poll wait for ever"
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -37,19 +37,19 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     if not search.found and not search.exhausted:
         with suppress(OutOfTimeError):
             search.any_solution()
-    return _answer(search, options, started)
+    return _answer(search, options, started, _overtaking(first.witness))
 
 
-def _answer(search: Search, options: RepairOptions, started: float) -> Repair:
+def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
     solutions = []
     for found in search.found:
         best = search.with_words(found)
         solutions.append(Patcher(search.sites).solution(best.patch, options.costs))
-    optimal = search.exact and bool(solutions)
+    optimal = search.cheapest
     status: Status = "repaired" if solutions else "impossible" if search.exhausted and search.exact else "unknown"
     return Repair(
         status,
-        _reason(search, optimal),
+        _reason(search, optimal, violation),
         tuple(solutions),
         optimal,
         search.exhausted and search.exact,
@@ -59,7 +59,7 @@ def _answer(search: Search, options: RepairOptions, started: float) -> Repair:
     )
 
 
-def _reason(search: Search, optimal: bool) -> str:
+def _reason(search: Search, optimal: bool, violation: str) -> str:
     if search.found:
         if optimal:
             return (
@@ -67,5 +67,10 @@ def _reason(search: Search, optimal: bool) -> str:
             )
         return "the best repair found: a limit came before it was known whether there is a cheaper one"
     if search.exhausted and search.exact:
-        return _IMPOSSIBLE
+        return f"{_IMPOSSIBLE}; the first violation found: {violation}"
     return "a limit came before a repair was found"
+
+
+def _overtaking(witness: Witness) -> str:
+    pairs = {(a.step.span.line, b.step.span.line) for a, b in witness.relaxed if a.step is not None and b.step is not None}
+    return ", ".join(f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs))

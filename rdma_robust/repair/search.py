@@ -71,7 +71,11 @@ class Found:
 
 @dataclass
 class Search:
-    """The state of one search. `exact` until something was left out that could have been a solution."""
+    """The state of one search.
+
+    `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
+    `exhausted` when there are no more candidates.
+    """
 
     sites: Sites
     checker: Checker
@@ -79,6 +83,7 @@ class Search:
     found: list[Found] = field(default_factory=list)
     cycles: int = 0
     exact: bool = True
+    cheapest: bool = False
     exhausted: bool = False
 
     def run(self, first: Witness) -> None:
@@ -94,11 +99,12 @@ class Search:
         self._learn(sets, first, frozenset(), ())
         wanted = self.options.most_solutions if self.options.all_minimal else 1
         while len(self.found) < wanted:
-            if self._time_is_up():
+            left = self._left()
+            if left == 0.0:
                 self.exact = False
                 return
             try:
-                chosen = sets.best(self.checker.left())
+                chosen = sets.best(left)
             except OutOfTimeError:
                 self.exact = False
                 return
@@ -111,11 +117,12 @@ class Search:
         if self.checker.late:
             raise OutOfTimeError
 
-    def _time_is_up(self) -> bool:
+    def _left(self) -> float | None:
+        """The seconds left, without what is kept for finding some solution."""
         left, whole = self.checker.left(), self.options.timeout
         if left is None or whole is None:
-            return False
-        return left <= (0.0 if self.found else _RESERVE * whole)
+            return None
+        return left if self.found else max(0.0, left - _RESERVE * whole)
 
     def _try(self, sets: HittingSets, patcher: Patcher, chosen: Choices) -> None:
         """Check one candidate."""
@@ -130,6 +137,7 @@ class Search:
         patch = patcher.patch(chosen, planned)
         outcome = self.checker.check(patch.text)
         if outcome.verdict is Verdict.ROBUST:
+            self.cheapest = self.cheapest or (self.exact and not self.found)
             self.found.append(Found(chosen, planned, patch))
             sets.forbid(chosen)
         elif outcome.witness is not None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import combinations, count
 from random import Random
 
 import pytest
 
 from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.pipeline import check_text
+from rdma_robust.repair.candidates import universe
+from rdma_robust.repair.counting import Plan, plan
 from rdma_robust.repair.model import RepairOptions
 from rdma_robust.repair.needless import remove_needless
-from rdma_robust.repair.patch import Usage
+from rdma_robust.repair.patch import Patcher, Usage
 from rdma_robust.repair.run import repair
+from rdma_robust.repair.sites import Sites
 from rdma_robust.semantics.explore import Limits, explore
 from rdma_robust.semantics.final import state_names, valuation
 from rdma_robust.semantics.machine_sc import ScMachine
@@ -114,3 +120,30 @@ def test_what_was_inserted_is_not_needless_and_more_is() -> None:
         kept = [line.strip() for line in (removed.patched or patched).split("\n")]
         inserted = [line for i in repair(text, name).insertions for line in i.lines]
         assert all(line in kept for line in inserted)
+
+
+@pytest.mark.parametrize("wanted", [4, pytest.param(150, marks=pytest.mark.long)])
+def test_no_two_candidates_are_cheaper_where_there_are_loops(wanted: int) -> None:
+    """What the clauses exclude is no repair: every pair of candidates that can stand and costs less is decided."""
+    seen = 0
+    limits = CheckOptions(max_states=3000)
+    for seed in count(7000):
+        text = random_program(Random(seed), SMALLEST, loops=True)
+        loops = any(word in text for word in ("loop {", "while "))
+        if not loops or check_text(text, "r", limits).verdict is not Verdict.NOT_ROBUST:
+            continue
+        answer = repair(text, "random.rdma", None, limits)
+        if answer.status == "unknown" or not (answer.optimal or answer.status == "impossible"):
+            continue
+        sites = Sites.of(text, "random.rdma", await_loops=False)
+        costs = RepairOptions().costs
+        for n in (1, 2):
+            for some in combinations(universe(sites, lambda: None), n):
+                cost = sum(costs.of(c.kind, sites.places[c.place].depth) for c in some)
+                planned = plan(sites, frozenset(some))
+                if isinstance(planned, Plan) and (cost < answer.cost or not answer.solutions):
+                    patched = Patcher(sites).patch(frozenset(some), planned).text
+                    assert check_text(patched, "r", limits).verdict is not Verdict.ROBUST, (seed, some)
+        seen += 1
+        if seen == wanted:
+            return

@@ -129,6 +129,8 @@ def test_what_cannot_be_written_loses_nothing(cli: Cli, tmp_path: Path, monkeypa
         answer = cli("repair", "--write", "mail.rdma")
     assert answer.returncode == 2
     assert "No space left on device" in answer.stderr
+    assert "+  poll B" in answer.stdout
+    assert json.loads(cli("repair", "--format", "json", "mail.rdma").stdout)["written"] is None
     monkeypatch.setattr("os.access", lambda *_: False)
     answer = cli("repair", "--write", "mail.rdma")
     assert answer.returncode == 2

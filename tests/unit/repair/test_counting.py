@@ -49,6 +49,8 @@ P, D, R, F = Kind.POLL, Kind.DRAIN, Kind.REFILL, Kind.RFENCE
         ("loop { put B.z = x }; loop { poll B }; x = 1", [(4, F)], True),
         ("loop { put B.z = x }; loop { poll B }; x = 1", [(1, P)], True),
         ("loop { put B.z = x }; poll B", [(2, P)], True),
+        ("put B.z = x; x = 1; choose { poll B } or { }", [(1, P)], False),
+        ("put B.z = x; x = 1; choose { poll B } or { poll C }", [(1, P)], True),
         # A test of a register is a step, whatever comes after it.
         ("reg r; put B.z = x; r = x; if r == 1 { poll B }; x = 1", [(2, P)], True),
     ],
