@@ -34,7 +34,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(p for key, each in below for p in places(each, (*path, key)))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_value_of_another_type_is_refused(data: st.DataObject) -> None:
     """Anywhere in a record a value of a type that stands nowhere in records is refused."""

@@ -66,16 +66,16 @@ def test_litmus(name: str, reductions: str) -> None:
     check(load_program(text, name), options)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_random_programs(block: int) -> None:
     split = 0
-    for seed in range(40 * block, 40 * block + 40):
+    for seed in range(30 * block, 30 * block + 30):
         program = load_program(random_program(Random(seed), SMALL, loops=bool(seed % 2)), f"random-{seed}")
-        options = replace(OPTIONS, ordered_reads=seed % 3 == 0, max_states=20_000)
+        options = replace(OPTIONS, ordered_reads=seed % 3 == 0, max_states=5_000)
         whole = decide(program, options)
         if whole.verdict is not Verdict.UNKNOWN:
             split += check(program, options)
-    assert split >= 5
+    assert split >= 4
 
 
 @pytest.mark.parametrize("name", ["abp-polled", "barrier-all-to-all-await", "mailbox-plain"])
