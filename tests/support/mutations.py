@@ -87,8 +87,6 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
                                         c for c in self.classes if c.thread == e.thread]),
     "relevance-ends-phase-1-with-a-thread": (PivotClasses, "start_ahead", lambda self, e: TRUE
                                              if e.target in self._start_points[e.thread] else FALSE),
-    "dead-ends-forget-overtaking": (outlook, "_move", _move_with(overtaking=0)),
-    "dead-ends-forget-program-order": (outlook, "_move", _move_with(after=0)),
     "dead-ends-forget-conflicts": (outlook, "_move", _move_with(conflicting=0)),
     "dead-ends-forget-marks": (outlook, "_move", _move_with(taints=())),
     "dead-ends-stop-at-nic-events": (outlook, "_move", _move_with(passes=False)),
