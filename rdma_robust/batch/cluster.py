@@ -141,9 +141,9 @@ class _Run:
             number, part, future = self.done.get(timeout=WAIT_S)
         except queue.Empty:
             return
+        if future not in self.pending:
+            return  # cancelled, because the parts before it were enough
         self.pending.discard(future)
-        if future.status == "cancelled":
-            return
         answer = self._answer(number, future)
         if part is not None:
             record = self._part(number, part, answer)
@@ -182,6 +182,8 @@ class _Run:
         from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
         name = self.jobs[number].name
+        if future.status in ("cancelled", "lost"):
+            return Record(gave_up(name, f"its task was {future.status} on the cluster"))
         try:
             return future.result()
         except OtherCode as error:

@@ -62,7 +62,6 @@ class _Batch:
 
     request: ReportRequest
     entries: dict[int, Entry] = field(default_factory=dict)
-    cached: int = 0
 
     def jobs(self, page: bool) -> Iterator[Numbered]:
         """Yield a job for each program that can be read; the others are entries at once."""

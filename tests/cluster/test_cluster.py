@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -176,6 +176,28 @@ def test_a_program_that_kills_every_worker_is_undecided(mortal: Any) -> None:
     assert found[0].result.verdict == "unknown"
     assert "workers that decided it died" in found[0].result.reason
     assert not found[0].lasting
+
+
+class Elsewhere:
+    """A client whose tasks somebody else cancels, and the future of such a task."""
+
+    status = "cancelled"
+
+    def submit(self, *_: object, **__: object) -> Elsewhere:
+        return Elsewhere()
+
+    def add_done_callback(self, tell: Callable[[Elsewhere], None]) -> None:
+        threading.Timer(0.01, tell, (self,)).start()
+
+    def cancel(self, futures: list[Elsewhere]) -> None:
+        assert not futures
+
+
+def test_a_task_that_somebody_cancels_is_undecided_and_does_not_hang() -> None:
+    client: Any = Elsewhere()
+    found = dict(cluster._Run(client, TASKS, {4: Job("a.rdma", ROBUST, OPTIONS)}).records(lambda: None))
+    assert (found[4].result.verdict, found[4].result.reason) == ("unknown", "its task was cancelled on the cluster")
+    assert not found[4].lasting
 
 
 def broken(_job: Job) -> Record:
