@@ -104,11 +104,18 @@ def check_program(program: Program, options: CheckOptions, progress: Progress = 
     if options.self_check:
         agreed = self_check(program, _remaining(options, started), outcome)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
+    outcome = with_spin(outcome, _remaining(options, started))
+    return replace(outcome, time_s=time.monotonic() - started)
+
+
+def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:
+    """Return `outcome` with `spin_only` set if its program is robust once loops that only wait are blocking reads."""
+    program = outcome.program
     if outcome.verdict is Verdict.NOT_ROBUST and program.spin_loops:
         blocking = load_program(program.source, program.file, await_loops=True)
-        if decide(blocking, _remaining(options, started)).verdict is Verdict.ROBUST:
-            outcome = replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
-    return replace(outcome, time_s=time.monotonic() - started)
+        if decide(blocking, options).verdict is Verdict.ROBUST:
+            return replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
+    return outcome
 
 
 def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
@@ -12,20 +11,42 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.arguments import (
+    AwaitLoops,
+    Certificates,
+    Files,
+    Jobs,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Timeout,
+    Version,
+    limit,
+)
+from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
+from rdma_robust.cli.help import (
+    CHECK_HELP,
+    COVER_HELP,
+    EXPLAIN_HELP,
+    EXPORT_HELP,
+    FMT_HELP,
+    OUTCOMES_HELP,
+    VERIFY_HELP,
+)
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
+from rdma_robust.cli.repair_options import register as register_repair
+from rdma_robust.cli.report_options import register as register_report
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "compare", "cover", "explain", "export", "fmt", "outcomes", "repair", "report", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -36,6 +57,7 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 \b
   rdma-robust FILE...             the same as: rdma-robust check FILE...
   rdma-robust check --help        options of deciding, exit codes, examples
+  rdma-robust explain FILE        why the verdict is what it is
   rdma-robust cover FILE.spec...  decide coverability of Petri nets
 """
 
@@ -47,52 +69,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-
-
-def _seconds(value: float) -> float:
-    if math.isnan(value) or value < 0:
-        raise typer.BadParameter("a number of seconds, 0 or more, is needed")
-    return value
-
-
-Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", callback=_seconds, help="Time limit per program; 0 for none.", show_default="300")
-]
-MaxStates = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
-]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
-        "of the machine.",
-        show_default=False,
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Decide N programs at a time. Default: one per processor.",
-        show_default=False,
-    ),
-]
-OrderedReads = Annotated[
-    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
-]
-Certificates = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
-]
-AwaitLoops = Annotated[
-    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-]
-Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)
@@ -163,7 +139,7 @@ def _check(
         kernel=kernel,
         ordered_reads=ordered_reads,
         await_loops=await_loops,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         self_check=self_check,
@@ -222,7 +198,7 @@ def _cover(
     at_a_time = min(jobs or processors(), len(items))
     options = CoverOptions(
         engine=engine,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         markings=markings,
@@ -263,8 +239,50 @@ def _outcomes(
 ) -> None:
     from rdma_robust.cli.outcomes import Bounds, run_outcomes  # noqa: PLC0415
 
-    bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
+    bounds = Bounds(ordered_reads, depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("explain", help=EXPLAIN_HELP)
+def _explain(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    format_: Annotated[ExplainFormat, typer.Option("--format", help="Form of the explanation.")] = "text",
+    of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    final_states: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="States of each machine searched for final states, a tenth of it for programs with loops; 0: none.",
+        ),
+    ] = 100_000,
+    width: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to OUT instead, in one step.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let -o replace a file that is there.")] = False,
+) -> None:
+    from rdma_robust.cli.explain import ExplainRequest, run_explain  # noqa: PLC0415
+
+    options = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=(default_memory(1) if memory is None else memory) or None,
+    )
+    request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
+    context.obj.append(partial(run_explain, request))
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)
@@ -320,6 +338,10 @@ def _export(
     context.obj.append(partial(run_export, file, options, output))
 
 
+register_repair(app)
+register_report(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line `arguments` (without the program's name) and return the exit code.
 
@@ -364,7 +386,3 @@ def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:
     from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
     return with_certificates(items, directory)
-
-
-def _limit(value: float) -> float | None:
-    return None if value == 0 or math.isinf(value) else value

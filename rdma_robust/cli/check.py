@@ -17,7 +17,7 @@ from rdma_robust.cli.limits import processors
 from rdma_robust.cli.messages import warn
 from rdma_robust.cli.meter import Meter
 from rdma_robust.cli.output import Output, output
-from rdma_robust.options import REDUCTIONS, CheckOptions
+from rdma_robust.options import CheckOptions
 from rdma_robust.reports import json_report
 from rdma_robust.reports.exits import Exit, worst
 from rdma_robust.reports.result import Result
@@ -62,11 +62,7 @@ class _Run:
         if self.request.format == "text":
             self.out.line(self.text.totals(summary))
         elif self.request.format == "json":
-            chosen = self.request.options
-            options = dataclasses.asdict(chosen) | {
-                "expect": self.request.expect,
-                "reductions": [name for name in REDUCTIONS if name in chosen.reductions],
-            }
+            options = json_report.described(self.request.options, self.request.expect)
             self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
         elif summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")

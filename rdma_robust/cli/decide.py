@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
+from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.messages import internal_message
@@ -40,6 +42,7 @@ class OutOfTime(BaseException):
 
 
 Progress = Callable[[int, int], None]
+Found = TypeVar("Found")
 
 
 def ignore(_states: int, _frontier: int) -> None:
@@ -52,40 +55,53 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
     if isinstance(item, Missing):
         return _unreadable(item.name, item.reason)
     try:
-        with _alarm(options, item.certificate is not None):
+        with alarm(options, item.certificate is not None):
             return _decide(item, options, progress)
     except OutOfTime:
-        result = gave_up(item.name, f"time limit of {options.timeout:g} s: stopped from outside, the search did not look")
-        return Answer(replace(result, time_s=_since(started)))
+        return Answer(replace(gave_up(item.name, stopped_from_outside(options)), time_s=_since(started)))
     except MemoryError:
         return Answer(replace(gave_up(item.name, "out of memory"), time_s=_since(started)))
 
 
+def stopped_from_outside(options: CheckOptions) -> str:
+    return f"time limit of {options.timeout or 0:g} s: stopped from outside, the search did not look"
+
+
 def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer:
-    text = ""
-    try:
+    def action() -> Answer:
         text = read_source(source)
         from rdma_robust.pipeline import check_text  # noqa: PLC0415 - so that a mistyped file name is answered at once
 
         outcome = check_text(text, source.name, options, progress)
+        messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
         complaint = _certify(outcome, source, options)
+        if complaint:
+            messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
+        return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
+
+    return guarded(source.name, action)
+
+
+def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:
+    """Return what `action` returns for the program `name`, or the answer that its exception means.
+
+    Raises MemoryError and what is no Exception, such as OutOfTime.
+    """
+    try:
+        return action()
     except UnreadableError as error:
-        return _unreadable(source.name, str(error))
+        return _unreadable(name, str(error))
     except ProgramError as error:
-        return Answer(_invalid(source.name, error), (message_of(error, source.name),))
+        return Answer(_invalid(name, error), (message_of(error, name),))
     except UsageError as error:
-        return Answer(failure(source.name, "invalid", str(error)), (message_of(error, source.name),))
+        return Answer(failure(name, "invalid", str(error)), (message_of(error, name),))
     except SizeLimitError as error:
-        return Answer(gave_up(source.name, str(error)))
+        return Answer(gave_up(name, str(error)))
     except MemoryError:
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
-        return Answer(failure(source.name, "internal", f"internal error: {reason}"), (message_of(error, source.name),))
-    messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
-    if complaint:
-        messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
-    return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
+        return Answer(failure(name, "internal", f"internal error: {reason}"), (message_of(error, name),))
 
 
 def _certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
@@ -140,9 +156,10 @@ def _since(started: float) -> float:
 
 
 @contextmanager
-def _alarm(options: CheckOptions, certificate: bool) -> Iterator[None]:
-    """Raise OutOfTime well after the time limit, in case something does not look at the clock."""
-    if options.timeout is None or options.timeout > LONGEST_ALARM or not hasattr(signal, "setitimer"):
+def alarm(options: CheckOptions, certificate: bool = False) -> Iterator[None]:
+    """Raise OutOfTime well after the time limit, in case something does not look at the clock (in the main thread only)."""
+    alone = threading.current_thread() is threading.main_thread()
+    if options.timeout is None or options.timeout > LONGEST_ALARM or not alone or not hasattr(signal, "setitimer"):
         yield
         return
 

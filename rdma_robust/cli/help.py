@@ -83,6 +83,47 @@ Examples
   rdma-robust export --to spec --instrumentation pivot ring.rdma
 """
 
+EXPLAIN_HELP = """Explain the verdict of one program.
+
+\b
+Not robust  what the hardware does, why sequential consistency forbids it, which new final states it leads to; the
+            run with the posting and the effects of every remote operation; the execution graph with its cycle
+Robust      which accesses the hardware could reorder, and for each pair why no cycle closes
+Unknown     the limit that was reached, and what is known all the same
+\b
+Forms
+  text   for the terminal         json   all of it, by schema/explain.schema.json
+  html   one page for a browser   svg    the execution graph, or (--of timeline) the run
+  dot    the execution graph for Graphviz
+\b
+Exit codes
+  0  robust   1  not robust   2  usage, invalid program, cannot write   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust explain sb.rdma
+  rdma-robust explain sb.rdma --format html -o sb.html
+"""
+
+REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
+
+A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every answer is decided
+again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
+insertion.
+
+\b
+Exit codes
+  0  repaired, or already robust (--remove-needless: done)    3  a limit came first
+  1  no repair exists (--remove-needless: not robust)         4  internal error
+  2  usage, invalid program, or a file that cannot be written
+\b
+Examples
+  rdma-robust repair mailbox.rdma
+  rdma-robust repair --write mailbox.rdma
+  rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
+  rdma-robust repair --all-minimal --format json ring.rdma
+  rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+"""
+
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
@@ -107,4 +148,44 @@ Examples
   rdma-robust - < sb.rdma
 
 See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
+"""
+
+REPORT_HELP = """Decide many programs in one run and report on all of them.
+
+PATH is a file, a folder (every *.rdma below it), a glob pattern, or - for standard input. Answers are kept between runs, so
+a run that was interrupted goes on where it stopped, and one after a small change decides only what changed.
+
+\b
+Formats
+  html    one page that works offline: a table to sort and filter, and behind every row the source with the
+          lines of the cycle, the timeline, the execution graph and a repair
+  md      for the summary of a CI job or a comment        csv     for spreadsheets
+  json    for machines, and for `compare`                 jsonl   the results, one a line
+  junit   for CI servers                                  sarif   for code scanning
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  all robust (--expect: all as expected)       3  some unknown
+  1  some not robust (--expect: a mismatch)       4  internal error
+  2  usage, an invalid program, or a report that could not be written
+  130  interrupted: the report has what was done by then
+\b
+Examples
+  rdma-robust report src/ -o report.html
+  rdma-robust report src/ -o reports/ --format html --format sarif --format junit
+  rdma-robust report litmus/ --expect --format md >> "$GITHUB_STEP_SUMMARY"
+  rdma-robust report src/ -o new.json && rdma-robust compare old.json new.json
+"""
+
+COMPARE_HELP = """Compare two JSON reports of `report` or `check`: what got better, what got worse, what came and went.
+
+A program got worse if its verdict was as expected and is not any more; where nothing is expected, if it went towards the end
+of robust, not robust, unknown, error.
+
+\b
+Exit codes
+  0  no verdict changed      1  some changed (--strict: or programs are new or missing)      2  usage, an unreadable report
+\b
+Examples
+  rdma-robust compare old.json new.json
+  rdma-robust compare --format md old.json new.json > comment.md
 """

@@ -96,26 +96,26 @@ def _directory(directory: str, suffix: str) -> Iterator[Item]:
         yield Source(path, path)
 
 
-def loaded(source: Source) -> Item:
+def loaded(source: Source, largest: int = LARGEST) -> Item:
     """Return `source` with the bytes of standard input, if that is what it is: only this process can read those."""
     if source.path is not None or source.data is not None:
         return source
     if sys.stdin is None:
         return Missing(source.name, "standard input is closed")
     try:
-        return replace(source, data=sys.stdin.buffer.read(LARGEST + 1))
+        return replace(source, data=sys.stdin.buffer.read(largest + 1))
     except OSError as error:
         return Missing(source.name, error.strerror or str(error))
 
 
-def read_source(source: Source, *, any_bytes: bool = False) -> str:
+def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGEST) -> str:
     """Return the text of `source`, without a byte order mark. Raises UnreadableError.
 
     With `any_bytes`, bytes that are not UTF-8 become lone surrogates: a format of ASCII words allows them in its comments.
     """
     try:
         if source.path is None:
-            item = loaded(source)
+            item = loaded(source, largest)
             if isinstance(item, Missing):
                 raise UnreadableError(item.reason)
             data = item.data or b""
@@ -123,11 +123,12 @@ def read_source(source: Source, *, any_bytes: bool = False) -> str:
             with open(source.path, "rb") as stream:
                 if stat.S_ISDIR(os.fstat(stream.fileno()).st_mode):
                     raise UnreadableError("it is a directory")
-                data = stream.read(LARGEST + 1)
+                data = stream.read(largest + 1)
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from error
-    if len(data) > LARGEST:
-        raise UnreadableError(f"larger than {LARGEST // 1024 // 1024} MiB, which no program is")
+    if len(data) > largest:
+        what = "program" if largest == LARGEST else "report"
+        raise UnreadableError(f"larger than {largest // 1024 // 1024} MiB, which no {what} is")
     skip = len(BOM) if data.startswith(BOM) else 0
     try:
         return data[skip:].decode("utf-8", "surrogateescape" if any_bytes else "strict")

@@ -6,6 +6,10 @@ import os
 
 TIMEOUT_S = 300.0
 MEMORY_MIB = 4096
+MEMORY_HELP = (
+    f"Memory limit per program; 0 for none. Default: {MEMORY_MIB}, or less so that all jobs take at most three "
+    "quarters of the machine."
+)
 SHARE = 0.75
 """Of the machine's memory, for all programs decided at a time."""
 

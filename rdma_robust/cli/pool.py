@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rdma_robust.cli.decide import Answer, decide_item
-from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.inputs import Item
 from rdma_robust.cli.stop import check
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.result import failure, gave_up
@@ -31,6 +31,13 @@ Tick = Callable[[], None]
 TICK_S = 0.2
 RETIRE_KIB = 512 * 1024
 """A process that has grown beyond this is replaced, so that the next program does not pay for it."""
+
+
+class Named(Protocol):
+    """What a process can be given: anything that crosses a pipe and has a name for messages."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,9 @@ def _lost(name: str, why: str, defect: bool, time_s: float) -> Answer:
     return Answer(replace(result, time_s=time_s), (f"{name}: {why}",))
 
 
-def in_processes(items: Sequence[tuple[int, Item]], work: Work[Reply], jobs: int, tick: Tick) -> Iterator[tuple[int, Reply]]:
+def in_processes(
+    items: Sequence[tuple[int, Named]], work: Work[Reply], jobs: int, tick: Tick
+) -> Iterator[tuple[int, Reply]]:
     """Yield (number, reply) of each numbered item as it is done, `jobs` at a time. Closing ends every process."""
     team = _Team(work)
     waiting = list(reversed(items))
@@ -114,10 +123,10 @@ def in_processes(items: Sequence[tuple[int, Item]], work: Work[Reply], jobs: int
 class _Worker:
     process: BaseProcess
     connection: Connection[object, object]
-    task: tuple[int, Item]
+    task: tuple[int, Named]
     since: float
 
-    def give(self, task: tuple[int, Item]) -> None:
+    def give(self, task: tuple[int, Named]) -> None:
         self.task, self.since = task, time.monotonic()
         with contextlib.suppress(OSError):
             self.connection.send(task[1])
@@ -156,7 +165,7 @@ class _Team:
     lifeline: tuple[int, int] = field(default_factory=os.pipe)
     """Only the parent keeps the writing end, so the reading end is at its end once the parent is gone, however it went."""
 
-    def start(self, task: tuple[int, Item]) -> None:
+    def start(self, task: tuple[int, Named]) -> None:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         args = (theirs, self.lifeline, self.work)
@@ -214,9 +223,8 @@ def _work(connection: Connection[object, object], lifeline: tuple[int, int], wor
     more = () if work.watch is None else (tell,)
     with contextlib.suppress(EOFError, OSError):
         while True:
-            item = connection.recv()
-            assert isinstance(item, Source)
-            connection.send((work.decide(item, *more), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+            answer = work.decide(connection.recv(), *more)
+            connection.send((answer, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
 
 
 def _follow(lifeline: int, families: bool) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 
+from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.result import Result
 from rdma_robust.reports.summary import Summary
@@ -35,6 +36,12 @@ def document(
         "results": [result_object(r) for r in results],
         "summary": totals,
     }
+
+
+def described(options: CheckOptions, expect: bool) -> JsonObject:
+    """Return how the programs were decided; `expect` says whether the `expect` lines count."""
+    reductions = [name for name in REDUCTIONS if name in options.reductions]
+    return dataclasses.asdict(options) | {"expect": expect, "reductions": reductions}
 
 
 def dump(value: object) -> str:

@@ -43,17 +43,30 @@ def search(program: CounterProgram[EventLabel], options: CheckOptions, limits: L
 
 
 def decide(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
-    """Decide robustness of `program`.
+    """Decide robustness of `program`, see :func:`decide_instrumented`."""
+    started = time.monotonic()
+    return decide_instrumented(
+        program, INSTRUMENTATIONS[options.instrumentation](program, options), options, progress, started
+    )
+
+
+def decide_instrumented(
+    program: Program,
+    instrumented: CounterProgram[EventLabel],
+    options: CheckOptions,
+    progress: Progress = ignore,
+    started: float | None = None,
+) -> Outcome:
+    """Decide robustness of `program` by its instrumented form; the time limit counts from `started`, by default now.
 
     ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
     faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
     axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Raises
     InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
-    started = time.monotonic()
+    started = time.monotonic() if started is None else started
     deadline = None if options.timeout is None else started + options.timeout
     limits = Limits(deadline, options.max_states, options.memory)
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
     by_filter = not instrumented.targets
     if by_filter:
         limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))

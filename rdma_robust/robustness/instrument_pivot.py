@@ -79,18 +79,30 @@ LARGE: Mapping[str, int] = {"dead": 4_000, "values": 400}
 
 
 def instrument_pivot(
-    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset()
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset(), only: int | None = None
 ) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
     Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
-    no targets if no pivot class is left: then the program is robust.
+    no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
+    the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     """
+    frame, reductions = _prepared(program, ordered_reads, reductions)
+    instrumented = _Pivot(frame, reductions, only).build()
+    return forget_dead(instrumented) if "dead" in reductions else instrumented
+
+
+def pivot_classes(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[PivotClass, ...]:
+    """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
+    return PivotClasses(*_prepared(program, ordered_reads, reductions)).classes
+
+
+def _prepared(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[Frame, frozenset[str]]:
+    """Return the frame to instrument, and those of `reductions` that pay for a program of this size."""
     frame = Frame.of(program, ordered_reads)
     size = prod(len(graph.points) for graph in frame.graphs)
     reductions = frozenset(r for r in reductions if size >= LARGE.get(r, 0))
-    instrumented = _Pivot(frame.specialised() if "values" in reductions else frame, reductions).build()
-    return forget_dead(instrumented) if "dead" in reductions else instrumented
+    return (frame.specialised() if "values" in reductions else frame), reductions
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ class PivotClasses:
 
     frame: Frame
     reductions: frozenset[str]
+    only: int | None = None
+    """The place among all classes of the one to try, None for every one of them: robustness/split.py tries them apart."""
 
     @cached_property
     def cycles(self) -> CriticalCycles:
@@ -45,7 +47,9 @@ class PivotClasses:
                 if edge.cell is not None and self.frame.bit(edge.cell):
                     found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
         classes = tuple(c for c in found if any(self.may_start(e, c) for g in self.frame.graphs for e in g.edges))
-        return representatives(classes, automorphisms(self.frame)) if classes and "symmetry" in self.reductions else classes
+        if classes and "symmetry" in self.reductions:
+            classes = representatives(classes, automorphisms(self.frame))
+        return classes if self.only is None else classes[self.only : self.only + 1]
 
     @cached_property
     def ahead(self) -> dict[PivotClass, frozenset[int]]:

@@ -70,18 +70,18 @@ def same_qp(trace: Trace) -> Relation:
 
 
 def _preserved(trace: Trace, scope: Callable[[EventType, EventType, bool], Scope], ordered_reads: bool) -> Relation:
-    qp = same_qp(trace)
-
-    def kept(a: int, b: int) -> bool:
-        match scope(trace.events[a].type, trace.events[b].type, ordered_reads):
-            case "all":
-                return True
-            case "qp":
-                return (a, b) in qp
-            case _:
-                return False
-
-    return Relation.of(len(trace.events), ((a, b) for a, b in trace.po if kept(a, b)))
+    """Row by row: of what is po-after an event, the events of the types that the table keeps everywhere, or on its queue
+    pair."""
+    members = {t: events_of(trace, (t,)) for t in dict.fromkeys(e.type for e in trace.events) if t is not EventType.INIT}
+    everywhere = {EventType.INIT: 0}
+    nearby = {EventType.INIT: 0}
+    for t in members:
+        scopes = {later: scope(t, later, ordered_reads) for later in members}
+        everywhere[t] = sum(members[later] for later, kept in scopes.items() if kept == "all")
+        nearby[t] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
+    qp = same_qp(trace).rows
+    po = trace.po.rows
+    return Relation(tuple((everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events))
 
 
 def ippo(trace: Trace, ordered_reads: bool = False) -> Relation:

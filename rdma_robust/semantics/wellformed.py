@@ -136,7 +136,7 @@ def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
         todo = list(reached[i])
         while todo:
             local = todo.pop()
-            for consumed, following in _moves(thread, out, local, events[i:]):
+            for consumed, following in moves(thread, out, local, events[i:]):
                 if following not in reached[i + consumed]:
                     reached[i + consumed][following] = None
                     if consumed == 0:
@@ -153,10 +153,13 @@ def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
     return out
 
 
-def _moves(
+def moves(
     thread: Thread, out: Mapping[int, list[tuple[int, Step]]], local: Local, rest: Sequence[Event]
 ) -> Iterator[tuple[int, Local]]:
-    """Yield (number of events consumed, local state after) for every step that the next events allow."""
+    """Yield (number of events consumed, local state after) for every step that the next events allow.
+
+    An event with a `step` fits only that step; one without fits every step with its type, cell, queue pair and values.
+    """
     point, values = local
     names = [name for name, _ in thread.registers]
     env = dict(zip(names, values, strict=True))

@@ -1,0 +1,53 @@
+"""What is asked about one program, and what comes back. Both cross processes and machines."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.page import Page
+from rdma_robust.reports.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One program to decide. `name` is what the user calls it, `text` all that is known of it.
+
+    With `page` the record explains the verdict; `repair` are the seconds to look for a repair of a program that is not
+    robust, 0 for none.
+    """
+
+    name: str
+    text: str
+    options: CheckOptions
+    page: bool = False
+    repair: float = 0.0
+
+    @property
+    def stem(self) -> str:
+        """The name of a program that gives itself none."""
+        return os.path.splitext(os.path.basename(self.name))[0]
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The answer to a job, and what to say about it on standard error.
+
+    `settled` if more time or memory could not change it, `lasting` if the same limits give the same again.
+    """
+
+    result: Result
+    messages: tuple[str, ...] = ()
+    page: Page | None = None
+    settled: bool = False
+    lasting: bool = False
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

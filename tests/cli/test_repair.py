@@ -1,0 +1,189 @@
+"""The `repair` command: reports, what it writes and what it refuses to write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
+
+MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
+POLLED = MAILBOX.replace("put B.d = v\n", "put B.d = v\n  poll B\n").replace("not robust", "robust")
+HOPELESS = """node A { x = 1 }
+node B { y }
+thread T on A { loop { put B.y = x }; put B.y = x; x = 2; loop { poll B; x = 1 }; poll B }
+"""
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/repair.schema.json").read_text(encoding="utf-8")))
+
+
+def test_the_report(installed: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mail.rdma").write_text(MAILBOX)
+    answer = installed("repair", "mail.rdma")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    lines = answer.stdout.split("\n")
+    assert lines[0] == "mail.rdma: repaired at cost 2, no cheaper repair exists"
+    assert lines[1] == "  line   10  Sender  poll B  (poll, cost 2)"
+    assert "+  poll B" in lines
+    assert (tmp_path / "mail.rdma").read_text() == MAILBOX
+    again = installed("repair", "mail.rdma", env={"PYTHONHASHSEED": "7"})
+    assert again.stdout.rpartition(";")[0] == answer.stdout.rpartition(";")[0]
+
+
+def test_the_diff_is_one_that_patch_applies(cli: Cli, tmp_path: Path) -> None:
+    text = NOT_ROBUST.replace("\n", "\r\n").rstrip()
+    (tmp_path / "sb.rdma").write_text(text, newline="")
+    diff = cli("repair", "--diff", "sb.rdma").stdout
+    assert diff.startswith("--- sb.rdma\n+++ sb.rdma\n@@")
+    printed = cli("repair", "-o", "-", "sb.rdma").stdout
+    (tmp_path / "x.diff").write_text(diff, newline="")
+    done = subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", "x.diff"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "sb.rdma").read_bytes().decode() == printed
+    assert cli("--quiet", "sb.rdma").returncode == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--all-minimal"], ["--remove-needless"], ["--timeout", "0", "--memory", "0"]])
+def test_json(cli: Cli, programs: Path, options: list[str]) -> None:
+    (programs / "mail.rdma").write_text(MAILBOX)
+    (programs / "polled.rdma").write_text(POLLED)
+    (programs / "hopeless.rdma").write_text(HOPELESS)
+    for name in ("mail", "polled", "sb", "calm", "hopeless"):
+        answer = cli("repair", "--format", "json", *options, f"{name}.rdma")
+        report = json.loads(answer.stdout)
+        SCHEMA.validate(report)
+        assert answer.returncode == {"robust": 0, "repaired": 0, "impossible": 1, "unknown": 3}[report["status"]]
+
+
+def test_exit_codes(cli: Cli, programs: Path) -> None:
+    (programs / "hopeless.rdma").write_text(HOPELESS)
+    assert cli("repair", "sb.rdma").returncode == 0
+    assert "robust, nothing to repair" in cli("repair", "calm.rdma").stdout
+    hopeless = cli("repair", "hopeless.rdma")
+    assert hopeless.returncode == 1
+    assert "NO REPAIR" in hopeless.stdout
+    bad = cli("repair", "bad.rdma")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "bad.rdma:2:" in bad.stderr
+    cut = cli("repair", "--max-states", "1", "sb.rdma")
+    assert cut.returncode == 3
+    assert "UNKNOWN" in cut.stdout
+    for wrong in (
+        ["missing.rdma"],
+        ["."],
+        ["--cost-poll", "0", "sb.rdma"],
+        ["--cost-flush", "1001", "sb.rdma"],
+        ["--write", "-o", "x.rdma", "sb.rdma"],
+        ["--write", "-"],
+        ["--diff", "--format", "json", "sb.rdma"],
+        ["--all-minimal", "--remove-needless", "sb.rdma"],
+        ["-o", "-", "--diff", "sb.rdma"],
+    ):
+        answer = cli("repair", *wrong)
+        assert (answer.returncode, answer.stdout) == (2, ""), wrong
+        assert "error" in answer.stderr.lower(), wrong
+
+
+def test_costs_choose(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mail.rdma").write_text(MAILBOX)
+    assert "(poll, cost 3)" in cli("repair", "--cost-poll", "3", "mail.rdma").stdout
+    assert "(flush, cost 4)" in cli("repair", "--cost-poll", "9", "--cost-flush", "4", "mail.rdma").stdout
+
+
+def test_writing(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mail.rdma"
+    path.write_bytes(b"\xef\xbb\xbf" + MAILBOX.encode())
+    path.chmod(0o640)
+    out = cli("repair", "mail.rdma", "-o", "new.rdma")
+    assert (out.returncode, out.stderr) == (0, "new.rdma: written\n")
+    new = (tmp_path / "new.rdma").read_bytes()
+    assert new == b"\xef\xbb\xbf" + POLLED.encode()
+    refused = cli("repair", "mail.rdma", "-o", "new.rdma")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "new.rdma exists; --force replaces it" in refused.stderr
+    assert cli("repair", "mail.rdma", "-o", "mail.rdma").returncode == 2
+    assert cli("repair", "mail.rdma", "-o", "new.rdma", "--force").returncode == 0
+    assert cli("repair", "mail.rdma", "-o", "no/new.rdma").returncode == 2
+    assert cli("repair", "mail.rdma", "-o", str(tmp_path)).returncode == 2
+    assert cli("repair", "--write", "mail.rdma").returncode == 0
+    assert path.read_bytes() == new
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert "nothing to repair" in cli("repair", "--write", "mail.rdma").stdout
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["mail.rdma", "new.rdma"]
+
+
+def test_what_cannot_be_written_loses_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mail.rdma"
+    path.write_text(MAILBOX)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        answer = cli("repair", "--write", "mail.rdma")
+    assert answer.returncode == 2
+    assert "No space left on device" in answer.stderr
+    assert "+  poll B" in answer.stdout
+    assert json.loads(cli("repair", "--format", "json", "mail.rdma").stdout)["written"] is None
+    monkeypatch.setattr("os.access", lambda *_: False)
+    answer = cli("repair", "--write", "mail.rdma")
+    assert answer.returncode == 2
+    assert "write-protected" in answer.stderr
+    assert path.read_text() == MAILBOX
+    assert [p.name for p in tmp_path.iterdir()] == ["mail.rdma"]
+
+
+def test_nothing_is_written_without_a_repair(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "hopeless.rdma").write_text(HOPELESS)
+    assert cli("repair", "hopeless.rdma", "-o", "new.rdma").returncode == 1
+    assert cli("repair", "--write", "hopeless.rdma").returncode == 1
+    assert (tmp_path / "hopeless.rdma").read_text() == HOPELESS
+    assert not (tmp_path / "new.rdma").exists()
+    (tmp_path / "calm.rdma").write_text(ROBUST)
+    assert cli("repair", "calm.rdma", "-o", "same.rdma").returncode == 0
+    assert (tmp_path / "same.rdma").read_text() == ROBUST
+
+
+def test_needless(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mail.rdma").write_text(POLLED.replace("put B.f = v\n", "put B.f = v // last\n  poll B // drain\n"))
+    answer = cli("repair", "--remove-needless", "mail.rdma", "-o", "new.rdma")
+    assert answer.returncode == 0
+    assert "1 instruction can go, which saves 2" in answer.stdout
+    assert "without poll B" in answer.stdout
+    new = (tmp_path / "new.rdma").read_text()
+    assert "// drain" in new
+    assert new.count("poll B") == 1
+    (tmp_path / "plain.rdma").write_text(MAILBOX)
+    assert cli("repair", "--remove-needless", "plain.rdma").returncode == 1
+
+
+def test_hostile_names_and_programs(cli: Cli, tmp_path: Path) -> None:
+    name = "\x1b[31mred\n.rdma"
+    (tmp_path / name).write_text(MAILBOX.replace("// Not robust", "// \x1b[2J Not\u2028robust \U0001f600"))
+    answer = cli("repair", name)
+    assert answer.returncode == 0
+    assert "\x1b" not in answer.stdout + answer.stderr
+    report = json.loads(cli("repair", "--format", "json", name).stdout)
+    SCHEMA.validate(report)
+    assert "\u2028" in report["solutions"][0]["patched"]
+    words = "node A { scrap = 3, any, mark }\nnode B { any2, mark2, scrap2 }\n"
+    body = "thread T on A { reg scrap4; put B.any2 = scrap; put B.mark2 = 1; scrap = 2; put B.scrap2 = any; any = mark4 }\n"
+    (tmp_path / "names.rdma").write_text(f"const mark4 = 1\n{words}{body}thread S on B {{ reg r; r = scrap2; any2 = r }}\n")
+    assert cli("repair", "names.rdma", "-o", "out.rdma").returncode == 0
+    assert cli("out.rdma").returncode == 0
+    assert cli("repair", "-", stdin="").returncode == 0
+    assert cli("repair", "-", stdin="node A { " * 200).returncode == 2
+
+
+def test_large_programs_end_in_time(cli: Cli, tmp_path: Path) -> None:
+    puts = "\n".join("  put B.y = x; x = 1; x = 0" for _ in range(150))
+    (tmp_path / "large.rdma").write_text(f"node A {{ x }}\nnode B {{ y }}\nthread T on A {{\n{puts}\n}}\n")
+    answer = cli("repair", "--timeout", "1", "large.rdma")
+    assert answer.returncode in (0, 3)
+    assert "limit" in answer.stdout

@@ -1,0 +1,195 @@
+"""What other tools read: the GitHub action, the pre-commit hooks, and the grammar for editors."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rdma_robust.cli.app import COMMANDS
+from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+VSCODE = ROOT / "editors/vscode"
+GRAMMAR = json.loads((VSCODE / "syntaxes/rdma.tmLanguage.json").read_text())
+LARK = (ROOT / "grammars/rdma.lark").read_text()
+KEYWORDS = re.findall(r'^[A-Z]+: "([a-z]+)"$', LARK, re.MULTILINE)
+OPERATORS = re.findall(r'^[A-Z_]+: "([^a-z"]+)"$', LARK, re.MULTILINE)
+BIN = Path(sys.executable).parent
+
+
+def test_the_action_is_valid() -> None:
+    done = subprocess.run(
+        [str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.github-actions", "action.yml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_action_uses_what_it_declares() -> None:
+    text = (ROOT / "action.yml").read_text()
+    assert set(re.findall(r"inputs\.([a-z-]+)", text)) == set(ACTION["inputs"])
+    outputs = set(re.findall(r"steps\.report\.outputs\.([a-z-]+)", text))
+    assert outputs == set(ACTION["outputs"])
+    assert {f"{name}=" in (ROOT / ".ci/action.sh").read_text() for name in outputs} == {True}
+
+
+def test_no_input_of_the_action_is_part_of_a_script() -> None:
+    """Inputs come from pull requests: in a script they would be code."""
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+
+
+def act(folder: Path, **settings: str) -> tuple[dict[str, str], str]:
+    """Run the work of the action in `folder`; return its outputs and the job's summary."""
+    environment = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "ACTION": str(ROOT),
+        "PATHS": ".",
+        "EXPECT": "false",
+        "OPTIONS": "",
+        "OUTPUT": "out",
+        "CACHE": str(folder / "cache"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+    } | settings
+    for name in ("outputs", "summary"):
+        (folder / name).unlink(missing_ok=True)
+    subprocess.run(
+        ["bash", str(ROOT / ".ci/action.sh")], cwd=folder, env=environment, capture_output=True, check=True, timeout=60
+    )
+    outputs = dict(line.split("=", 1) for line in (folder / "outputs").read_text().splitlines())
+    summary = folder / "summary"
+    return outputs, summary.read_text() if summary.exists() else ""
+
+
+def test_the_action_reports(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "calm.rdma").write_text(ROBUST)
+    (tmp_path / "src/sb.rdma").write_text(NOT_ROBUST)
+    outputs, summary = act(tmp_path, PATHS="calm.rdma src\n", OPTIONS="--repair=0\n--timeout=20\n", EXPECT="true")
+    assert outputs == {"exit-code": "0", "report": "out/report.html", "sarif": "out/report.sarif"}
+    assert "`src/sb.rdma`" in summary
+    assert json.loads((tmp_path / "out/report.sarif").read_text())["runs"][0]["results"] == []
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        f"report.{s}" for s in ("html", "sarif", "junit.xml", "json", "md")
+    }
+
+
+def test_inputs_of_the_action_are_words_and_not_code(tmp_path: Path) -> None:
+    (tmp_path / "sb.rdma").write_text(INVALID)
+    outputs, _ = act(tmp_path, PATHS="sb.rdma $(touch${IFS}taken) `touch${IFS}taken`;touch${IFS}taken", OPTIONS="--repair=0")
+    assert outputs["exit-code"] == "2"
+    assert not (tmp_path / "taken").exists()
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code", "exits"),
+    [("not-robust", 1, 1), ("not-robust", 0, 0), ("error", 1, 0), ("error", 3, 0), ("error", 2, 2), ("never", 4, 0)],
+)
+def test_the_last_step_fails_the_job(fail_on: str, code: int, exits: int) -> None:
+    script = ACTION["runs"]["steps"][-1]["run"]
+    environment = {"FAIL_ON": fail_on, "CODE": str(code), "PATH": os.environ["PATH"]}
+    assert subprocess.run(["bash", "-e", "-c", script], env=environment, check=False).returncode == exits
+
+
+def test_the_hooks_are_commands_with_options_that_there_are() -> None:
+    for hook in HOOKS:
+        program, command, *options = hook["entry"].split()
+        assert (program, command in COMMANDS, hook["language"]) == ("rdma-robust", True, "python")
+        assert re.search(hook["files"], "a/b.rdma")
+        text = subprocess.run([str(BIN / program), command, "--help"], capture_output=True, text=True, check=True).stdout
+        assert all(option in text for option in options)
+
+
+def scopes(text: str) -> dict[str, str]:
+    """Return the scope of each word and operator of a line, by the first of the grammar's rules that matches it."""
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        best: tuple[int, int, dict[str, Any], re.Match[str]] | None = None
+        for order, rule in enumerate(rules(GRAMMAR["patterns"])):
+            match = re.compile(rule.get("match") or rule["begin"]).search(text, at)
+            if match and match.end() > match.start() and (best is None or (match.start(), order) < best[:2]):
+                best = (match.start(), order, rule, match)
+        if best is None:
+            break
+        _, _, rule, match = best
+        if "captures" in rule:
+            found |= {match[int(n)]: scope["name"] for n, scope in rule["captures"].items()}
+        else:
+            found[match[0]] = rule["name"]
+        at = match.end() if "match" in rule else len(text)
+    return found
+
+
+def rules(patterns: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for pattern in patterns:
+        if "include" in pattern:
+            yield from rules([GRAMMAR["repository"][pattern["include"].removeprefix("#")]])
+        elif "patterns" in pattern:
+            yield from rules(pattern["patterns"])
+        else:
+            yield pattern
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_every_keyword_has_a_colour(keyword: str) -> None:
+    """Alone, as part of a name, and as a name's beginning: keywords are whole words."""
+    assert scopes(keyword)[keyword].split(".")[0] in ("keyword", "constant", "support")
+    for name in (f"{keyword}x", f"x{keyword}", f"{keyword}_1"):
+        assert scopes(name) == {name: "variable.other.rdma"}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_operator_has_a_colour(operator: str) -> None:
+    assert scopes(f"a {operator} b")[operator].startswith("keyword.operator")
+
+
+def test_the_grammar_knows_no_other_keywords() -> None:
+    named = {
+        w for rule in rules(GRAMMAR["patterns"]) for w in re.findall(r"[a-z]{2,}", rule.get("match", "").replace("\\b", " "))
+    }
+    assert named == set(KEYWORDS)
+    assert len(KEYWORDS) > 30
+
+
+def test_lines_look_right() -> None:
+    assert scopes("thread Sender on A {") | {"{": ""} == {
+        "thread": "keyword.declaration.rdma",
+        "Sender": "entity.name.function.thread.rdma",
+        "on": "keyword.declaration.rdma",
+        "A": "entity.name.type.node.rdma",
+        "{": "",
+    }
+    assert scopes("put B.d = v // poll B")["B"] == "entity.name.type.node.rdma"
+    assert scopes("put B.d = v // poll B")["//"] == "comment.line.double-slash.rdma"
+    assert "poll" not in scopes("put B.d = v // poll B")
+    assert scopes("domain 0..7")[".."] == "keyword.operator.range.rdma"
+    assert scopes("x = 12ab")["12ab"] == "invalid.illegal.number.rdma"
+
+
+def test_the_extension_points_at_its_files() -> None:
+    package = json.loads((VSCODE / "package.json").read_text())
+    (language,), (grammar,) = package["contributes"]["languages"], package["contributes"]["grammars"]
+    assert (VSCODE / language["configuration"]).is_file()
+    assert (VSCODE / grammar["path"]).is_file()
+    assert grammar["scopeName"] == GRAMMAR["scopeName"]
+    json.loads((VSCODE / "language-configuration.json").read_text())
+    (matcher,) = package["contributes"]["problemMatchers"]
+    found = re.match(matcher["pattern"]["regexp"], "a b/c.rdma:3:14: error: unknown node `C`")
+    assert found
+    assert found.groups() == ("a b/c.rdma", "3", "14", "error", "unknown node `C`")
