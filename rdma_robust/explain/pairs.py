@@ -23,6 +23,7 @@ from rdma_robust.reports.wording import Words
 from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.instrument import Frame, conflicts, writes
+from rdma_robust.robustness.instrument_pivot import pivot_classes
 from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.semantics.trace import Event, EventType
 
@@ -97,10 +98,17 @@ class Proofs:
             return "no-cycle", f"no chain of conflicts between other threads leads {back}"
         if not any(self._critical(a, b) for a, b in racing):
             return "filter", "no cycle through it has an event that can be the last of a violation (the static filter)"
+        if self._filtered:
+            return "filter", "no cycle through it closes with the values that words can hold (the static filter)"
         if outcome.verdict is Verdict.ROBUST:
             states = f"{outcome.counts.states:,} states of the search"
             return "search", f"conflicts lead back, but no cycle closes in any of the {states}"
         return "open", "conflicts lead back, so a cycle may close"
+
+    @cached_property
+    def _filtered(self) -> bool:
+        """Whether the static filter, which looks at values too, leaves no pivot."""
+        return not pivot_classes(self.frame.program, self.frame.ordered_reads, ALL_REDUCTIONS)
 
     def _raced(self, event: int) -> bool:
         return bool(self.cycles.conflicting[event])
