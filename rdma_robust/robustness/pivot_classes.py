@@ -77,7 +77,7 @@ class PivotClasses:
 
     def current_in(self, classes: Sequence[PivotClass], edge: EventEdge | None = None) -> Expr:
         """The current class is one of these, known to be one that the phase-2 steps of `edge` are for."""
-        possible = self._numbered(self.classes if edge is None else self.kept(edge))
+        possible = self._all if edge is None else self._kept_numbers(edge)
         mask = self._numbered(classes) & possible
         if mask in (0, possible):
             return TRUE if mask else FALSE
@@ -93,6 +93,20 @@ class PivotClasses:
 
     def _numbered(self, classes: Sequence[PivotClass]) -> int:
         return sum(1 << self._numbers[id(c)] for c in classes)
+
+    @cached_property
+    def _all(self) -> int:
+        return self._numbered(self.classes)
+
+    def _kept_numbers(self, edge: EventEdge) -> int:
+        place = edge.thread, edge.target
+        if place not in self._kept_masks:
+            self._kept_masks[place] = self._numbered(self.kept(edge))
+        return self._kept_masks[place]
+
+    @cached_property
+    def _kept_masks(self) -> dict[tuple[int, int], int]:
+        return {}
 
     def kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
         """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""

@@ -19,7 +19,6 @@ from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness import instrument_pivot, outlook, specialise
 from rdma_robust.robustness.critical import Relaxation
-from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import CPU_BETA, Frame, has_bit
 from rdma_robust.robustness.instrument_pivot import _Pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses
@@ -92,7 +91,6 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "dead-ends-stop-at-nic-events": (outlook, "_move", _move_with(passes=False)),
     "dead-ends-forget-writes": (outlook, "_move", _move_with(writes=False)),
     "dead-ends-read-what-is-there": (outlook, "_pivot", lambda *a: replace(_PIVOT(*a), written=())),
-    "values-split-the-pivot": (EventEdge, "possible", property(lambda self: self.guard)),
     "values-forget-the-nic": (specialise, "_written", lambda graph, values: _WRITTEN(
                               replace(graph, edges=tuple(e for e in graph.edges if e.written)), values)),
 }  # fmt: skip
