@@ -130,7 +130,21 @@ class Source:
         return Edit(last.end, "".join(f", {word}" for word in words))
 
     def expect_robust(self) -> list[Edit]:
-        """Return the edit of the `expect` line that makes it expect robustness, if there is one and it does not."""
+        """Return the edits after which the `expect` line, if there is one, expects robustness, and `outcome` lines with claims
+        under both models claim under RDMA what they do under sequential consistency.
+        """
+        return [*self._claims(), *self._expectation()]
+
+    def _claims(self) -> Iterator[Edit]:
+        for item in self.tree.items:
+            if isinstance(item, ast.Outcome):
+                under_sc = [claim.allowed for claim in item.claims if claim.model == "sc"]
+                for claim in item.claims:
+                    if claim.model == "rdma" and under_sc and claim.allowed != under_sc[0]:
+                        old, new = ("allowed", "forbidden") if claim.allowed else ("forbidden", "allowed")
+                        yield Edit(claim.span.start, new, len(old))
+
+    def _expectation(self) -> list[Edit]:
         for item in self.tree.items:
             if isinstance(item, ast.Expect) and not item.robust:
                 word = next(t for t in self.tokens if t.type == "NOT" and (t.start_pos or 0) >= item.span.start)

@@ -40,7 +40,7 @@ class Patcher:
     reads: Mapping[str, str] = field(default_factory=dict)
 
     def patch(self, chosen: Choices, plan: Plan) -> Patch:
-        """Return the text with `chosen` inserted. Layout and comments stay; an `expect` line comes to expect robustness."""
+        """Return the text with `chosen` inserted. Layout and comments stay, expectations become those of a robust one."""
         words = _Words(self.sites, self.reads)
         at: dict[int, list[tuple[Choice, tuple[str, ...]]]] = {}
         for choice in in_order(chosen):

@@ -13,6 +13,7 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
 MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
 POLLED = MAILBOX.replace("put B.d = v\n", "put B.d = v\n  poll B\n").replace("not robust", "robust")
+POLLED = POLLED.replace("allowed under rdma", "forbidden under rdma")
 HOPELESS = """node A { x = 1 }
 node B { y }
 thread T on A { loop { put B.y = x }; put B.y = x; x = 2; loop { poll B; x = 1 }; poll B }

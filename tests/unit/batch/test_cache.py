@@ -83,7 +83,7 @@ def test_a_file_that_moved_is_the_same_program(store: Cache) -> None:
         {"options": replace(OPTIONS, self_check=True)},
         {"options": replace(OPTIONS, reductions=frozenset())},
     ],
-    ids=str,
+    ids=lambda other: next(iter(other)),
 )
 def test_another_question_has_no_answer(store: Cache, other: dict[str, object]) -> None:
     job = Job("a.rdma", NOT_ROBUST, OPTIONS)

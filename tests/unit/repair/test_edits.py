@@ -148,3 +148,20 @@ def test_what_is_inserted_everywhere_can_be_removed_again(seed: int, line_end: s
     assert len(new) == len(found)
     assert all(isinstance(s, ast.Assume) for s in new)
     assert parse_program(apply(more, apart([again.remove(s) for s in new]))[0], "t.rdma") == source.tree
+
+
+def test_outcomes_claim_under_rdma_what_they_do_under_sc() -> None:
+    head = "node A { x }\n"
+    for old, new in (
+        (
+            "outcome A.x == 1 : forbidden under sc, allowed under rdma",
+            "outcome A.x == 1 : forbidden under sc, forbidden under rdma",
+        ),
+        (
+            "outcome A.x == 1 : allowed under rdma, forbidden under sc",
+            "outcome A.x == 1 : forbidden under rdma, forbidden under sc",
+        ),
+        ("outcome A.x == 1 : allowed under rdma", "outcome A.x == 1 : allowed under rdma"),
+    ):
+        source = Source.of(head + old, "t.rdma")
+        assert apply(source.text, source.expect_robust())[0] == head + new
