@@ -12,6 +12,7 @@ from functools import partial
 from rdma_robust.errors import UsageError
 from rdma_robust.vass.net import CoverResult, Net, UpwardInvariant
 from rdma_robust.vass.net_backward import Backward
+from rdma_robust.vass.net_closure import closure
 from rdma_robust.vass.net_engine import (
     KERNELS,
     Covering,
@@ -50,7 +51,7 @@ def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
 COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
     "auto": Portfolio,
     "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
-    "karp-miller": lambda core, kernel, _: Forward(core, kernel, "largest", True),
+    "karp-miller": lambda core, kernel, _: closure(core, kernel),
     "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
     "backward": _backward,
     "state-equation": _state_equation,
