@@ -2,6 +2,9 @@
 """The Karp-Miller search of `net_forward`, largest markings first, compiled as a whole: markings as sets of bits and short
 lists of numbers. Raises OverflowError for numbers beyond 2**60, where the search in Python has to be used instead.
 
+With `exact`, for nets with finitely many markings of which hardly any is larger than another: breadth-first, without omegas,
+and a marking is dropped if it is stored already, which a hash table tells.
+
 A marking is dropped if a live one is at least as large. When one is expanded, all smaller ones stop being live, expanded or
 not: it stands for them from then on, so the live markings of a finished search are an inductive invariant.
 """
@@ -159,10 +162,13 @@ cdef class Forest:
     cdef int64_t *held
     cdef Heap oldest, newest
     cdef int64_t work_done
-    cdef bint begun
+    cdef bint begun, exact
     cdef int waits
+    cdef int *table
+    cdef uint64_t mask
 
-    def __cinit__(self, core):
+    def __cinit__(self, core, bint exact=False):
+        self.exact = exact
         self.places = len(core.initial)
         self.words = (self.places + 63) // 64
         self.guards = Rows(list(core.guards))
@@ -203,6 +209,7 @@ cdef class Forest:
         free(self.watching)
         free(self.bare.items)
         free(self.held)
+        free(self.table)
         free(self.oldest.entries)
         free(self.newest.entries)
         free(self.query)
@@ -301,6 +308,62 @@ cdef class Forest:
                 return False
         return True
 
+    cdef uint64_t _hash(self, Node *node) noexcept:
+        cdef uint64_t out = 0
+        cdef int i
+        for i in range(self.words):
+            out = (out ^ marked(node)[i]) * <uint64_t>0x9E3779B97F4A7C15
+            out ^= out >> 29
+        for i in range(node.size):
+            out = (out ^ <uint64_t>self._values(node)[i]) * <uint64_t>0xBF58476D1CE4E5B9
+            out ^= out >> 32
+        return out
+
+    cdef bint _same(self, Node *a, Node *b) noexcept:
+        cdef int i
+        if a.size != b.size:
+            return False
+        for i in range(self.words):
+            if marked(a)[i] != marked(b)[i]:
+                return False
+        for i in range(a.size):
+            if self._values(a)[i] != self._values(b)[i]:
+                return False
+        return True
+
+    cdef bint _known(self, Node *node) noexcept:
+        """Whether a marking is stored."""
+        cdef uint64_t at
+        if self.table == NULL:
+            return False
+        at = self._hash(node) & self.mask
+        while self.table[at] >= 0:
+            if self._same(node, self.nodes[self.table[at]]):
+                return True
+            at = (at + 1) & self.mask
+        return False
+
+    cdef int _enter(self, int number) except -1:
+        """Enter a node in the hash table, which is at most half full."""
+        cdef uint64_t at, size
+        cdef int i
+        if self.table == NULL or 2 * <uint64_t>self.count > self.mask:
+            size = 1024 if self.table == NULL else 4 * (self.mask + 1)
+            self.table = <int *>room(self.table, size * sizeof(int))
+            memset(self.table, 0xFF, size * sizeof(int))
+            self.mask = size - 1
+            for i in range(number):
+                self._put(i)
+        self._put(number)
+        return 0
+
+    cdef int _put(self, int number) noexcept:
+        cdef uint64_t at = self._hash(self.nodes[number]) & self.mask
+        while self.table[at] >= 0:
+            at = (at + 1) & self.mask
+        self.table[at] = number
+        return 0
+
     cdef bint _covered(self, Node *node, int but) noexcept:
         """Whether a live node, but not `but`, is at least as large."""
         cdef int i, w, p, kept, other, best = -1
@@ -324,7 +387,7 @@ cdef class Forest:
             numbers.items[kept] = other
             kept += 1
             if other != but and self._below(node, self.nodes[other]):
-                self.work_done += i >> 6
+                self.work_done += i >> 4
                 if kept <= i:
                     # What is left moves up, so that the dead ones are not met again.
                     i += 1
@@ -334,7 +397,7 @@ cdef class Forest:
                         i += 1
                     numbers.size = kept
                 return True
-        self.work_done += numbers.size >> 6
+        self.work_done += numbers.size >> 4
         numbers.size = kept
         return False
 
@@ -365,7 +428,7 @@ cdef class Forest:
                 continue
             numbers.items[kept] = other
             kept += 1
-        self.work_done += numbers.size >> 6
+        self.work_done += numbers.size >> 4
         numbers.size = kept
         return 0
 
@@ -387,6 +450,11 @@ cdef class Forest:
         self.nodes[number] = self._copy()
         self.count += 1
         self.live += 1
+        if self.exact:
+            self._enter(number)
+            self.waits += 1
+            self.work_done += 1
+            return number
         for w in range(self.words):
             bits = marked(self.query)[w]
             while bits:
@@ -413,7 +481,11 @@ cdef class Forest:
     cdef int _pop(self) noexcept:
         """The next live node that no other covers; -1 if there is none. One in four is the oldest of the largest."""
         cdef int node
-        cdef Heap *heap
+        if self.exact:
+            if not self.waits:
+                return -1
+            self.waits -= 1
+            return self.count - self.waits - 1
         while self.oldest.size and self.newest.size:
             self.turn = (self.turn + 1) & 3
             node = extract(&self.newest if self.turn else &self.oldest)
@@ -441,7 +513,7 @@ cdef class Forest:
         cdef int64_t checks = 0
         cdef uint64_t bits
         cdef Node *node
-        if self._raise(number):
+        if not self.exact and self._raise(number):
             node = self.nodes[number]
             if self._covered(node, number):
                 self._kill(number)
@@ -453,7 +525,8 @@ cdef class Forest:
         else:
             node = self.nodes[number]
             self._hold(node)
-        self._replace(number)
+        if not self.exact:
+            self._replace(number)
         try:
             for t in self.always:
                 found = self._fire(number, t)
@@ -561,7 +634,7 @@ cdef class Forest:
             places[size] = self._places(node)[at]
             size += 1
             at += 1
-        if self._covered(query, -1):
+        if self._known(query) if self.exact else self._covered(query, -1):
             return RUNNING
         found = self._add()
         for i in range(deltas.start[t], end):

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from rdma_robust.errors import UsageError
-from rdma_robust.vass.net import CoverResult, Net, UpwardInvariant
+from rdma_robust.vass.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
 from rdma_robust.vass.net_backward import Backward
 from rdma_robust.vass.net_closure import closure
 from rdma_robust.vass.net_engine import (
     KERNELS,
     Covering,
     DownwardProof,
+    Enumerated,
     Finding,
     Kernel,
     LinearProof,
@@ -141,6 +142,8 @@ def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored:
             return CoverResult(engine, invariant=part.linear(weights), stored=stored)
         case UpwardProof():
             return CoverResult(engine, invariant=_upward(part, finding), stored=stored)
+        case Enumerated(markings):
+            return CoverResult(engine, invariant=EnumeratedInvariant(markings), stored=stored)
         case DownwardProof(limits):
             return CoverResult(engine, invariant=part.downward(_dense(limits, len(part.places))), stored=stored)
 

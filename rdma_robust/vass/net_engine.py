@@ -79,13 +79,20 @@ class DownwardProof:
 
 
 @dataclass(frozen=True, slots=True)
+class Enumerated:
+    """All reachable markings were stored, too many to be listed; none covers a target."""
+
+    markings: int
+
+
+@dataclass(frozen=True, slots=True)
 class LinearProof:
     """For every target weights that no transition increases and whose sum the target has above the initial marking."""
 
     weights: tuple[Vector, ...]
 
 
-Finding = Covering | UpwardProof | DownwardProof | LinearProof
+Finding = Covering | UpwardProof | DownwardProof | Enumerated | LinearProof
 Steps = Generator[int, None, Finding | None]
 """None where the engine has no answer, although it is at its end."""
 

@@ -106,7 +106,7 @@ class Portfolio(Turns):
         backward = Backward(core, kernel, equation, cuts)
         self._backward = backward
         forward = Forward(core, kernel, "plan", True, self._meet)
-        everything = closure(core, kernel)
+        everything = closure(core, kernel, one_by_one=True)
         traps = RootEquation(core, cuts, equation, traps=True)
         expected = equation.expected
 
