@@ -18,8 +18,9 @@ from rdma_robust.vass.net_slice import Core
 _ENDED = -2
 _AT_ONCE = 2_000
 """Elementary operations in one step: some 2 ms."""
-_PROGRAM = 20_000
-"""Elementary operations that a linear program may take."""
+_PATIENCE = 200_000
+"""Elementary operations, besides those for the size of the net, that others do before the markings are listed: most bounded
+nets are proved safe by linear programs, and have too many markings."""
 _LISTED = 20_000_000
 """Numbers of tokens in the markings of a proof, beyond which it would be too large for the memory and for a file."""
 
@@ -44,7 +45,7 @@ class Closure:
     def steps(self) -> Steps:
         if self._one_by_one and bounded(self._core):
             self._forest = self._kernel.forest(self._core, True)
-            yield _PROGRAM
+            yield _PATIENCE + 100 * sum(map(len, self._core.deltas)) + 200 * len(self._core.initial)
         forest = self._forest
         while True:
             found, work = forest.work(_AT_ONCE)
