@@ -10,7 +10,7 @@ except ImportError:
 else:
     kernels = [
         Extension(f"rdma_robust.vass.{name}", [f"rdma_robust/vass/{name}.pyx"], extra_compile_args=["-O3"], optional=True)
-        for name in ("_kernel", "_net_kernel")
+        for name in ("_kernel", "_net_kernel", "_net_forest")
     ]
     extensions = cythonize(kernels, build_dir="build")
 

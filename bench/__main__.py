@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import coverability, families, spin
-from bench.measure import Budget, search
+from bench.measure import Budget, keep, search
 from bench.reductions import main as reductions
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
@@ -26,6 +26,7 @@ from rdma_robust.semantics.machine_sc import ScMachine
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
+BEGIN, END = "<!-- bench/spin.py writes from here -->", "<!-- to here -->"
 RUNS = 5
 PAPER_STATES = 300_000
 
@@ -118,7 +119,7 @@ def against_spin(console: Console) -> None:
     for line in spin.report("--quick" in sys.argv[1:]):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
         lines.append(line)
-    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(["# Benchmarks", "", *lines]), encoding="utf-8")
+    keep(ROOT / "docs" / "benchmarks.md", BEGIN, END, "\n".join(lines).rstrip())
 
 
 SECTIONS: dict[str, Callable[[Console], None]] = {

@@ -88,6 +88,15 @@ def processor_time() -> float:
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
+def keep(document: Path, begin: str, end: str, text: str) -> None:
+    """Put `text` between two marks of a document. Raises ValueError where they are missing."""
+    before, found, rest = document.read_text(encoding="utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"{document.name} has no place for the measurements")
+    document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
 def timed(work: Callable[[], object]) -> float:
     started = processor_time()
     work()
@@ -183,7 +192,7 @@ class Growth:
 
 def growth(sizes: Sequence[int], values: Sequence[float]) -> Growth:
     """Return the law that fits best. At least three sizes, all positive."""
-    logs = [math.log(max(value, 1)) for value in values]
+    logs = [math.log(value) for value in values]
     laws = []
     for exponential, xs in ((True, [float(n) for n in sizes]), (False, [math.log(n) for n in sizes])):
         slope = statistics.linear_regression(xs, logs).slope

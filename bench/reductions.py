@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.measure import keep
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS, CheckOptions
@@ -90,9 +91,7 @@ def main() -> None:
         everything += programs
     rows.append(row("all", everything))
     verdict = "\n".join(complaints) or "No reduction makes a family slower by more than a tenth (and 2 ms a program)."
-    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{chr(10).join(rows)}\n\n{verdict}\n\n{END}{after}", encoding="utf-8")
+    keep(DOCUMENT, BEGIN, END, "\n".join(rows) + f"\n\n{verdict}")
     print("\n".join(rows), verdict, sep="\n\n")
 
 

@@ -213,7 +213,7 @@ def curves(budget: Budget) -> Iterator[str]:
             ", ".join(map(str, done)),
             ", ".join(f"{n:,}" for n in states),
             ", ".join(map(seconds, times)),
-            str(growth(done, states)) if len(done) > 2 else "-",
+            str(growth(done, [max(1, n) for n in states])) if len(done) > 2 else "-",
             str(growth(done, times)) if len(done) > 2 else "-",
         )
     yield ""

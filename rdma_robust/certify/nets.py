@@ -365,10 +365,15 @@ class _Below:
 
 
 class _Above:
-    """Omega-markings, of which those that may lie above a marking are found by one of its places."""
+    """Omega-markings, of which those that may lie above a marking are found by one of its places.
+
+    No limit mentions a place with no token. In a list of reachable markings most that is looked for
+    is there itself.
+    """
 
     def __init__(self, limits: Sequence[Limit]) -> None:
         self._limits = limits
+        self._exact = {frozenset(limit.items()) for limit in limits}
         self._by_place: dict[int, list[Limit]] = {}
         for limit in limits:
             for p in limit:
@@ -377,5 +382,7 @@ class _Above:
     def covers(self, marking: Limit) -> bool:
         """Return whether one of the limits is at least `marking`."""
         needs = [(p, n) for p, n in marking.items() if n != 0]
+        if frozenset(needs) in self._exact:
+            return True
         possible = min((self._by_place.get(p, ()) for p, _ in needs), key=len, default=self._limits)
         return any(all(_at_most(n, limit.get(p, 0)) for p, n in needs) for limit in possible)

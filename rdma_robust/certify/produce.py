@@ -9,7 +9,7 @@ from rdma_robust.certify.traces import trace_evidence
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.vass.net import CoverResult, Net
+from rdma_robust.vass.net import CoverResult, EnumeratedInvariant, Net
 from rdma_robust.vass.search import Limits
 
 
@@ -37,10 +37,13 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
 
 
 def cover_certificate(net: Net, text: str, result: CoverResult, file: str | None) -> Certificate | None:
-    """Return the certificate of a coverability verdict, None for UNKNOWN; `text` is that from which `net` was read."""
+    """Return the certificate of a coverability verdict, None for UNKNOWN and where the proof is too large for one.
+
+    `text` is that from which `net` was read.
+    """
     if result.run is not None:
         run = result.run
         return Certificate("unsafe", file, digest(text), None, run_evidence(net, run.start, run.transitions, run.target))
-    if result.invariant is not None:
+    if result.invariant is not None and not isinstance(result.invariant, EnumeratedInvariant):
         return Certificate("safe", file, digest(text), None, invariant_evidence(net, result.invariant))
     return None

@@ -23,6 +23,7 @@ _MOST_PLACES = 40
 _PROOFS = {
     "upward": "markings from which a target can be covered, closed under predecessors; their least ones",
     "downward": "an inductive invariant without a target; omega-markings",
+    "enumerated": "all reachable markings, too many for a certificate",
     "linear": "inequalities that no rule breaks and every target would; targets",
 }
 

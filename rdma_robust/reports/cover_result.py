@@ -8,7 +8,7 @@ from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.reports.result import DiagnosticView, ErrorKind
-from rdma_robust.vass.net import Firing, Invariant, Loop, Net, Run, Vector
+from rdma_robust.vass.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, Vector
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
 _LONGEST_PERIOD = 64
@@ -113,8 +113,10 @@ def run_view(net: Net, run: Run, markings: bool) -> RunView:
     return RunView(start, run.length, tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
 
 
-def invariant_view(invariant: Invariant) -> InvariantView:
+def invariant_view(invariant: Invariant | EnumeratedInvariant) -> InvariantView:
     """Return what kind of proof an engine gave; its size is the length of its longest part."""
+    if isinstance(invariant, EnumeratedInvariant):
+        return InvariantView("enumerated", invariant.markings)
     kind = type(invariant).__name__.removesuffix("Invariant").lower()
     parts = [getattr(invariant, name) for name in invariant.__slots__]
     return InvariantView(kind, max(len(part) for part in parts if isinstance(part, tuple)))

@@ -74,7 +74,7 @@ from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
 
-LARGE: Mapping[str, int] = {"dead": 4_000, "values": 400}
+LARGE: Mapping[str, int] = {"dead": 10_000, "values": 10_000}
 """Combinations of program points from which on a reduction pays: below, preparing it costs more than it saves."""
 
 

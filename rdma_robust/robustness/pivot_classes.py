@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, disj, names
+from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, disj, names, substitute
 from rdma_robust.program.model import pc
 from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge
@@ -148,5 +148,16 @@ class PivotClasses:
         return Binary("&", Binary(">>", Const(mask), Name(pc(thread))), Const(1))
 
     def ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
-        """The pivot's thread can still come to an event of the class."""
-        return TRUE if edge.thread == c.thread else self.at(c.thread, self.ahead[c])
+        """Before the edge's event, the first of beta: the pivot's thread can still come to an event of the class.
+
+        If the event writes, the pivot reads what the cell holds now, so that value must be one for which it can happen.
+        """
+        here = TRUE if edge.thread == c.thread else self.at(c.thread, self.ahead[c])
+        return conj(here, self._readable_now(c)) if writes(edge) and "relevance" in self.reductions else here
+
+    def _readable_now(self, c: PivotClass) -> Expr:
+        """Some event of the class can happen with what the cell holds."""
+        guards = dict.fromkeys(e.possible for e in self.sites(c))
+        if any(set(names(guard)) != {VALUE.name} for guard in guards):
+            return TRUE
+        return disj(*(substitute(guard, {VALUE.name: self.frame.memory(c.cell)}) for guard in guards))

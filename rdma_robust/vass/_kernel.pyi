@@ -1,5 +1,7 @@
 from array import array
 
+LAYOUT: int
+
 class Search:
     states: int
     done: int

@@ -34,6 +34,9 @@ cdef enum Op:
 cdef enum Status:
     BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
 
+LAYOUT = 2
+"""To be raised with every change of what kernel.py and bytecode.py hand over."""
+
 cdef int CHUNK_BITS = 14
 cdef int64_t CHUNK = 1 << 14
 cdef int64_t OMEGA = 0x7FFFFFFFFFFFFFFF

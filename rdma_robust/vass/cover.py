@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from rdma_robust.errors import UsageError
-from rdma_robust.vass.net import CoverResult, Net, UpwardInvariant
+from rdma_robust.vass.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
 from rdma_robust.vass.net_backward import Backward
+from rdma_robust.vass.net_closure import closure
 from rdma_robust.vass.net_engine import (
     KERNELS,
     Covering,
     DownwardProof,
+    Enumerated,
     Finding,
     Kernel,
     LinearProof,
@@ -50,7 +52,7 @@ def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
 COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
     "auto": Portfolio,
     "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
-    "karp-miller": lambda core, kernel, _: Forward(core, kernel, "largest", True),
+    "karp-miller": lambda core, kernel, _: closure(core, kernel),
     "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
     "backward": _backward,
     "state-equation": _state_equation,
@@ -140,6 +142,8 @@ def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored:
             return CoverResult(engine, invariant=part.linear(weights), stored=stored)
         case UpwardProof():
             return CoverResult(engine, invariant=_upward(part, finding), stored=stored)
+        case Enumerated(markings):
+            return CoverResult(engine, invariant=EnumeratedInvariant(markings), stored=stored)
         case DownwardProof(limits):
             return CoverResult(engine, invariant=part.downward(_dense(limits, len(part.places))), stored=stored)
 

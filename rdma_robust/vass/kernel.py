@@ -20,13 +20,15 @@ from rdma_robust.vass.model import Effect
 from rdma_robust.vass.search import Limits, Progress, SearchResult, resident_mebibytes
 from rdma_robust.vass.tree import realise_path
 
+_LAYOUT = 2
+
 try:
-    from rdma_robust.vass._kernel import Search
+    from rdma_robust.vass._kernel import LAYOUT, Search
 except ImportError:
     AVAILABLE = False
 else:
-    AVAILABLE = True
-"""Whether the extension module is there; it is not where the package was built without a C compiler."""
+    AVAILABLE = LAYOUT == _LAYOUT
+"""Whether the extension module is there and built from this version; without a C compiler there is none."""
 
 Label = TypeVar("Label")
 

@@ -129,7 +129,17 @@ class LinearInvariant:
     weights: tuple[Vector, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EnumeratedInvariant:
+    """The set of so many reachable markings of the core, which the engine stored one by one and which are too many to be
+    listed: nothing that could be checked again without doing the same.
+    """
+
+    markings: int
+
+
 Invariant = DownwardInvariant | UpwardInvariant | LinearInvariant
+"""What a certificate can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +151,6 @@ class CoverResult:
 
     engine: str
     run: Run | None = None
-    invariant: Invariant | None = None
+    invariant: Invariant | EnumeratedInvariant | None = None
     cut: str = ""
     stored: int = 0

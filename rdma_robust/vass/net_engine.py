@@ -17,29 +17,41 @@ from rdma_robust.vass.net import Vector
 from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation, Tree
 from rdma_robust.vass.state_equation import Cut
 
-try:
-    _compiled: Any = import_module("rdma_robust.vass._net_kernel")
-except ImportError:
-    _compiled = None
+
+def _compiled(name: str) -> Any:
+    try:
+        return import_module(f"rdma_robust.vass.{name}")
+    except ImportError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The inner loops in one implementation; the compiled one raises OverflowError where numbers exceed 2**60."""
+    """The inner loops in one implementation; the compiled one raises OverflowError where numbers exceed 2**60.
+
+    `forest` is a Karp-Miller search as a whole, None where it has to be put together from the others.
+    """
 
     marking_set: type[MarkingSet]
     tree: type[Tree]
     firing: type[Firing]
     relaxation: type[Relaxation]
+    forest: Any = None
 
 
-def _kernel(module: Any) -> Kernel:
-    return Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation)
+def _kernels() -> tuple[Kernel, ...]:
+    found = []
+    forest = _compiled("_net_forest")
+    for module in (_compiled("_net_kernel"), net_kernel):
+        if module is not None:
+            compiled = forest.Forest if forest is not None and module is not net_kernel else None
+            found.append(Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation, compiled))
+    return tuple(found)
 
 
-PYTHON = _kernel(net_kernel)
-KERNELS = (*([_kernel(_compiled)] if _compiled else []), PYTHON)
+KERNELS = _kernels()
 """The implementations in the order of preference; the last one has no limits."""
+PYTHON = KERNELS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +79,20 @@ class DownwardProof:
 
 
 @dataclass(frozen=True, slots=True)
+class Enumerated:
+    """All reachable markings were stored, too many to be listed; none covers a target."""
+
+    markings: int
+
+
+@dataclass(frozen=True, slots=True)
 class LinearProof:
     """For every target weights that no transition increases and whose sum the target has above the initial marking."""
 
     weights: tuple[Vector, ...]
 
 
-Finding = Covering | UpwardProof | DownwardProof | LinearProof
+Finding = Covering | UpwardProof | DownwardProof | Enumerated | LinearProof
 Steps = Generator[int, None, Finding | None]
 """None where the engine has no answer, although it is at its end."""
 

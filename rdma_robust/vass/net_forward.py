@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.vass.net import Firing, Loop
+from rdma_robust.vass.net import Firing
 from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.vass.net_kernel import DEAD, Marking, sparse
-from rdma_robust.vass.net_slice import OMEGA, Core, before_firing
+from rdma_robust.vass.net_path import Cycle, realise
+from rdma_robust.vass.net_slice import OMEGA, Core
 
 _THIN = 2_000
 """Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
@@ -27,14 +27,6 @@ _THIN = 2_000
 Order = Literal["oldest", "largest", "plan"]
 Meet = Callable[[Marking], tuple[Marking, tuple[int, ...], int] | None]
 """Whether a target is known to be coverable from a marking: the cone it is in, a run from the cone, and the target."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Cycle:
-    """The path from `ancestor` to a node can be repeated there; it raises places (place, tokens before, gain)."""
-
-    ancestor: int
-    raised: tuple[tuple[int, int, int], ...]
 
 
 class Forward:
@@ -57,7 +49,7 @@ class Forward:
         self._markings: list[Marking] = []
         self._came: list[tuple[int, int, int]] = []
         self._tree = kernel.tree()
-        self._cycles: dict[int, list[_Cycle]] = {}
+        self._cycles: dict[int, list[Cycle]] = {}
         self._seen = kernel.marking_set(places)
         self._dead = kernel.marking_set(places)
         self._dead_limits: list[Marking] = []
@@ -201,12 +193,15 @@ class Forward:
         marking = self._markings[node]
         target = self._targets.below(marking)
         if target >= 0:
-            return Covering(self._realise(node, self._core.targets[target]), target)
+            return Covering(self._run(node, self._core.targets[target]), target)
         met = self._meet(marking)
         if met is None:
             return None
         cone, rest, target = met
-        return Covering((*self._realise(node, cone), *rest), target)
+        return Covering((*self._run(node, cone), *rest), target)
+
+    def _run(self, node: int, cone: Marking) -> tuple[Firing, ...]:
+        return realise(self._core, node, cone, self._came.__getitem__, self._cycles)
 
     def _bury(self, node: int) -> None:
         """Replace a marking from which no target can be covered by the limit of its relaxation."""
@@ -220,45 +215,15 @@ class Forward:
         """Set to omega what a path from an ancestor to `node` increases if it can be repeated; return the work done."""
         ancestors, steps = self._tree.smaller_ancestors(node)
         values = dict(self._markings[node])
-        cycles = []
+        cycles: list[Cycle] = []
         for at in ancestors:
             held = dict(self._markings[at])
             raised = [(p, int(v), int(v - held.get(p, 0))) for p, v in values.items() if v != OMEGA and v > held.get(p, 0)]
             if raised:
-                cycles.append(_Cycle(at, tuple(raised)))
+                cycles.append((at, tuple(raised)))
                 values.update((p, OMEGA) for p, _, _ in raised)
         if cycles:
             self._cycles[node] = cycles
             self._markings[node] = tuple(sorted(values.items()))
             self._tree.replace(node, self._markings[node])
         return steps // 64
-
-    def _realise(self, node: int, cone: Marking) -> tuple[Firing, ...]:
-        """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.
-
-        Going backwards, `need` is the least marking from which the rest of the run leads into the cone.
-        """
-        need = {p: int(k) for p, k in cone}
-        run: list[Firing] = []
-
-        def fires(firing: Firing) -> None:
-            run.append(firing)
-            before_firing(need, firing, self._core.guards, self._core.deltas)
-
-        while node >= 0:
-            for cycle in reversed(self._cycles.get(node, ())):
-                times = max(-(-(need.get(p, 0) - held) // gain) for p, held, gain in cycle.raised)
-                if times > 0:
-                    fires(Loop(times, self._labels(cycle.ancestor, node)))
-            node, transition, count = self._came[node]
-            if node >= 0:
-                fires(transition if count == 1 else Loop(1, ((transition, count),)))
-        return tuple(reversed(run))
-
-    def _labels(self, ancestor: int, node: int) -> tuple[tuple[int, int], ...]:
-        """The transitions, and how often each, on the path from `ancestor` to `node`."""
-        labels = []
-        while node != ancestor:
-            node, transition, times = self._came[node]
-            labels.append((transition, times))
-        return tuple(reversed(labels))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from rdma_robust.vass.net_backward import Backward
+from rdma_robust.vass.net_closure import closure
 from rdma_robust.vass.net_engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof
 from rdma_robust.vass.net_forward import Forward
 from rdma_robust.vass.net_kernel import Marking
@@ -12,8 +13,8 @@ from rdma_robust.vass.net_slice import Core
 from rdma_robust.vass.search import Limits
 from rdma_robust.vass.state_equation import Cut, Cuts, StateEquation
 
-_HEAD_START = 200_000
-"""Elementary operations that the other sides of the portfolio do before the Karp-Miller search begins: some 0.2 s."""
+_HEAD_START = 5_000
+"""Elementary operations that the directed search does before the Karp-Miller search begins: some plans."""
 _TRAPS = 400
 """Traps that are added at most for the sake of a target."""
 
@@ -105,7 +106,7 @@ class Portfolio(Turns):
         backward = Backward(core, kernel, equation, cuts)
         self._backward = backward
         forward = Forward(core, kernel, "plan", True, self._meet)
-        closure = Forward(core, kernel, "largest", True)
+        everything = closure(core, kernel, one_by_one=True)
         traps = RootEquation(core, cuts, equation, traps=True)
         expected = equation.expected
 
@@ -113,11 +114,11 @@ class Portfolio(Turns):
             proof = yield from root.steps()
             return proof or (yield from backward.steps())
 
-        self._forth: tuple[Steps, ...] = (forward.steps(), closure.steps())
+        self._forth: tuple[Steps, ...] = (forward.steps(), everything.steps())
         super().__init__(
-            (backward, forward, closure),
+            (backward, forward, everything),
             (safe(), *self._forth, traps.steps()),
-            (expected, 0, 4 * expected + _HEAD_START, 2 * expected),
+            (expected, 0, _HEAD_START, 2 * expected),
         )
 
     def halves(self) -> tuple[Turns, Turns]:
@@ -125,11 +126,11 @@ class Portfolio(Turns):
 
         They share what they know up to now, so at most one of them may go on in this process.
         """
-        backward, forward, closure = self._searches
+        backward, forward, everything = self._searches
         parts = list(zip(self._steps, self._spent, strict=True))
         forth = [part for part in parts if part[0] in self._forth]
         back = [part for part in parts if part[0] not in self._forth]
-        return _turns((backward,), back), _turns((forward, closure), forth)
+        return _turns((backward,), back), _turns((forward, everything), forth)
 
     def _meet(self, marking: Marking) -> tuple[Marking, tuple[int, ...], int] | None:
         number = self._backward.basis.below(marking)
