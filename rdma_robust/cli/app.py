@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.formats import Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
+from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPLAIN_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
@@ -25,7 +25,7 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "export", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "cover", "explain", "export", "fmt", "outcomes", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -265,6 +265,48 @@ def _outcomes(
 
     bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
+
+
+@app.command("explain", help=EXPLAIN_HELP)
+def _explain(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    format_: Annotated[ExplainFormat, typer.Option("--format", help="Form of the explanation.")] = "text",
+    of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    final_states: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="States of each machine searched for final states, a tenth of it for programs with loops; 0: none.",
+        ),
+    ] = 100_000,
+    width: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to OUT instead, in one step.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let -o replace a file that is there.")] = False,
+) -> None:
+    from rdma_robust.cli.explain import ExplainRequest, run_explain  # noqa: PLC0415
+
+    options = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=_limit(timeout),
+        max_states=max_states or None,
+        memory=(default_memory(1) if memory is None else memory) or None,
+    )
+    request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
+    context.obj.append(partial(run_explain, request))
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)

@@ -52,7 +52,7 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
     if isinstance(item, Missing):
         return _unreadable(item.name, item.reason)
     try:
-        with _alarm(options, item.certificate is not None):
+        with alarm(options, item.certificate is not None):
             return _decide(item, options, progress)
     except OutOfTime:
         result = gave_up(item.name, f"time limit of {options.timeout:g} s: stopped from outside, the search did not look")
@@ -140,7 +140,7 @@ def _since(started: float) -> float:
 
 
 @contextmanager
-def _alarm(options: CheckOptions, certificate: bool) -> Iterator[None]:
+def alarm(options: CheckOptions, certificate: bool) -> Iterator[None]:
     """Raise OutOfTime well after the time limit, in case something does not look at the clock."""
     if options.timeout is None or options.timeout > LONGEST_ALARM or not hasattr(signal, "setitimer"):
         yield

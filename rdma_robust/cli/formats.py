@@ -3,4 +3,6 @@
 from typing import Literal
 
 Format = Literal["text", "json", "jsonl"]
+ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
+Drawing = Literal["graph", "timeline"]
 TextOrJson = Literal["text", "json"]

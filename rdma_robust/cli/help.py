@@ -83,6 +83,27 @@ Examples
   rdma-robust export --to spec --instrumentation pivot ring.rdma
 """
 
+EXPLAIN_HELP = """Explain the verdict of one program.
+
+\b
+Not robust  what the hardware does, why sequential consistency forbids it, which new final states it leads to; the
+            run with the posting and the effects of every remote operation; the execution graph with its cycle
+Robust      which accesses the hardware could reorder, and for each pair why no cycle closes
+Unknown     the limit that was reached, and what is known all the same
+\b
+Forms
+  text   for the terminal         json   all of it, by schema/explain.schema.json
+  html   one page for a browser   svg    the execution graph, or (--of timeline) the run
+  dot    the execution graph for Graphviz
+\b
+Exit codes
+  0  robust   1  not robust   2  usage, invalid program, cannot write   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust explain sb.rdma
+  rdma-robust explain sb.rdma --format html -o sb.html
+"""
+
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.

@@ -11,6 +11,12 @@ LEAST_LANE = 14
 MOST_LANE = 30
 
 
+Row = tuple[str, str, str]
+"""What stands left of a row, the lane in which its step is, and what the step does."""
+
+HEAD = "    step line  "
+
+
 def timeline(witness: WitnessView, width: int) -> list[str]:
     """Return the lines of the timeline, at most `width` characters wide where that is possible.
 
@@ -19,20 +25,27 @@ def timeline(witness: WitnessView, width: int) -> list[str]:
     """
     by_id = {e.id: e for e in witness.events}
     order = [by_id[i] for i in witness.order]
-    lanes = _lanes(order)
     on_cycle = {i for edge in witness.cycle for i in (edge.source, edge.target)}
-    gutters = [_gutter(k, e, witness.pivot, on_cycle) for k, e in enumerate(order, 1)]
-    head = "    step line  "
-    lane_width = min(MOST_LANE, (width - len(head)) // max(1, len(lanes)) - 2)
+    rows = [(gutter(k, e.line, e.id == witness.pivot, e.id in on_cycle), _lane(e), e.label) for k, e in enumerate(order, 1)]
+    return table(_lanes(order), rows, width)
+
+
+def table(lanes: Sequence[str], rows: Sequence[Row], width: int) -> list[str]:
+    """Return a table with a column for each of `lanes`, or for what lane a row is in where that would be too wide."""
+    lane_width = min(MOST_LANE, (width - len(HEAD)) // max(1, len(lanes)) - 2)
     if lane_width < LEAST_LANE:
-        names = [_lane(e) for e in order]
-        column = max(map(len, names), default=0)
-        rows = [f"{g}{n:{column}}  {e.label}" for g, n, e in zip(gutters, names, order, strict=True)]
-        return [f"{head}{'where':{column}}  what", *rows]
-    lines = _wrapped(head, lanes, lane_width)
-    for gutter, event in zip(gutters, order, strict=True):
-        lines += _wrapped(gutter, [event.label if _lane(event) == lane else "" for lane in lanes], lane_width)
+        column = max((len(lane) for _, lane, _ in rows), default=0)
+        return [f"{HEAD}{'where':{column}}  what", *(f"{left}{lane:{column}}  {label}" for left, lane, label in rows)]
+    lines = _wrapped(HEAD, lanes, lane_width)
+    for left, where, label in rows:
+        lines += _wrapped(left, [label if where == lane else "" for lane in lanes], lane_width)
     return lines
+
+
+def gutter(step: int, line: int | None, pivot: bool, on_cycle: bool) -> str:
+    """Return what stands left of step `step`: its mark, its number, and its source line."""
+    mark = "*" if pivot else "+" if on_cycle else " "
+    return f"  {mark} {step:4} {line if line is not None else '':>4}  "
 
 
 def _lane(event: EventView) -> str:
@@ -48,17 +61,12 @@ def _lanes(order: Sequence[EventView]) -> list[str]:
     return sorted(rank, key=rank.__getitem__)
 
 
-def _gutter(step: int, event: EventView, pivot: int | None, on_cycle: set[int]) -> str:
-    mark = "*" if event.id == pivot else "+" if event.id in on_cycle else " "
-    return f"  {mark} {step:4} {event.line if event.line is not None else '':>4}  "
-
-
-def _wrapped(gutter: str, texts: Sequence[str], width: int) -> list[str]:
+def _wrapped(left: str, texts: Sequence[str], width: int) -> list[str]:
     """Return one table row, each text wrapped inside its column of `width` characters."""
     columns = [textwrap.wrap(t, width) or [""] for t in texts]
     lines = []
     for k in range(max(map(len, columns), default=0)):
         cells = [c[k] if k < len(c) else "" for c in columns]
-        lead = gutter if k == 0 else " " * len(gutter)
+        lead = left if k == 0 else " " * len(left)
         lines.append((lead + "  ".join(f"{c:{width}}" for c in cells)).rstrip())
     return lines

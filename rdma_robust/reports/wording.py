@@ -110,6 +110,18 @@ class Words:
         agent = "CPU" if event.type in CPU_TYPES else "NIC"
         return f"{self._thread(event)}'s {agent} {self.label(event)} for {self._quoted(event)}"
 
+    def noun(self, event: Event) -> str:
+        """Return the event as a noun: `the NIC's write of `B.y` for `put B.y = x` (line 7)`, or a CPU event's statement."""
+        return self.label(event) if event.type is T.INIT else self._fill(DEED, event, "{statement}")
+
+    def short(self, event: Event) -> str:
+        """Return a noun for an event that has been named before: `the NIC's write for line 7`, or `line 8`."""
+        if event.step is None:
+            return "the initial value"
+        line = f"line {event.step.span.line}"
+        deed = "read" if event.type in (T.NLR, T.NRR) else "write"
+        return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
+
     def edge(self, source: Event, relation: str, target: Event) -> str:
         """Return one edge of an SC cycle as a sentence without a full stop."""
         if relation not in EDGE:
@@ -131,7 +143,7 @@ class Words:
         """Return which reordering of two events of a thread happened, and why RDMA allows it."""
         may = self._fill(MAY, earlier, "{statement} may happen")
         after = self._fill(AFTER, later, "after {statement}")
-        return f"{may} {after}: {_why(earlier, later)}"
+        return f"{may} {after}: {why_reordered(earlier, later)}"
 
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell
@@ -163,7 +175,8 @@ class Words:
         return cell.name if local else str(cell)
 
 
-def _why(earlier: Event, later: Event) -> str:
+def why_reordered(earlier: Event, later: Event) -> str:
+    """Return what lets RDMA hardware reorder two events of a thread, as a clause."""
     if earlier.type in CPU_TYPES:
         return NOT_KEPT
     if later.type is T.P and later.remote == earlier.remote:

@@ -25,8 +25,10 @@ MAY_IMPORT = {
     "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
     "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
     "exports": ("errors", "language", "program", "vass", "robustness"),
+    "explain": ("errors", "options", "outcome", "language.cfg", "semantics", "robustness", "reports", "explain"),
     "reports": (
         "errors",
+        "explain.model",
         "outcome",
         "language.cfg",
         "semantics.explore",
@@ -51,6 +53,7 @@ MAY_IMPORT = {
         "vass.search",
         "vass.spec_reader",
         "exports",
+        "explain",
         "reports",
         "cli",
         "__main__",
