@@ -13,7 +13,16 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
-from rdma_robust.cli.help import CHECK_HELP, COVER_HELP, EXPLAIN_HELP, EXPORT_HELP, FMT_HELP, OUTCOMES_HELP, VERIFY_HELP
+from rdma_robust.cli.help import (
+    CHECK_HELP,
+    COVER_HELP,
+    EXPLAIN_HELP,
+    EXPLORE_HELP,
+    EXPORT_HELP,
+    FMT_HELP,
+    OUTCOMES_HELP,
+    VERIFY_HELP,
+)
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
 from rdma_robust.cli.messages import warn
@@ -25,9 +34,11 @@ from rdma_robust.options import CheckOptions, EngineName, Instrumentation, Kerne
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
 
-COMMANDS = ("check", "cover", "explain", "export", "fmt", "outcomes", "verify-certificate")
+COMMANDS = ("check", "cover", "explain", "explore", "export", "fmt", "outcomes", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
+
+EXPLORE_TIMEOUT_S = 60.0
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -307,6 +318,36 @@ def _explain(
     )
     request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
     context.obj.append(partial(run_explain, request))
+
+
+@app.command("explore", help=EXPLORE_HELP)
+def _explore(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    tui: Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")] = False,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
+    ] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    state: Annotated[
+        str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
+    ] = "",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = EXPLORE_TIMEOUT_S,
+    memory: Memory = None,
+) -> None:
+    from rdma_robust.cli.explore import ExploreRequest, run_explore  # noqa: PLC0415
+
+    options = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=_limit(timeout),
+        memory=(default_memory(1) if memory is None else memory) or None,
+    )
+    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2])
+    context.obj.append(partial(run_explore, request))
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)

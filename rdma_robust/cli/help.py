@@ -104,6 +104,22 @@ Examples
   rdma-robust explain sb.rdma --format html -o sb.html
 """
 
+EXPLORE_HELP = """Step through a program by hand, on RDMA hardware and under sequential consistency side by side.
+
+Serves a page to this machine only, at an address with a secret, and opens it in the browser; Ctrl-C ends it. The page shows
+what can happen next, memory, queue pairs and registers, goes back and forward, and leads through the counterexample of a
+program that is not robust. --tui does the same in the terminal.
+
+\b
+Exit codes
+  0  ended by Ctrl-C   2  usage, invalid program or state, port in use   4  internal error
+\b
+Examples
+  rdma-robust explore sb.rdma
+  rdma-robust explore sb.rdma --no-browser --port 8000
+  rdma-robust explore sb.rdma --tui
+"""
+
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
