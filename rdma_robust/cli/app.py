@@ -12,6 +12,17 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
+from rdma_robust.cli.arguments import (
+    AwaitLoops,
+    Certificates,
+    Files,
+    Jobs,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Timeout,
+    Version,
+)
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
 from rdma_robust.cli.help import (
     CHECK_HELP,
@@ -58,52 +69,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-
-
-def _seconds(value: float) -> float:
-    if math.isnan(value) or value < 0:
-        raise typer.BadParameter("a number of seconds, 0 or more, is needed")
-    return value
-
-
-Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", callback=_seconds, help="Time limit per program; 0 for none.", show_default="300")
-]
-MaxStates = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
-]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
-        "of the machine.",
-        show_default=False,
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Decide N programs at a time. Default: one per processor.",
-        show_default=False,
-    ),
-]
-OrderedReads = Annotated[
-    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
-]
-Certificates = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
-]
-AwaitLoops = Annotated[
-    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
-]
-Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)

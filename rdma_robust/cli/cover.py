@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import shutil
-import sys
 import time
 from collections.abc import Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from rdma_robust import TOOL
+from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
 from rdma_robust.cli.cover_net import CoverAnswer, CoverOptions, answer_net, lost_net, overdue
 from rdma_robust.cli.formats import Format
-from rdma_robust.cli.inputs import Item, Missing, Source, loaded
+from rdma_robust.cli.inputs import Item, Missing, loaded
 from rdma_robust.cli.limits import processors
 from rdma_robust.cli.messages import warn
-from rdma_robust.cli.meter import Meter, wanted
+from rdma_robust.cli.meter import Meter
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.pool import Work, can_fork, in_processes
-from rdma_robust.cli.stop import Stopped, released
 from rdma_robust.errors import UsageError
 from rdma_robust.reports import cover_report, json_report
-from rdma_robust.reports.escape import printable
+from rdma_robust.reports.cover_result import CoverRecord
 from rdma_robust.reports.exits import Exit
 
 
@@ -42,26 +38,13 @@ class CoverRequest:
     quiet: bool = False
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Run:
-    """The state of a batch: answers by number, and how many are reported."""
+    """Where and how to report."""
 
     request: CoverRequest
     out: Output
     text: cover_report.CoverText
-    answers: dict[int, CoverAnswer] = field(default_factory=dict)
-    reported: int = 0
-
-    def report_ready(self) -> None:
-        """Report the answers that are next in order."""
-        while self.reported in self.answers:
-            self.report(self.answers[self.reported])
-            self.reported += 1
-
-    def report_rest(self) -> None:
-        """Report the answers that waited for one which will not come."""
-        for number in sorted(n for n in self.answers if n >= self.reported):
-            self.report(self.answers[number])
 
     def report(self, answer: CoverAnswer) -> None:
         request, record = self.request, answer.record
@@ -74,15 +57,10 @@ class _Run:
             for line in self.text.rows(record) if counts or not request.quiet else ():
                 self.out.line(line)
 
-    def end(self, started: float, stopped: Exit | None) -> Exit:
+    def end(self, records: list[CoverRecord], spent: float, stopped: Exit | None) -> Exit:
         request = self.request
-        records = [self.answers[n].record for n in sorted(self.answers)]
         summary = cover_report.summarise(
-            records,
-            requested=len(request.items),
-            expect=request.expect,
-            time_s=time.monotonic() - started,
-            stopped=stopped,
+            records, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped
         )
         if request.format == "text":
             self.out.line(self.text.totals(summary))
@@ -102,24 +80,13 @@ def run_cover(request: CoverRequest) -> Exit:
     names = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
     if request.options.engine not in names:
         raise UsageError(f"--engine: there is no engine {request.options.engine!r}; the engines are {', '.join(names)}")
-    _protect_inputs(request)
-    stopped: Exit | None = None
+    protect_inputs(request.path, request.items, "net")
     with output(request.path) as out:
         run = _Run(request, out, _text(request))
         if request.format == "text" and not request.quiet:
             out.line(run.text.header())
-        meter = Meter(len(request.items), wanted(request.quiet))
-        try:
-            with meter.running(), closing(_answers(request, meter)) as answers:
-                for number, answer in answers:
-                    run.answers[number] = answer
-                    meter.printing(run.report_ready)
-                    meter.done(len(run.answers))
-        except Stopped as stop:
-            stopped = stop.exit
-            released()
-            run.report_rest()
-        return run.end(started, stopped)
+        answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
+        return run.end([answer.record for answer in answers], time.monotonic() - started, stopped)
 
 
 def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverAnswer]]:
@@ -145,16 +112,4 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
 
 def _text(request: CoverRequest) -> cover_report.CoverText:
     explain = request.explain if request.explain is not None else len(request.items) == 1
-    terminal = request.path is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
-    return cover_report.CoverText([item.name for item in request.items], request.expect, explain, width)
-
-
-def _protect_inputs(request: CoverRequest) -> None:
-    """Refuse to write the report over one of the nets."""
-    if request.path is None:
-        return
-    report = os.path.realpath(request.path)
-    for item in request.items:
-        if isinstance(item, Source) and item.path is not None and os.path.realpath(item.path) == report:
-            raise UsageError(f"--output {printable(request.path)} is one of the nets")
+    return cover_report.CoverText([item.name for item in request.items], request.expect, explain, text_width(request.path))

@@ -22,7 +22,6 @@ from rdma_robust.reports.exits import Exit
 
 if TYPE_CHECKING:
     from rdma_robust.explain.model import Explanation
-    from rdma_robust.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def _protect(request: ExplainRequest, item: Source) -> None:
 
 def _explain(item: Source, request: ExplainRequest) -> Explanation:
     """Return the explanation of the program in `item`; where something stops the search from outside, of what is known."""
-    from rdma_robust.explain.build import explanation  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.explain.build import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.language.load import load_program  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
@@ -90,23 +89,15 @@ def _explain(item: Source, request: ExplainRequest) -> Explanation:
         with alarm(options, False):
             outcome = check_program(program, options)
     except OutOfTime:
-        outcome = _undecided(program, options, f"reached the time limit of {options.timeout:g} s")
+        outcome = undecided(program, options, f"reached the time limit of {options.timeout:g} s")
     except MemoryError:
-        outcome = _undecided(program, options, "out of memory")
+        outcome = undecided(program, options, "out of memory")
     except SizeLimitError as error:
-        outcome = _undecided(program, options, str(error))
+        outcome = undecided(program, options, str(error))
     left = options
     if options.timeout is not None:
         left = replace(options, timeout=max(0.0, options.timeout - (time.monotonic() - started)))
     return explanation(outcome, left, final_state_limit=request.final_states)
-
-
-def _undecided(program: object, options: CheckOptions, reason: str) -> Outcome:
-    from rdma_robust.language.cfg import Program  # noqa: PLC0415 - loaded by then
-    from rdma_robust.outcome import Counts, Outcome, Verdict  # noqa: PLC0415
-
-    assert isinstance(program, Program)
-    return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
 
 
 def _written(explained: Explanation, request: ExplainRequest) -> str:

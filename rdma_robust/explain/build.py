@@ -11,8 +11,9 @@ from rdma_robust.explain.pairs import explained_pairs
 from rdma_robust.explain.schedule import machine_run
 from rdma_robust.explain.story import headline, paragraphs
 from rdma_robust.explain.timeline import timeline
+from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.reports.wording import Words
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.values import is_loop_free
@@ -36,7 +37,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
     if witness is not None:
         run = timeline(program, witness, machine_run(program, witness, options.ordered_reads))
         drawn = graph(program, witness, options.ordered_reads)
-    pairs = explained_pairs(outcome, options)
+    pairs, complete = explained_pairs(outcome, options)
     finals = _finals(outcome, options, final_state_limit)
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
@@ -47,7 +48,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         verdict=WORDS[outcome.verdict],
         reason=outcome.reason,
         headline=headline(outcome),
-        paragraphs=paragraphs(outcome, run, finals, pairs),
+        paragraphs=paragraphs(outcome, run, finals, pairs, complete),
         ordered_reads=options.ordered_reads,
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
@@ -66,7 +67,13 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         graph=drawn,
         final_states=finals,
         pairs=pairs,
+        pairs_complete=complete,
     )
+
+
+def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
+    """Return the outcome of a search that was stopped from outside, so that what is known can be told."""
+    return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
 
 
 def _finals(outcome: Outcome, options: CheckOptions, limit: int) -> FinalStates:

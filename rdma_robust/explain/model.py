@@ -13,6 +13,7 @@ LaneKind = Literal["cpu", "nic"]
 StepKind = Literal["access", "post", "read", "send", "write", "fence", "poll"]
 Relation = Literal["po", "rf", "mo", "rb", "pf", "nfo", "oppo"]
 Why = Literal["no-race", "no-cycle", "filter", "search", "cycle", "open"]
+Keeping = Literal["together", "each", "some"]
 Change = Literal["new", "none", "unknown", "not-asked"]
 OperationKind = Literal["put", "get", "rfence"]
 
@@ -166,8 +167,9 @@ class Keeper:
 class Pair:
     """Two accesses of one thread in program order, the order of which the hardware by itself would not keep.
 
-    With `kept_by` it is kept all the same: never does `later` take effect before `earlier`. `alone` tells that without any
-    one of these keepers the order is lost; otherwise they overlap, and only without all of them is it lost.
+    With `kept_by` it is kept all the same: never does `later` take effect before `earlier`. `keeping` is `together` if
+    without any one of these keepers the order is lost, `each` if it is lost only without all of them, `some` if it took too
+    long to know which of them matter.
     Without `kept_by` the two may take effect the other way round, and `why` is the reason that no cycle closes through
     them: `no-race` and `no-cycle` are facts about the text of the program, `filter` and `search` say what excluded it.
     If the verdict is not `robust`, `cycle` says that the counterexample reorders them, `open` that nothing is known.
@@ -177,7 +179,7 @@ class Pair:
     earlier: Access
     later: Access
     kept_by: tuple[Keeper, ...]
-    alone: bool
+    keeping: Keeping | None
     why: Why | None
     reason: str
 
@@ -236,3 +238,4 @@ class Explanation:
     graph: Graph | None
     final_states: FinalStates
     pairs: tuple[Pair, ...]
+    pairs_complete: bool

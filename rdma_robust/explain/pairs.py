@@ -11,123 +11,64 @@ it has only once a poll or fence is taken away is kept by that poll or fence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rdma_robust.explain.model import Access, Keeper, Pair, Why
+from rdma_robust.explain.model import Access, Keeper, Keeping, Pair, Why
+from rdma_robust.explain.orders import Place, ThreadOrders, Work, place
 from rdma_robust.language.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.reports.wording import Words
-from rdma_robust.robustness.critical import CriticalCycles, Relaxation
+from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.instrument import Frame, conflicts, writes
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.trace import Event, EventType
 
-KEEPERS = (EventType.P, EventType.NF)
-
-Place = tuple[int, int, str, str]
-"""An access as the reader sees it: where its statement stands, CPU or the NIC's event type, and the cell."""
+MOST_PAIRS = 5_000
+"""Pairs that are listed at most."""
 
 
-def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[Pair, ...]:
-    """Return every pair of accesses of a thread whose order the hardware alone does not keep, in program order."""
+def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[tuple[Pair, ...], bool]:
+    """Return the pairs of accesses of a thread whose order the hardware alone does not keep, in program order, and whether
+    these are all: at most `MOST_PAIRS` are."""
     frame = Frame.of(outcome.program, options.ordered_reads)
     proofs = Proofs(frame)
     words = Words(outcome.program)
     closed = _reordered(outcome.witness)
     found: list[Pair] = []
+    work = Work()
     for graph in frame.graphs:
-        orders = ThreadOrders(graph, options.ordered_reads)
-        for (one, other), instances in orders.candidates.items():
-            first, second = (graph.edges[i] for i in instances[0])
-            reordered = [(a, b) for a, b in instances if b in orders.overtaking(frozenset())[a]]
-            kept_by, alone = ((), False) if reordered else orders.keepers(instances)
-            edges = [(graph.edges[a], graph.edges[b]) for a, b in reordered]
-            why, reason = proofs.why(edges, outcome) if edges else (None, "")
-            if (one, other) in closed:
-                why, reason = "cycle", "the counterexample reorders them and closes a cycle"
-            pair = Pair(
-                thread=graph.name,
-                earlier=_access(words, first, one),
-                later=_access(words, second, other),
-                kept_by=tuple(_keeper(words, graph, s) for s in kept_by),
-                alone=alone,
-                why=why,
-                reason=reason or kept_reason(words, [graph.edges[min(s)] for s in kept_by], alone),
-            )
+        orders = ThreadOrders(graph, options.ordered_reads, work)
+        for places, instances in orders.candidates.items():
+            if len(found) == MOST_PAIRS:
+                return tuple(found), False
+            pair = _bare(words, orders, instances)
+            reordered = [(graph.edges[a], graph.edges[b]) for a, b in instances if b in orders.overtaking(a)]
+            if places in closed:
+                pair = replace(pair, why="cycle", reason="the counterexample reorders them and closes a cycle")
+            elif reordered:
+                why, reason = proofs.why(reordered, outcome)
+                pair = replace(pair, why=why, reason=reason)
+            else:
+                kept_by, keeping = orders.keepers(instances)
+                reason = kept_reason(words, [graph.edges[min(s)] for s in kept_by], keeping)
+                keepers = tuple(_keeper(words, graph, s) for s in kept_by)
+                pair = replace(pair, kept_by=keepers, keeping=keeping, reason=reason)
             found.append(pair)
-    return tuple(found)
+    return tuple(found), True
+
+
+def _bare(words: Words, orders: ThreadOrders, instances: list[tuple[int, int]]) -> Pair:
+    """Return a pair of accesses about which nothing is said yet."""
+    first, second = (orders.graph.edges[i] for i in instances[0])
+    return Pair(orders.graph.name, _access(words, first), _access(words, second), (), None, None, "")
 
 
 def _reordered(witness: Witness | None) -> set[tuple[Place, Place]]:
     relaxed = () if witness is None else witness.relaxed
-    return {(_place(a), _place(b)) for a, b in relaxed}
-
-
-@dataclass(frozen=True)
-class ThreadOrders:
-    """The orders of one thread's accesses, with all polls and fences or without some of them."""
-
-    graph: EventGraph
-    ordered_reads: bool
-
-    @cached_property
-    def statements(self) -> tuple[frozenset[int], ...]:
-        """The polls and fences: for each statement its edges, by number."""
-        found: dict[tuple[int, int], set[int]] = {}
-        for i, edge in enumerate(self.graph.edges):
-            if edge.type in KEEPERS:
-                found.setdefault((edge.step.span.start, edge.step.span.end), set()).add(i)
-        return tuple(frozenset(found[place]) for place in sorted(found))
-
-    @cached_property
-    def candidates(self) -> dict[tuple[Place, Place], list[tuple[int, int]]]:
-        """The pairs of places that may be reordered once all polls and fences are gone, with their edges."""
-        found: dict[tuple[Place, Place], list[tuple[int, int]]] = {}
-        everything: frozenset[int] = frozenset().union(*self.statements)
-        for a, later in self.overtaking(everything).items():
-            for b in sorted(later):
-                found.setdefault((_place(self.graph.edges[a]), _place(self.graph.edges[b])), []).append((a, b))
-        return {places: found[places] for places in sorted(found)}
-
-    def overtaking(self, gone: frozenset[int]) -> dict[int, frozenset[int]]:
-        """Return which accesses may overtake which earlier one if the polls and fences in `gone` were not there."""
-        if gone not in self._found:
-            erased = [_erased(e) if i in gone else e for i, e in enumerate(self.graph.edges)]
-            numbers = {id(e): i for i, e in enumerate(erased)}
-            relaxation = Relaxation(replace(self.graph, edges=tuple(erased)), self.ordered_reads)
-            self._found[gone] = {
-                i: frozenset(numbers[id(b)] for b in relaxation.overtaking(e) if _shown(b))
-                for i, e in enumerate(erased)
-                if _shown(e) and e.type not in CPU_TYPES
-            }
-        return self._found[gone]
-
-    @cached_property
-    def _found(self) -> dict[frozenset[int], dict[int, frozenset[int]]]:
-        return {}
-
-    def keepers(self, instances: list[tuple[int, int]]) -> tuple[tuple[frozenset[int], ...], bool]:
-        """Return the polls and fences without any one of which the order is lost; if there are none, a smallest set
-        without all of which it is lost, and False."""
-
-        def lost(gone: Iterable[frozenset[int]]) -> bool:
-            after = self.overtaking(frozenset().union(*gone))
-            return any(b in after[a] for a, b in instances)
-
-        remote = self.graph.edges[instances[0][0]].remote
-        mine = [s for s in self.statements if self.graph.edges[min(s)].remote == remote]
-        single = tuple(s for s in mine if lost([s]))
-        if single:
-            return single, True
-        needed = mine
-        for statement in mine:
-            fewer = [s for s in needed if s != statement]
-            needed = fewer if lost(fewer) else needed
-        return tuple(needed), False
+    return {(place(a), place(b)) for a, b in relaxed}
 
 
 @dataclass(frozen=True)
@@ -201,13 +142,15 @@ class Proofs:
         return False
 
 
-def kept_reason(words: Words, keepers: list[EventEdge], alone: bool) -> str:
+def kept_reason(words: Words, keepers: list[EventEdge], keeping: Keeping) -> str:
     """Return which polls and fences keep an order, as a clause."""
     named = [f"`{_statement(words, e.step)}` (line {e.step.span.line})" for e in keepers]
+    if keeping == "some":
+        return f"polls or fences of the queue pair to {keepers[0].remote} keep the order"
     if len(named) == 1:
         return f"{named[0]} keeps the order"
     joined = f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"{joined} keep the order {'together' if alone else 'each by itself'}"
+    return f"{joined} keep the order {'together' if keeping == 'together' else 'each by itself'}"
 
 
 def _statement(words: Words, step: Step) -> str:
@@ -218,34 +161,13 @@ def _event(kind: EventType, cell: Cell | None, thread: int, remote: str | None, 
     return Event(-1, kind, thread, -1, remote, cell, step=step)
 
 
-def _access(words: Words, edge: EventEdge, place: Place) -> Access:
+def _access(words: Words, edge: EventEdge) -> Access:
     assert edge.type is not None
     event = _event(edge.type, edge.cell, edge.thread, edge.remote, edge.step)
     span = edge.step.span
-    return Access(place[2], str(edge.cell), span.line, span.column, words.statement(event), words.noun(event))
+    return Access(place(edge)[2], str(edge.cell), span.line, span.column, words.statement(event), words.noun(event))
 
 
 def _keeper(words: Words, graph: EventGraph, statement: frozenset[int]) -> Keeper:
     step = graph.edges[min(statement)].step
     return Keeper(step.span.line, step.span.column, _statement(words, step))
-
-
-def _place(edge: EventEdge | Event) -> Place:
-    assert edge.type is not None and edge.step is not None
-    kind = "CPU" if edge.type in CPU_TYPES else edge.type.value
-    return edge.step.span.start, edge.step.span.end, kind, str(edge.cell)
-
-
-def _shown(edge: EventEdge) -> bool:
-    """Whether the edge is an access that others could see: not one of a constant that a put carries."""
-    return edge.cell is not None and not edge.cell.hidden
-
-
-def _erased(edge: EventEdge) -> EventEdge:
-    return replace(edge, type=None, remote=None)
-
-
-def places(found: Iterable[Pair]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of the earlier and the later access of every pair."""
-    for pair in found:
-        yield pair.earlier.line, pair.later.line

@@ -68,12 +68,14 @@ def headline(outcome: Outcome) -> str:
             return f"Nobody knows whether {name} is robust: a limit was reached."
 
 
-def paragraphs(outcome: Outcome, run: Timeline | None, finals: FinalStates, pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """Return the paragraphs of the explanation, without markup; code is in backquotes."""
+def paragraphs(
+    outcome: Outcome, run: Timeline | None, finals: FinalStates, pairs: Sequence[Pair], complete: bool
+) -> tuple[str, ...]:
+    """Return the paragraphs of the explanation, without markup; code is in backquotes. `complete` if `pairs` are all."""
     if outcome.witness is not None and run is not None:
         found = [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
     else:
-        found = [_decided(outcome), orders(pairs)]
+        found = [_decided(outcome), orders(pairs, complete)]
     found.append(finals_text(finals))
     if outcome.spin_only:
         found.append(SPIN_ONLY)
@@ -143,7 +145,7 @@ def finals_text(finals: FinalStates) -> str:
             return ""
 
 
-def orders(pairs: Sequence[Pair]) -> str:
+def orders(pairs: Sequence[Pair], complete: bool) -> str:
     """Return in one paragraph how many pairs could be reordered, and what becomes of them."""
     if not pairs:
         return "The hardware keeps the program order of all accesses here: no two of one thread can be reordered."
@@ -153,8 +155,12 @@ def orders(pairs: Sequence[Pair]) -> str:
         if number:
             which = "all" if number == len(pairs) > 1 else f"{number:,}"
             parts.append(f"{which} {one if number == 1 else several}")
+    told = "; ".join(parts)
+    if not complete:
+        many = f"more than {len(pairs):,} pairs of accesses"
+        return f"Without polls and fences the hardware could reorder {many}. Of those listed {told}."
     return (
-        f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {'; '.join(parts)}. "
+        f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {told}. "
         "Every other pair of accesses of one thread takes effect in program order."
     )
 
@@ -181,7 +187,8 @@ def _decided(outcome: Outcome) -> str:
     counts = outcome.counts
     classes = f"{counts.pivots:,} class{'' if counts.pivots == 1 else 'es'} of last events"
     if outcome.verdict is Verdict.UNKNOWN:
-        return f"Undecided: {outcome.reason}. The search had begun with {classes}."
+        begun = f" The search had begun with {classes}." if counts.pivots else ""
+        return f"Undecided: {outcome.reason}.{begun}"
     if "without a search" in outcome.reason:
         return "Proved without a search: no access can be the last event of a violation (the static filter)."
     searched = f"{count(counts.states, 'state')}, all that there are"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rdma_robust.explain.model import Explanation, FinalStates, LineMark
+from rdma_robust.explain.model import Explanation, FinalStates, LineMark, Pair
 from rdma_robust.reports.explanation_page import SCRIPT, SOURCE_STYLE, STYLE
 from rdma_robust.reports.explanation_svg import graph_svg
 from rdma_robust.reports.explanation_timeline import timeline_svg
@@ -29,16 +29,16 @@ RELATIONS = {
     "nfo": "order of the card's reads and write buffers",
 }
 WHY = {
-    "kept": "kept by a poll or fence",
-    "no-race": "nobody races on it",
-    "no-cycle": "no way back",
-    "filter": "static filter",
-    "search": "search",
-    "cycle": "closes a cycle",
-    "open": "open",
+    "cycle": "the counterexample reorders them",
+    "open": "may close a cycle, not known",
+    "search": "may be reordered: the search closed no cycle",
+    "filter": "may be reordered: excluded by the static filter",
+    "no-cycle": "may be reordered: no conflicts lead back",
+    "no-race": "may be reordered: nobody races on one of the two",
+    "kept": "kept in order by polls and fences",
 }
 MOST_SHOWN = 12
-"""Pairs that are shown at once where the program is not robust, and something else is more to the point."""
+"""Pairs of one kind that are shown without being asked for."""
 
 SECURITY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -154,27 +154,31 @@ def _finals(finals: FinalStates) -> str:
 
 
 def _pairs(explanation: Explanation) -> str:
+    """Return the pairs as tables, one for each reason; long ones are folded."""
     pairs = explanation.pairs
-    why = "Why no cycle closes" if explanation.verdict == "robust" else "What is known"
     if not pairs:
         return "<p>Nothing: the hardware keeps the program order of all accesses of this program.</p>"
+    told = "Pairs of accesses in program order that the hardware alone does not keep in order. All others it keeps."
+    if not explanation.pairs_complete:
+        told = f"The first {len(pairs):,} pairs of accesses that the hardware alone does not keep in program order."
+    groups = {why: [p for p in pairs if (p.why or "kept") == why] for why in WHY}
+    return f"<p>{told}</p>" + "".join(_group(why, group) for why, group in groups.items() if group)
+
+
+def _group(why: str, pairs: list[Pair]) -> str:
     rows = "".join(
         f"<tr><td>{text_of(p.thread)}</td><td>{prose(p.earlier.text)}</td><td>{prose(p.later.text)}</td>"
-        f'<td><b class="why {p.why or "kept"}">{WHY[p.why or "kept"]}</b> {prose(p.reason)}</td></tr>\n'
+        f"<td>{prose(p.reason)}</td></tr>\n"
         for p in pairs
     )
-    table = (
-        '<div class="scroll" tabindex="0" role="region" aria-label="pairs"><table class="pairs"><thead><tr>'
-        '<th scope="col">Thread</th><th scope="col">Earlier</th><th scope="col">Later</th>'
-        f'<th scope="col">{why}</th></tr></thead>'
-        f"<tbody>\n{rows}</tbody></table></div>"
+    return (
+        f'<details{" open" if len(pairs) <= MOST_SHOWN else ""}><summary><b class="why {why}">{WHY[why]}</b> '
+        f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'}</summary>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{WHY[why]}"><table class="pairs"><thead><tr>'
+        '<th scope="col">Thread</th><th scope="col">Earlier</th><th scope="col">Later</th><th scope="col">Why</th>'
+        "</tr></thead>"
+        f"<tbody>\n{rows}</tbody></table></div></details>\n"
     )
-    told = (
-        "<p>Pairs of accesses in program order that the hardware does not keep in order by itself. All others it keeps.</p>"
-    )
-    if explanation.verdict == "robust" or len(pairs) <= MOST_SHOWN:
-        return told + table
-    return f"{told}<details><summary>{len(pairs)} pairs</summary>{table}</details>"
 
 
 def _details(explanation: Explanation, version: str) -> str:

@@ -22,4 +22,16 @@ def explanation_object(explanation: Explanation, tool: Mapping[str, object]) -> 
         "tool": dict(tool),
         "exit_code": int(EXITS[explanation.verdict]),
     }
-    return head | dataclasses.asdict(explanation) | {"file": valid_unicode(explanation.file)}
+    return head | {name: _valid(value) for name, value in dataclasses.asdict(explanation).items()}
+
+
+def _valid(value: object) -> object:
+    """Return `value` with the texts in it made valid Unicode: the name of a file need not be."""
+    match value:
+        case str():
+            return valid_unicode(value)
+        case dict():
+            return {name: _valid(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_valid(each) for each in value]
+    return value

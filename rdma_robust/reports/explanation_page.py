@@ -46,10 +46,12 @@ th,td{{text-align:left;padding:6px 14px 6px 6px;border-bottom:1px solid var(--rr
 thead th{{font-weight:600;color:var(--rr-muted)}}
 .pairs td:first-child{{white-space:nowrap}}.pairs{{min-width:760px;width:100%}}
 .telling{{background:var(--rr-cycle-bg)}}.telling th,.telling td{{font-weight:700;color:var(--rr-cycle)}}
-.why{{display:inline-block;font-size:12px;padding:0 8px;border-radius:99px;background:var(--rr-ok-bg);color:var(--rr-ok)}}
+.why{{display:inline-block;font-size:13px;padding:1px 10px;margin-right:8px;
+ border-radius:99px;background:var(--rr-ok-bg);color:var(--rr-ok)}}
 .why.cycle{{background:var(--rr-cycle-bg);color:var(--rr-cycle)}}
 .why.open{{background:var(--rr-warn-bg);color:var(--rr-warn)}}
-summary{{cursor:pointer;margin-bottom:10px;width:max-content}}
+details{{margin:0 0 14px}}summary{{cursor:pointer;margin-bottom:8px;width:max-content;max-width:100%}}
+.why{{font-weight:600}}
 dl{{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0;font-size:14px}}
 dt{{color:var(--rr-muted)}}dd{{margin:0;overflow-wrap:anywhere}}
 .skip{{position:absolute;left:-9999px}}.skip:focus{{left:8px;top:8px;background:var(--rr-bg);padding:6px 10px}}

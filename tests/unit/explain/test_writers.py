@@ -153,7 +153,7 @@ def test_json_follows_its_schema(name: str) -> None:
 
 
 def test_json_of_hostile_names_can_be_encoded() -> None:
-    value = explanation_object(replace(hostile(), headline="", paragraphs=(), reason="", program=""), TOOL)
+    value = explanation_object(hostile(), TOOL)
     json.dumps(value, ensure_ascii=False).encode("utf-8")
 
 

@@ -1,0 +1,54 @@
+"""Arguments and options that several commands have, as types of parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+
+def _seconds(value: float) -> float:
+    if math.isnan(value) or value < 0:
+        raise typer.BadParameter("a number of seconds, 0 or more, is needed")
+    return value
+
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", callback=_seconds, help="Time limit per program; 0 for none.", show_default="300")
+]
+MaxStates = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
+]
+Memory = Annotated[
+    int | None,
+    typer.Option(
+        metavar="MIB",
+        min=0,
+        help="Memory limit per program; 0 for none. Default: 4096, or less so that all jobs take at most three quarters "
+        "of the machine.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Decide N programs at a time. Default: one per processor.",
+        show_default=False,
+    ),
+]
+OrderedReads = Annotated[
+    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
+]
+Certificates = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
+]
+AwaitLoops = Annotated[
+    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+]
+Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]

@@ -1,0 +1,67 @@
+"""What the commands that decide many files share: answers reported in order as they come, and the report's place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.meter import Meter, wanted
+from rdma_robust.cli.stop import Stopped, released
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.escape import printable
+from rdma_robust.reports.exits import Exit
+
+Answer = TypeVar("Answer")
+
+
+def report_in_order(
+    answers: Callable[[Meter], Generator[tuple[int, Answer]]], total: int, report: Callable[[Answer], None], *, quiet: bool
+) -> tuple[list[Answer], Exit | None]:
+    """Report numbered answers in the order of their numbers, as soon as all before are there, and show a meter meanwhile.
+
+    Returns them in this order; when stopped by a signal those there are, all reported, and the exit code it means.
+    """
+    found: dict[int, Answer] = {}
+    reported = 0
+
+    def report_ready() -> None:
+        nonlocal reported
+        while reported in found:
+            report(found[reported])
+            reported += 1
+
+    stopped: Exit | None = None
+    meter = Meter(total, wanted(quiet))
+    try:
+        with meter.running(), closing(answers(meter)) as coming:
+            for number, answer in coming:
+                found[number] = answer
+                meter.printing(report_ready)
+                meter.done(len(found))
+    except Stopped as stop:
+        stopped = stop.exit
+        released()
+        for number in sorted(n for n in found if n >= reported):
+            report(found[number])
+    return [found[number] for number in sorted(found)], stopped
+
+
+def text_width(path: str | None) -> int:
+    """Return the width of a text report to this file (None: standard output)."""
+    terminal = path is None and sys.stdout.isatty()
+    return shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
+
+
+def protect_inputs(path: str | None, items: Sequence[Item], noun: str) -> None:
+    """Refuse to write the report to `path` if that is one of the inputs, called `noun`s. Raises UsageError."""
+    if path is None:
+        return
+    report = os.path.realpath(path)
+    for item in items:
+        if isinstance(item, Source) and item.path is not None and os.path.realpath(item.path) == report:
+            raise UsageError(f"--output {printable(path)} is one of the {noun}s")
