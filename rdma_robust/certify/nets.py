@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject
-from rdma_robust.certify.runs import Firing, compressed, effect_of, read_firings, show_firings
-from rdma_robust.vass.net import DownwardInvariant, Invariant, LinearInvariant, Net, UpwardInvariant, Vector
+from rdma_robust.certify.runs import Firing, Loop, compressed, effect_of, read_firings, show_firings
+from rdma_robust.vass import net as net_data
+from rdma_robust.vass.net import DownwardInvariant, Invariant, LinearInvariant, Net, NetTransition, UpwardInvariant, Vector
 
 JsonObject = dict[str, object]
 Number = TypeVar("Number")
@@ -20,13 +22,20 @@ Limit = Mapping[int, int | None]
 """An omega-marking by place: None is omega, any number; 0 where there is none."""
 
 
-def run_evidence(net: Net, start: Sequence[int], firings: Sequence[Firing], target: int) -> JsonObject:
+def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
     """Return the evidence for UNSAFE; places are given by name, transitions and targets by number from 0."""
     return {
         "start": {net.places[p]: tokens for p, tokens in enumerate(start) if tokens},
-        "firing": show_firings(compressed(firings)),
+        "firing": show_firings(compressed([_firing(f) for f in firings])),
         "target": target,
     }
+
+
+def _firing(firing: net_data.Firing) -> Firing:
+    if not isinstance(firing, net_data.Loop):
+        return firing
+    body = tuple(t if times == 1 else Loop(times, (t,)) for t, times in firing.body)
+    return body[0] if firing.times == 1 and len(body) == 1 else Loop(firing.times, body)
 
 
 def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
@@ -48,13 +57,17 @@ def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
                 "common": {net.places[p]: first[p] for p in same if first[p] != 0},
                 "limits": [{net.places[p]: limit[p] for p in rest if limit[p] != 0} for limit in limits],
             }
-        case UpwardInvariant(basis, weights, bounds, marked):
-            return {
-                "invariant": "upward",
-                "marked": places(marked),
-                "basis": [named(b) for b in basis],
-                "bounds": [{"weights": named(w), "most": most} for w, most in zip(weights, bounds, strict=True)],
-            }
+        case UpwardInvariant(basis, weights, bounds, marked, scope, traps, shares):
+            rows = [{"weights": named(w), "most": most} for w, most in zip(weights, bounds, strict=True)]
+            evidence: JsonObject = {"invariant": "upward", "marked": places(marked), "basis": [named(b) for b in basis]}
+            if not traps:
+                return evidence | {"bounds": rows}
+            known = [row | {"traps": list(map(list, share))} for row, share in zip(rows, shares, strict=True)]
+            return (
+                evidence
+                | {"invariant": "upward-with-traps", "scope": places(scope)}
+                | {"traps": [places(trap) for trap in traps], "bounds": known}
+            )
         case LinearInvariant(marked, weights):
             return {"invariant": "linear", "marked": places(marked), "weights": [named(w) for w in weights]}
         case _:
@@ -132,14 +145,73 @@ def _check_upward(net: Net, evidence: object) -> str:
     found = members(evidence, "`evidence`", ("invariant", "marked", "basis", "bounds"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
-    basis = array(found["basis"], "`evidence.basis`", lambda item, at: read.vector(item, at, natural))
-    basis = [{p: n for p, n in b.items() if n} for b in basis]
     bounds = array(found["bounds"], "`evidence.bounds`", lambda item, at: _bound(read, item, at))
     for weights, most in bounds:
         _check_never_increased(net, marked, weights)
-        top = _top(net, weights)
-        if top is None or top > most:
-            reject("an initial marking exceeds a bound of the invariant")
+        _check_initially(net, weights, most)
+    return _check_never_entered(net, marked, bounds, read.basis(found["basis"]))
+
+
+def _check_traps(net: Net, evidence: object) -> str:
+    """As `upward`, about the net restricted to a scope of places, with bounds that rest on traps as well.
+
+    Forgetting all other places only adds runs. A transition that then adds to no place only makes less enabled and less
+    covered, so what can be covered can be covered without it. A trap keeps a token once it has one; so if the sum with the
+    weights, and `times` for each place of each named trap, never increases, the weights alone have at most what the whole
+    sum has initially, less one token of each trap, `times` each.
+    """
+    found = members(evidence, "`evidence`", ("invariant", "marked", "basis", "scope", "traps", "bounds"))
+    read = _Reader(net)
+    marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
+    scope = read.places(found["scope"], "`evidence.scope`")
+    part = _restricted(net, marked, scope)
+    read = _Reader(net, scope)
+    traps = array(found["traps"], "`evidence.traps`", read.places)
+    for i, trap in enumerate(traps):
+        if all(most == 0 for p, most in enumerate(net.most) if p in trap):
+            reject(f"trap {i} is not marked initially")
+        for t in part.transitions:
+            if any(n < 0 and p in trap for p, n in t.delta) and not _leaves(t, trap):
+                reject(f"trap {i} is none: {t.name} may empty it")
+    bounds = []
+    for weights, most, shares in array(found["bounds"], "`evidence.bounds`", lambda item, at: _trap_bound(read, item, at)):
+        total = dict(weights)
+        for number, times in shares:
+            if number >= len(traps):
+                reject(f"`evidence.bounds` names trap {number}, and there are {len(traps)}")
+            for p in traps[number]:
+                total[p] = total.get(p, 0) + times
+        _check_never_increased(part, marked, total)
+        _check_initially(net, total, most + sum(times for _, times in shares))
+        bounds.append((weights, most))
+    return _check_never_entered(part, marked, bounds, read.basis(found["basis"]))
+
+
+def _restricted(net: Net, marked: frozenset[int], scope: frozenset[int]) -> Net:
+    """The net of which nothing but the places of `scope` is known, without transitions that never fire or never help."""
+
+    def known(vector: Vector) -> Vector:
+        return tuple((p, n) for p, n in vector if p in scope)
+
+    transitions = tuple(
+        replace(t, guard=known(t.guard), delta=known(t.delta))
+        for t in net.transitions
+        if all(p in marked for p, _ in t.guard) and any(n > 0 and p in scope for p, n in t.delta)
+    )
+    targets = tuple(target if any(p not in marked for p, _ in target) else known(target) for target in net.targets)
+    return replace(net, transitions=transitions, targets=targets)
+
+
+def _leaves(transition: NetTransition, trap: frozenset[int]) -> bool:
+    """Whether some place of `trap` has a token after the transition whatever it had before."""
+    after = Counter(dict(transition.guard))
+    after.update(dict(transition.delta))
+    return any(n > 0 and p in trap for p, n in after.items())
+
+
+def _check_never_entered(
+    net: Net, marked: frozenset[int], bounds: Sequence[tuple[Sparse, int]], basis: Sequence[Sparse]
+) -> str:
     below = _Below(basis)
 
     def excluded(marking: Sparse) -> bool:
@@ -192,6 +264,7 @@ def _check_linear(net: Net, evidence: object) -> str:
 _KINDS: Mapping[str, Callable[[Net, object], str]] = {
     "downward": _check_downward,
     "upward": _check_upward,
+    "upward-with-traps": _check_traps,
     "linear": _check_linear,
 }
 
@@ -213,6 +286,12 @@ def _check_never_increased(net: Net, marked: frozenset[int], weights: Sparse) ->
             reject(f"{t.name} increases a weighted sum that must not increase")
 
 
+def _check_initially(net: Net, weights: Sparse, most: int) -> None:
+    top = _top(net, weights)
+    if top is None or top > most:
+        reject("an initial marking exceeds a bound of the invariant")
+
+
 def _top(net: Net, weights: Sparse) -> int | None:
     """The largest weighted sum of an initial marking, None if there is none; weights are not negative."""
     total = 0
@@ -229,6 +308,17 @@ def _bound(read: _Reader, value: object, where: str) -> tuple[Sparse, int]:
     return read.vector(item["weights"], f"{where}.weights", natural), integer(item["most"], f"{where}.most")
 
 
+def _trap_bound(read: _Reader, value: object, where: str) -> tuple[Sparse, int, list[tuple[int, int]]]:
+    item = members(value, where, ("weights", "most", "traps"))
+
+    def share(pair: object, at: str) -> tuple[int, int]:
+        numbers = array(pair, at, natural)
+        return (numbers[0], numbers[1]) if len(numbers) == 2 else reject(f"{at} has {len(numbers)} numbers, not 2")
+
+    weights = read.vector(item["weights"], f"{where}.weights", natural)
+    return weights, integer(item["most"], f"{where}.most"), array(item["traps"], f"{where}.traps", share)
+
+
 def _limit(value: object, where: str) -> int | None:
     return None if value is None else natural(value, where)
 
@@ -238,10 +328,10 @@ def _at_most(small: int | None, large: int | None) -> bool:
 
 
 class _Reader:
-    """Reads what is given by the names of places."""
+    """Reads what is given by the names of places, those of `scope` only if it is given."""
 
-    def __init__(self, net: Net) -> None:
-        self._place = {name: p for p, name in enumerate(net.places)}
+    def __init__(self, net: Net, scope: frozenset[int] | None = None) -> None:
+        self._place = {name: p for p, name in enumerate(net.places) if scope is None or p in scope}
 
     def vector(self, value: object, where: str, number: Callable[[object, str], Number]) -> dict[int, Number]:
         return {self._known(name, where): number(n, f"{where}[{name!r}]") for name, n in mapping(value, where).items()}
@@ -249,9 +339,13 @@ class _Reader:
     def places(self, value: object, where: str) -> frozenset[int]:
         return frozenset(array(value, where, self._known))
 
+    def basis(self, value: object) -> list[Sparse]:
+        rows = array(value, "`evidence.basis`", lambda item, at: self.vector(item, at, natural))
+        return [{p: n for p, n in row.items() if n} for row in rows]
+
     def _known(self, name: object, where: str) -> int:
         place = self._place.get(name) if isinstance(name, str) else None
-        return reject(f"{where}: the net has no place {name!r:.60}") if place is None else place
+        return reject(f"{where}: there is no place {name!r:.60}") if place is None else place
 
 
 class _Below:

@@ -102,9 +102,16 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
         return
     options = request.options
     if can_fork():
-        decide = partial(answer_net, options=options)
-        crew = Work(decide, partial(lost_net, options), partial(overdue, options), families=True)
-        yield from in_processes(work, crew, min(request.jobs or processors(), len(work)), meter.tick)
+        cores = request.jobs or processors()
+        jobs = min(cores, len(work))
+        crew = Work(
+            lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
+            partial(lost_net, options),
+            partial(overdue, options),
+            families=True,
+            watch=meter.search if wanted(request.quiet) else None,
+        )
+        yield from in_processes(work, crew, jobs, meter.tick)
         return
     for number, item in work:
         yield number, answer_net(item, options)

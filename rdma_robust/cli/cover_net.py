@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,13 @@ GRACE_S = 2.0
 """Added to the time limit before a process is ended from outside."""
 _MEMORY_GRACE = 1.1
 _MEMORY_GRACE_MIB = 32
+
+
+Progress = Callable[[int, int], None]
+
+
+def _ignore(_stored: int, _frontier: int) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +56,19 @@ class CoverAnswer:
     messages: tuple[str, ...] = ()
 
 
-def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
-    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, *, processes: int = 1) -> CoverAnswer:
+    """Return the answer for `item`, found by up to so many processes. Raises nothing but KeyboardInterrupt.
+
+    `progress` is told now and then how many elements are stored and left to expand.
+    """
+    decide = partial(_decide, options=options, progress=progress, processes=processes)
     started = time.monotonic()
     if isinstance(item, Missing):
         text = f"{printable(item.name)}: error: {item.reason}"
         return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
     messages: tuple[str, ...] = ()
     try:
-        record = _decide(read_source(item, any_bytes=True), item, options, started)
+        record = decide(read_source(item, any_bytes=True), item, started)
     except MemoryError:
         record = CoverRecord(item.name, "unknown", "out of memory")
     except Exception as error:
@@ -66,7 +78,9 @@ def answer_net(item: Item, options: CoverOptions) -> CoverAnswer:
     return CoverAnswer(replace(record, time_s=round(time.monotonic() - started, 6)), messages)
 
 
-def _decide(text: str, source: Source, options: CoverOptions, started: float) -> CoverRecord:
+def _decide(
+    text: str, source: Source, started: float, *, options: CoverOptions, progress: Progress, processes: int
+) -> CoverRecord:
     from rdma_robust.vass.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.vass.search import Limits  # noqa: PLC0415
     from rdma_robust.vass.spec_reader import read_spec  # noqa: PLC0415
@@ -74,7 +88,7 @@ def _decide(text: str, source: Source, options: CoverOptions, started: float) ->
     name = source.name
     net = read_spec(text, name)
     deadline = None if options.timeout is None else started + options.timeout
-    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine)
+    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine, progress, processes=processes)
     if (result.run is None) + (result.invariant is None) + (not result.cut) != 2:
         raise InternalError(f"the engine {result.engine} gave not exactly one of a run, an invariant and a limit")
     if source.certificate is not None:
@@ -114,7 +128,6 @@ def _cut(cut: str, options: CoverOptions) -> str:
         "time": f"reached the time limit of {options.timeout or 0:g} s",
         "states": f"reached the limit of {options.max_states} stored elements",
         "memory": f"reached the memory limit of {options.memory} MiB",
-        "run": "a target is coverable, but only by a run too long to be written down",
         "incomplete": f"the engine {options.engine} ended without an answer",
     }
     return limits.get(cut, f"the engine gave up: {cut}")

@@ -39,13 +39,23 @@ class Work(Generic[Reply]):
 
     `decide` answers an item, in its process. `lost` answers for an item by its name, why there is no other answer, whether
     that is a defect, and the seconds it took. `overdue` is asked now and then, with the process and the seconds since it
-    was given its item, for a reason to end it. With `families`, processes may start processes, which end with them.
+    was given its item, for a reason to end it. With `families`, processes may start processes, which end with them. With
+    `watch`, it is told now and then how far some item is, by what `decide` tells its second argument.
     """
 
-    decide: Callable[[Item], Reply]
+    decide: Callable[..., Reply]
     lost: Callable[[str, str, bool, float], Reply]
     overdue: Callable[[int, float], str] | None = None
     families: bool = False
+    watch: Callable[[int, int], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Far:
+    """How far an item is: stored states, and states left to expand."""
+
+    states: int
+    frontier: int
 
 
 def can_fork() -> bool:
@@ -80,7 +90,10 @@ def in_processes(items: Sequence[tuple[int, Item]], work: Work[Reply], jobs: int
             ready = wait([w.connection for w in team.workers], TICK_S)
             for worker in list(team.workers):
                 if worker.connection in ready:
-                    reply, reusable = worker.reply(work)
+                    answer = worker.reply(work)
+                    if answer is None:
+                        continue
+                    reply, reusable = answer
                 elif work.overdue and (why := work.overdue(worker.process.pid or 0, worker.seconds())):
                     reply, reusable = work.lost(worker.task[1].name, why, False, worker.seconds()), False
                 else:
@@ -109,12 +122,16 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.connection.send(task[1])
 
-    def reply(self, work: Work[Reply]) -> tuple[Reply, bool]:
-        """Return what the process has to say, and whether it can take another program."""
+    def reply(self, work: Work[Reply]) -> tuple[Reply, bool] | None:
+        """Return what the process has to say, and whether it can take another program; None while it is at work."""
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
             return work.lost(self.task[1].name, *self._death(), self.seconds()), False
+        if isinstance(message, _Far):
+            if work.watch is not None:
+                work.watch(message.states, message.frontier)
+            return None
         assert isinstance(message, tuple)
         reply, peak = message
         return reply, peak < RETIRE_KIB
@@ -186,11 +203,20 @@ def _work(connection: Connection[object, object], lifeline: tuple[int, int], wor
     threading.Thread(target=_follow, args=(lifeline[0], work.families), daemon=True).start()
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("500")  # when memory runs out, this process rather than the parent
+    told = 0.0
+
+    def tell(states: int, frontier: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > TICK_S:
+            told = time.monotonic()
+            connection.send(_Far(states, frontier))
+
+    more = () if work.watch is None else (tell,)
     with contextlib.suppress(EOFError, OSError):
         while True:
             item = connection.recv()
             assert isinstance(item, Source)
-            connection.send((work.decide(item), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+            connection.send((work.decide(item, *more), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
 
 
 def _follow(lifeline: int, families: bool) -> None:

@@ -8,11 +8,13 @@ from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.reports.result import DiagnosticView, ErrorKind
-from rdma_robust.vass.net import Invariant, Net, Run, Vector
+from rdma_robust.vass.net import Firing, Invariant, Loop, Net, Run, Vector
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
 _LONGEST_PERIOD = 64
 """Rules that are looked at as one repeated group."""
+_UNROLLED = 1_000
+"""Rules of a loop that is written out, to be folded with what stands around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,7 @@ def run_view(net: Net, run: Run, markings: bool) -> RunView:
     views: dict[tuple[int, int], RuleView] = {}
     steps = []
     for times, group in grouped(run.transitions):
-        for _ in range(times):
-            for number, repeated in group:
-                player.fire(number, repeated)
+        player.fire(times, group)
         after = player.tokens() if markings else None
         for rule in group:
             if rule not in views:
@@ -110,7 +110,7 @@ def run_view(net: Net, run: Run, markings: bool) -> RunView:
     target = net.targets[run.target]
     player.confirm(target)
     start = _tokens(net, enumerate(run.start))
-    return RunView(start, len(run.transitions), tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
+    return RunView(start, run.length, tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
 
 
 def invariant_view(invariant: Invariant) -> InvariantView:
@@ -124,12 +124,24 @@ Group = tuple[tuple[int, int], ...]
 """(transition, times) pairs, one after the other."""
 
 
-def grouped(transitions: Sequence[int]) -> list[tuple[int, Group]]:
-    """Return the sequence as (times, group) pairs: repeated transitions, and repeated short sequences of these."""
+def grouped(transitions: Sequence[Firing]) -> list[tuple[int, Group]]:
+    """Return (times, group) pairs: the loops, repeated transitions, and repeated short sequences of these."""
+    groups: list[tuple[int, Group]] = []
     runs: list[tuple[int, int]] = []
-    for transition in transitions:
-        times = runs.pop()[1] if runs and runs[-1][0] == transition else 0
-        runs.append((transition, times + 1))
+    for firing in transitions:
+        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
+        if len(loop.body) > 1 and loop.times * len(loop.body) > _UNROLLED:
+            groups += [*_folded(runs), (loop.times, loop.body)]
+            runs = []
+            continue
+        single = len(loop.body) == 1
+        for transition, count in loop.body * (1 if single else loop.times):
+            times = runs.pop()[1] if runs and runs[-1][0] == transition else 0
+            runs.append((transition, times + count * (loop.times if single else 1)))
+    return groups + _folded(runs)
+
+
+def _folded(runs: Sequence[tuple[int, int]]) -> list[tuple[int, Group]]:
     following = _next_equal(runs)
     groups: list[tuple[int, Group]] = []
     at = 0
@@ -175,15 +187,24 @@ class _Player:
         if any(value < low or (high is not None and value > high) for value, low, high in bounds):
             raise InternalError("a run starts at a marking that is not initial")
 
-    def fire(self, number: int, times: int) -> None:
-        transition = self.net.transitions[number]
-        change = dict(transition.delta)
-        for place, least in transition.guard:
-            lost = max(0, -change.get(place, 0)) * (times - 1)
-            if self.marking[place] < least + lost:
-                raise InternalError(f"the run fires {transition.name}, which is not enabled")
-        for place, gain in transition.delta:
-            self.marking[place] += gain * times
+    def fire(self, rounds: int, group: Group) -> None:
+        """Fire a group so many times. What its first round needs of a place, the last needs after all others."""
+        need: dict[int, tuple[int, str]] = {}
+        change: dict[int, int] = {}
+        for number, times in group:
+            transition = self.net.transitions[number]
+            once = dict(transition.delta)
+            for place, least in transition.guard:
+                needed = least + max(0, -once.get(place, 0)) * (times - 1) - change.get(place, 0)
+                if place not in need or need[place][0] < needed:
+                    need[place] = needed, transition.name
+            for place, gain in transition.delta:
+                change[place] = change.get(place, 0) + gain * times
+        for place, (least, name) in need.items():
+            if self.marking[place] < least + max(0, -change.get(place, 0)) * (rounds - 1):
+                raise InternalError(f"the run fires {name}, which is not enabled")
+        for place, gain in change.items():
+            self.marking[place] += gain * rounds
 
     def confirm(self, target: Vector) -> None:
         if any(self.marking[place] < value for place, value in target):

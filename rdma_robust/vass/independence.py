@@ -7,6 +7,8 @@ commutes with what the members do next. Expanding only these preserves the reach
 put off for ever: a member stands at a location on no cycle of its process, so it can be passed once only, or else one of
 the successors of the same rank has not been expanded yet (the searches check that). A transition that raises the rank, as
 the start of phase 2 does, is a choice that a run to another target may have no room for; only the others come for free.
+A dead end counts as a successor that has not been expanded: where some run to a target has no command of the set, all
+successors of the same rank lead to that target, and none of them is a dead end.
 
 A location is *local* if no command there conflicts with any command of another process. A process that comes to a local
 location where exactly one transition is enabled, one without effect on unbounded counters, takes it at once as a part of

@@ -5,7 +5,9 @@ A net is a VASS with one control state. Numbers are Python integers: they never 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 Vector = tuple[tuple[int, int], ...]
 """A sparse vector: (place index, value) pairs, by increasing index, no value 0."""
@@ -42,12 +44,41 @@ class Net:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """A group of (transition, times in a row) pairs, one after the other, all of it `times` times."""
+
+    times: int
+    body: tuple[tuple[int, int], ...]
+
+
+Firing = int | Loop
+"""A transition fired once, or a loop, so that a run that pumps a place a million times stays short."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A firing sequence: a concrete initial marking, transition indices in order, and the index of the covered target."""
 
     start: tuple[int, ...]
-    transitions: tuple[int, ...]
+    transitions: tuple[Firing, ...]
     target: int
+
+    @property
+    def length(self) -> int:
+        """The number of transitions that are fired."""
+        loops = (firing for firing in self.transitions if isinstance(firing, Loop))
+        single = sum(not isinstance(firing, Loop) for firing in self.transitions)
+        return single + sum(loop.times * sum(times for _, times in loop.body) for loop in loops)
+
+    def unrolled(self) -> Iterator[int]:
+        """Yield the transitions one by one, which may take for ever."""
+        for firing in self.transitions:
+            if isinstance(firing, Loop):
+                for _ in range(firing.times):
+                    for transition, times in firing.body:
+                        yield from repeat(transition, times)
+            else:
+                yield firing
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +97,22 @@ class UpwardInvariant:
 
     `marked` is as in :class:`LinearInvariant`: transitions with a guard outside it never fire and need not be considered,
     and neither are targets and predecessors with a place outside it; None stands for all places.
+
+    With `traps`, `shares[i]` has (trap, times) pairs: not the sum with `weights[i]` alone is never increased, but that with
+    `times` added to the weight of each place of each of these traps, and the bound is by the sum of the times smaller. A
+    trap is a set of places from which no transition takes the last token, and the initial marking has one there.
+
+    All of this is about the net restricted to the places of `scope` (None: all): guards and targets elsewhere are
+    forgotten, which only adds runs, and transitions that then add to no place, which only help to cover less.
     """
 
     basis: tuple[Vector, ...]
     weights: tuple[Vector, ...] = ()
     bounds: tuple[int, ...] = ()
     marked: tuple[int, ...] | None = None
+    scope: tuple[int, ...] | None = None
+    traps: tuple[tuple[int, ...], ...] = ()
+    shares: tuple[Vector, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

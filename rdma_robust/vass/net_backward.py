@@ -17,6 +17,10 @@ from rdma_robust.vass.state_equation import Cuts, StateEquation
 
 _TRIALS = 32
 """Cones that are tried with the linear program before its success decides how often it is asked."""
+_SHARE = 300
+"""Elementary operations that may go to the linear program for each cone that is expanded, whatever the success."""
+_TRAPS = 3
+"""Traps that may be added for the sake of one cone."""
 
 
 class Backward:
@@ -30,7 +34,7 @@ class Backward:
         self._cones: list[Marking] = []
         self._came: list[tuple[int, int]] = []
         self._heap: list[tuple[float, int]] = []
-        self._asked = self._pruned = self._skipped = 0
+        self._asked = self._pruned = self._skipped = self._expanded = 0
         self.basis = kernel.marking_set(len(core.initial))
 
     @property
@@ -56,6 +60,7 @@ class Backward:
                 self.basis.remove(number)
                 yield 1 + (self._equation.work - work if self._equation else 0)
                 continue
+            self._expanded += 1
             predecessors = self._firing.predecessors(cone)
             for transition, before in predecessors:
                 if found := self._add(before, number, transition):
@@ -63,8 +68,8 @@ class Backward:
             yield 1 + len(predecessors) * 20 + (self._equation.work - work if self._equation else 0)
         return UpwardProof(
             tuple(as_vector(self._cones[n]) for n in self.basis.numbers()),
-            tuple(self._cuts.weights),
-            tuple(self._cuts.bounds),
+            tuple(self._cuts.known),
+            tuple(self._equation.traps) if self._equation else (),
         )
 
     def cone(self, number: int) -> Marking:
@@ -98,13 +103,17 @@ class Backward:
         if self._equation is None:
             return False
         self._skipped += 1
-        if self._asked > _TRIALS and self._skipped * self._pruned * 20 < self._asked:
+        if (
+            self._asked > _TRIALS
+            and self._skipped * self._pruned * 20 < self._asked
+            and self._equation.work > self._expanded * _SHARE
+        ):
             return False
         self._skipped = 0
         self._asked += 1
-        cut = self._equation.separate(cone)
+        cut = self._equation.separate(cone, _TRAPS if self._equation.traps_pay else 0)
         if cut is None:
             return False
         self._pruned += 1
-        self._cuts.add(*cut)
+        self._cuts.add(cut)
         return True

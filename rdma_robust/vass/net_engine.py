@@ -12,8 +12,10 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from rdma_robust.vass import net_kernel
+from rdma_robust.vass.net import Firing as Step
 from rdma_robust.vass.net import Vector
 from rdma_robust.vass.net_kernel import Firing, Marking, MarkingSet, Relaxation, Tree
+from rdma_robust.vass.state_equation import Cut
 
 try:
     _compiled: Any = import_module("rdma_robust.vass._net_kernel")
@@ -44,17 +46,17 @@ KERNELS = (*([_kernel(_compiled)] if _compiled else []), PYTHON)
 class Covering:
     """A run of the core from its initial marking that covers `target`."""
 
-    transitions: tuple[int, ...]
+    transitions: tuple[Step, ...]
     target: int
 
 
 @dataclass(frozen=True, slots=True)
 class UpwardProof:
-    """A basis closed under predecessors, but for cones that violate an inequality weights . M <= bound."""
+    """A basis closed under predecessors, but for cones that violate one of the inequalities."""
 
     basis: tuple[Vector, ...]
-    weights: tuple[Vector, ...]
-    bounds: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    traps: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

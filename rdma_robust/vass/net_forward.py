@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from rdma_robust.vass.net import Firing, Loop
 from rdma_robust.vass.net_engine import Covering, DownwardProof, Finding, Kernel, Steps
 from rdma_robust.vass.net_kernel import DEAD, Marking, sparse
-from rdma_robust.vass.net_slice import MAX_RUN, OMEGA, Core, RunTooLongError, before
+from rdma_robust.vass.net_slice import OMEGA, Core, before_firing
 
 _THIN = 2_000
 """Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
@@ -232,38 +233,32 @@ class Forward:
             self._tree.replace(node, self._markings[node])
         return steps // 64
 
-    def _realise(self, node: int, cone: Marking) -> tuple[int, ...]:
+    def _realise(self, node: int, cone: Marking) -> tuple[Firing, ...]:
         """Return a run from the initial marking into `cone`, which the marking of `node` is in, repeating cycles as needed.
 
         Going backwards, `need` is the least marking from which the rest of the run leads into the cone.
         """
         need = {p: int(k) for p, k in cone}
-        run: list[int] = []
+        run: list[Firing] = []
+
+        def fires(firing: Firing) -> None:
+            run.append(firing)
+            before_firing(need, firing, self._core.guards, self._core.deltas)
+
         while node >= 0:
             for cycle in reversed(self._cycles.get(node, ())):
                 times = max(-(-(need.get(p, 0) - held) // gain) for p, held, gain in cycle.raised)
                 if times > 0:
-                    labels = self._labels(cycle.ancestor, node)
-                    if len(run) + times * sum(count for _, count in labels) > MAX_RUN:
-                        raise RunTooLongError
-                    for _ in range(times):
-                        for transition, count in labels:
-                            self._back(run, need, transition, count)
+                    fires(Loop(times, self._labels(cycle.ancestor, node)))
             node, transition, count = self._came[node]
             if node >= 0:
-                self._back(run, need, transition, count)
+                fires(transition if count == 1 else Loop(1, ((transition, count),)))
         return tuple(reversed(run))
 
-    def _back(self, run: list[int], need: dict[int, int], transition: int, times: int) -> None:
-        if len(run) + times > MAX_RUN:
-            raise RunTooLongError
-        run += [transition] * times
-        before(need, self._core.guards[transition], self._core.deltas[transition], times)
-
-    def _labels(self, ancestor: int, node: int) -> list[tuple[int, int]]:
-        """The transitions, and how often each, on the path from `ancestor` to `node`, last first."""
+    def _labels(self, ancestor: int, node: int) -> tuple[tuple[int, int], ...]:
+        """The transitions, and how often each, on the path from `ancestor` to `node`."""
         labels = []
         while node != ancestor:
             node, transition, times = self._came[node]
             labels.append((transition, times))
-        return labels
+        return tuple(reversed(labels))

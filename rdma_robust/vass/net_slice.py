@@ -9,13 +9,16 @@ fire and can help. Runs and invariants found on the core are translated to the n
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.errors import InternalError
 from rdma_robust.vass.net import (
     DownwardInvariant,
+    Firing,
     LinearInvariant,
+    Loop,
     Net,
     Run,
     UpwardInvariant,
@@ -24,13 +27,6 @@ from rdma_robust.vass.net import (
 
 OMEGA = math.inf
 """Any number of tokens. Python compares it exactly with integers of any size, and adding to it leaves it as it is."""
-
-MAX_RUN = 5_000_000
-"""Transitions of the longest run that is written out."""
-
-
-class RunTooLongError(Exception):
-    """A target can be covered, but the run found has more than `MAX_RUN` transitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,43 +64,55 @@ class Slice:
     omega: frozenset[int]
     pumps: tuple[Pump, ...]
 
-    def run(self, transitions: Iterable[int], target: int) -> Run:
+    def run(self, firings: Iterable[Firing], target: int) -> Run:
         """Translate a run of the core that covers the core's `target`, filling in what feeds the omega places.
 
-        Raises RunTooLongError, and InternalError if the run does not replay on the net.
+        Raises InternalError if the run does not replay on the net.
         """
         net = self.net
-        found = [self.transitions[t] for t in transitions]
+        found = [self._firing(firing) for firing in firings]
         goal = self.targets[target]
         need = dict(net.targets[goal])
-        for t in reversed(found):
-            before(need, net.transitions[t].guard, net.transitions[t].delta)
-        prefix: list[tuple[int, int]] = []
+        guards, deltas = _vectors(net)
+        for firing in reversed(found):
+            before_firing(need, firing, guards, deltas)
+        prefix: list[Firing] = []
         for pump in reversed(self.pumps):
-            transition = net.transitions[pump.transition]
-            gain = dict(transition.delta)
+            gain = dict(deltas[pump.transition])
             times = max(-(-(need.get(p, 0) - held) // gain[p]) for p, held in pump.raised)
             if times > 0:
-                prefix.append((pump.transition, times))
-                before(need, transition.guard, transition.delta, times)
-        if sum(times for _, times in prefix) + len(found) > MAX_RUN:
-            raise RunTooLongError
-        pumped = [t for transition, times in reversed(prefix) for t in [transition] * times]
+                prefix.append(Loop(1, ((pump.transition, times),)))
+                before_firing(need, prefix[-1], guards, deltas)
         start = tuple(
             max(low, need.get(p, 0)) if high is None else high
             for p, (low, high) in enumerate(zip(net.least, net.most, strict=True))
         )
-        run = Run(start, (*pumped, *found), goal)
+        run = Run(start, (*reversed(prefix), *found), goal)
         replay(net, run)
         return run
 
-    def upward(self, basis: Iterable[Vector], weights: Iterable[Vector], bounds: Iterable[int]) -> UpwardInvariant:
+    def _firing(self, firing: Firing) -> Firing:
+        if isinstance(firing, Loop):
+            return Loop(firing.times, tuple((self.transitions[t], times) for t, times in firing.body))
+        return self.transitions[firing]
+
+    def upward(
+        self,
+        basis: Iterable[Vector],
+        weights: Iterable[Vector],
+        bounds: Iterable[int],
+        traps: Sequence[Sequence[int]] = (),
+        shares: Iterable[Vector] = (),
+    ) -> UpwardInvariant:
         """Translate an upward-closed invariant of the core; cones may mention fewer places, which makes them larger."""
         return UpwardInvariant(
             tuple(self._vector(b) for b in basis),
             tuple(self._vector(w) for w in weights),
             tuple(bounds),
             self._marked(),
+            self.places if traps else None,
+            tuple(tuple(sorted(self.places[p] for p in trap)) for trap in traps),
+            tuple(shares) if traps else (),
         )
 
     def downward(self, limits: Iterable[Sequence[int | None]]) -> DownwardInvariant:
@@ -130,6 +138,10 @@ class Slice:
         return tuple(sorted(self.marked))
 
 
+def _vectors(net: Net) -> tuple[list[Vector], list[Vector]]:
+    return [t.guard for t in net.transitions], [t.delta for t in net.transitions]
+
+
 def replay(net: Net, run: Run) -> None:
     """Check that `run` is a run of `net` from an initial marking that covers its target; raises InternalError if not."""
     marking = dict(enumerate(run.start))
@@ -137,14 +149,36 @@ def replay(net: Net, run: Run) -> None:
         high = net.most[p]
         if value < net.least[p] or (high is not None and value > high):
             raise InternalError(f"a run starts outside the initial markings at place {net.places[p]}")
-    for t in run.transitions:
-        transition = net.transitions[t]
-        if any(marking[p] < k for p, k in transition.guard):
-            raise InternalError(f"a run fires {transition.name} where it is not enabled")
-        for p, change in transition.delta:
-            marking[p] += change
+    guards, deltas = _vectors(net)
+    for firing in run.transitions:
+        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
+        least, change = effect(loop.body, guards, deltas)
+        lost = dict(change)
+        if any(marking[p] < k + max(0, -lost.get(p, 0)) * (loop.times - 1) for p, k in least):
+            raise InternalError(f"a run fires {net.transitions[loop.body[0][0]].name} where it is not enabled")
+        for p, gain in change:
+            marking[p] += loop.times * gain
     if any(marking[p] < k for p, k in net.targets[run.target]):
         raise InternalError("a run does not cover its target")
+
+
+def effect(group: Sequence[tuple[int, int]], guards: Sequence[Vector], deltas: Sequence[Vector]) -> tuple[Vector, Vector]:
+    """Return the least marking in which the (transition, times) pairs can be fired one after the other, and the change."""
+    need: dict[int, int] = {}
+    change: dict[int, int] = {}
+    for t, times in reversed(group):
+        before(need, guards[t], deltas[t], times)
+        for p, gain in deltas[t]:
+            change[p] = change.get(p, 0) + times * gain
+    return tuple(sorted(need.items())), tuple(sorted((p, gain) for p, gain in change.items() if gain))
+
+
+def before_firing(need: dict[int, int], firing: Firing, guards: Sequence[Vector], deltas: Sequence[Vector]) -> None:
+    """Turn the least marking needed after a firing into the one needed before it."""
+    if isinstance(firing, Loop):
+        before(need, *effect(firing.body, guards, deltas), firing.times)
+    else:
+        before(need, guards[firing], deltas[firing])
 
 
 def before(need: dict[int, int], guard: Vector, delta: Vector, times: int = 1) -> None:
@@ -177,11 +211,8 @@ def slice_net(net: Net) -> Slice:
     kept: dict[Vector, list[tuple[Vector, int]]] = {}
     for i in sorted(used):
         t = net.transitions[i]
-        rivals = kept.setdefault(project(t.delta), [])
-        guard = project(t.guard)
-        if not any(_below(other, guard) for other, _ in rivals):
-            rivals[:] = [(other, j) for other, j in rivals if not _below(guard, other)] + [(guard, i)]
-    rows = sorted((i, guard, delta) for delta, rivals in kept.items() for guard, i in rivals)
+        kept.setdefault(project(t.delta), []).append((project(t.guard), i))
+    rows = sorted((i, guard, delta) for delta, rivals in kept.items() for guard, i in _least(rivals))
     core = Core(
         tuple(int(start[p]) for p in places),
         tuple(guard for _, guard, _ in rows),
@@ -189,6 +220,22 @@ def slice_net(net: Net) -> Slice:
         tuple(project(net.targets[i]) for i in targets),
     )
     return Slice(net, core, tuple(places), tuple(i for i, _, _ in rows), tuple(targets), marked, omega, pumps)
+
+
+def _least(rivals: list[tuple[Vector, int]]) -> list[tuple[Vector, int]]:
+    """The pairs whose vector has no smaller one among the others, the first of equal ones."""
+    if len(rivals) == 1:
+        return rivals
+    found: list[tuple[Vector, int]] = []
+    least: dict[int | None, list[Vector]] = {}
+    uses = Counter(p for guard, _ in rivals for p, _ in guard)
+    for guard, i in sorted(rivals, key=lambda rival: (sum(k for _, k in rival[0]), rival[1])):
+        near = (small for p in (None, *(p for p, _ in guard)) for small in least.get(p, ()))
+        if not any(_below(small, guard) for small in near):
+            rarest = min((p for p, _ in guard), key=lambda p: (uses[p], p), default=None)
+            least.setdefault(rarest, []).append(guard)
+            found.append((guard, i))
+    return found
 
 
 def _below(small: Vector, large: Vector) -> bool:

@@ -26,8 +26,6 @@ ENGINES = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
 HEADER = r"\ufeff?#[^\n]{20,}\n(#[^\n]*\n)*# Source: [^\n]+\n(#[^\n]*\n)*# expect: (safe|unsafe)\r?\n"
 UNVERIFIED = {"big-guard-out-of-reach": "its backward basis has 10^30 elements; a + b never changes and is below the guard"}
 """Safe nets that are too much for both naive searches, and why they are safe."""
-HARD = {"big-guard-out-of-reach"}
-"""Nets that even `auto` may leave undecided."""
 SECONDS = 20.0
 COMPLETE = len(ENGINES) > 2
 """Whether `auto` is more than one engine; then it is to decide the nets, with no limit but time."""
@@ -39,8 +37,8 @@ def net_of(path: Path) -> Net:
     return read_spec(path.read_text(encoding="utf-8"), path.name)
 
 
-def limits(engine: str, stem: str = "") -> Limits:
-    stored = 50 if stem in HARD else None if engine == "auto" and COMPLETE else STORED
+def limits(engine: str) -> Limits:
+    stored = None if engine == "auto" and COMPLETE else STORED
     return Limits(time.monotonic() + SECONDS, stored, 2048)
 
 
@@ -86,8 +84,8 @@ def test_engines_agree_with_the_expectations(engine: str) -> None:
     wrong = {}
     for path in CORPUS:
         net, expected = net_of(path), expectation(path.read_text(encoding="utf-8"))
-        verdict = check(net, cover(net, limits(engine, path.stem), engine))
-        undecided = verdict == "unknown" and (engine != "auto" or not COMPLETE or path.stem in HARD)
+        verdict = check(net, cover(net, limits(engine), engine))
+        undecided = verdict == "unknown" and (engine != "auto" or not COMPLETE)
         if verdict != expected and not undecided:
             wrong[path.name] = verdict
     assert not wrong

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from jsonschema import Draft202012Validator
 from rdma_robust.cli import cover as cover_command
 from rdma_robust.cli import cover_net
 from rdma_robust.cli.cover_net import CoverOptions, answer_net, family_mebibytes, overdue
-from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.pool import Work, in_processes
 from rdma_robust.vass import cover as engines
 from rdma_robust.vass.net import CoverResult, DownwardInvariant, Run
 from tests.conftest import COMMAND, ROOT, Cli
@@ -139,7 +141,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
     [
         (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s"),
         (CoverResult("e", cut="rounds"), "unknown", "the engine gave up: rounds"),
-        (CoverResult("e", cut="run"), "unknown", "only by a run too long"),
         (CoverResult("e"), "error", "not exactly one of a run, an invariant and a limit"),
         (CoverResult("e", run=Run((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),
         (CoverResult("e", run=Run((1, 0, 0), (0, 0), 0)), "error", "fires r1, which is not enabled"),
@@ -152,27 +153,27 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
 def test_what_an_engine_says_is_checked(
     monkeypatch: pytest.MonkeyPatch, nets: Path, result: CoverResult, verdict: str, said: str
 ) -> None:
-    record = answer(monkeypatch, nets, lambda *_: result, timeout=7.0).record
+    record = answer(monkeypatch, nets, lambda *_, **__: result, timeout=7.0).record
     assert record.verdict == verdict
     assert said in record.reason
 
 
 @pytest.mark.parametrize(("error", "verdict"), [(MemoryError(), "unknown"), (RecursionError("deep"), "error")])
 def test_no_exception_leaves_a_net(monkeypatch: pytest.MonkeyPatch, nets: Path, error: Exception, verdict: str) -> None:
-    def fail(*_: object) -> CoverResult:
+    def fail(*_: object, **__: object) -> CoverResult:
         raise error
 
     assert answer(monkeypatch, nets, fail).record.verdict == verdict
 
 
-def stuck(*_: object) -> CoverResult:
+def stuck(*_: object, **__: object) -> CoverResult:
     """An engine that does not look at its limits, with a process of its own that does not either."""
     subprocess.Popen(["sleep", "60"])
     time.sleep(60)
     return CoverResult("stuck", cut="time")
 
 
-def greedy(*_: object) -> CoverResult:
+def greedy(*_: object, **__: object) -> CoverResult:
     """An engine that takes memory and does not look at its limits."""
     kept = [b"x" * (1 << 20) for _ in range(200)]
     time.sleep(60)
@@ -211,7 +212,9 @@ def test_ctrl_c_prints_what_is_done(nets: Path) -> None:
         "import sys, time\n"
         "from rdma_robust.vass import cover\n"
         "real = cover.cover\n"
-        "cover.cover = lambda net, *rest: time.sleep(60) if net.name == 'unsafe.spec' else real(net, *rest)\n"
+        "def slow(net, *rest, **more):\n"
+        "    return time.sleep(60) if net.name == 'unsafe.spec' else real(net, *rest, **more)\n"
+        "cover.cover = slow\n"
         "from rdma_robust.__main__ import main\n"
         "sys.exit(main())\n"
     )
@@ -236,3 +239,15 @@ def test_ctrl_c_prints_what_is_done(nets: Path) -> None:
     assert lines[1].split()[:2] == ["safe.spec", "safe"]
     assert "interrupted: 1 of 2 done" in out
     assert "Traceback" not in err
+
+
+def test_processes_tell_how_far_they_are() -> None:
+    def decide(item: Item, tell: Callable[[int, int], None]) -> str:
+        tell(5, 2)
+        return item.name
+
+    told: list[tuple[int, int]] = []
+    crew = Work(decide, lambda name, *_: name, watch=lambda *numbers: told.append(numbers))
+    items: list[tuple[int, Item]] = [(0, Source("one", "one")), (1, Source("two", "two"))]
+    assert list(in_processes(items, crew, 1, lambda: None)) == [(0, "one"), (1, "two")]
+    assert told[0] == (5, 2)

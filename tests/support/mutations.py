@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +17,9 @@ from unittest.mock import patch
 from rdma_robust.language.expr import FALSE, TRUE, Const, negate
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
+from rdma_robust.robustness import instrument_pivot, outlook, specialise
 from rdma_robust.robustness.critical import Relaxation
+from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import CPU_BETA, Frame, has_bit
 from rdma_robust.robustness.instrument_pivot import _Pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses
@@ -45,7 +48,15 @@ def _always(value: Any) -> Callable[..., Any]:
 _OVERTAKING = Relaxation.overtaking
 _THREAD_MARK = Relevance.thread_mark
 
-MUTATIONS: dict[str, tuple[type, str, Any]] = {
+_MOVE, _PIVOT, _WRITTEN = outlook._move, outlook._pivot, specialise._written
+
+
+def _move_with(**changes: Any) -> Callable[..., Any]:
+    """Moves of the test for dead ends with these fields."""
+    return lambda *arguments: replace(_MOVE(*arguments), **changes)
+
+
+MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "oppo-of-cpu-events": (Frame, "oppo_forces", _only(Frame.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
     "oppo-of-nic-events": (Frame, "nic_forces", _always(FALSE)),
     "cpu-beta-moves-nic-events": (Frame, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
@@ -76,8 +87,18 @@ MUTATIONS: dict[str, tuple[type, str, Any]] = {
                                         c for c in self.classes if c.thread == e.thread]),
     "relevance-ends-phase-1-with-a-thread": (PivotClasses, "start_ahead", lambda self, e: TRUE
                                              if e.target in self._start_points[e.thread] else FALSE),
+    "dead-ends-forget-overtaking": (outlook, "_move", _move_with(overtaking=0)),
+    "dead-ends-forget-program-order": (outlook, "_move", _move_with(after=0)),
+    "dead-ends-forget-conflicts": (outlook, "_move", _move_with(conflicting=0)),
+    "dead-ends-forget-marks": (outlook, "_move", _move_with(taints=())),
+    "dead-ends-stop-at-nic-events": (outlook, "_move", _move_with(passes=False)),
+    "dead-ends-forget-writes": (outlook, "_move", _move_with(writes=False)),
+    "dead-ends-read-what-is-there": (outlook, "_pivot", lambda *a: replace(_PIVOT(*a), written=())),
+    "values-split-the-pivot": (EventEdge, "possible", property(lambda self: self.guard)),
+    "values-forget-the-nic": (specialise, "_written", lambda graph, values: _WRITTEN(
+                              replace(graph, edges=tuple(e for e in graph.edges if e.written)), values)),
 }  # fmt: skip
-"""Name to the class, the attribute and what replaces it."""
+"""Name to the class or module, the attribute and what replaces it."""
 
 _BARE = (Frame, _Pivot)
 """Mutants of these are looked at without reductions, which hide some of them; the others are too strong reductions."""
@@ -86,7 +107,7 @@ _BARE = (Frame, _Pivot)
 @contextmanager
 def mutated(name: str) -> Iterator[None]:
     owner, attribute, replacement = MUTATIONS[name]
-    with patch.object(owner, attribute, replacement):
+    with patch.object(owner, attribute, replacement), patch.object(instrument_pivot, "LARGE", {}):
         yield
 
 

@@ -86,7 +86,7 @@ def replay(net: Net, run: Run) -> Dense:
         assert low <= value
         assert high is None or value <= high
     marking = run.start
-    for number in run.transitions:
+    for number in run.unrolled():
         transition = net.transitions[number]
         assert below(dense(transition.guard, size), marking), f"{transition.name} is not enabled at {marking}"
         marking = tuple(m + d for m, d in zip(marking, dense(transition.delta, size), strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 from rdma_robust.vass.net import (
@@ -109,7 +110,7 @@ def check_result(net: Net, result: CoverResult) -> bool:
         assert all(
             low <= k and (high is None or k <= high) for k, low, high in zip(marking, net.least, net.most, strict=True)
         )
-        for t in result.run.transitions:
+        for t in result.run.unrolled():
             assert all(marking[p] >= k for p, k in net.transitions[t].guard)
             for p, change in net.transitions[t].delta:
                 marking[p] += change
@@ -153,6 +154,23 @@ def _bound(net: Net, weights: Vector, alive: list[NetTransition]) -> int:
     return total
 
 
+def _keeps(trap: tuple[int, ...], t: NetTransition) -> bool:
+    guard, delta = dict(t.guard), dict(t.delta)
+    takes = any(delta.get(p, 0) < 0 for p in trap)
+    return not takes or any(guard.get(p, 0) + delta.get(p, 0) > 0 for p in trap)
+
+
+def _with_traps(invariant: UpwardInvariant, i: int) -> tuple[Vector, int]:
+    """The sum that never increases on which bound i rests, and its own bound."""
+    total = dict(invariant.weights[i])
+    bound = invariant.bounds[i]
+    for trap, times in invariant.shares[i] if invariant.shares else ():
+        bound += times
+        for p in invariant.traps[trap]:
+            total[p] = total.get(p, 0) + times
+    return tuple(sorted(total.items())), bound
+
+
 def _check_linear(net: Net, invariant: LinearInvariant) -> None:
     alive = _alive(net, invariant.marked)
     assert len(invariant.weights) == len(net.targets)
@@ -163,8 +181,23 @@ def _check_linear(net: Net, invariant: LinearInvariant) -> None:
 
 def _check_upward(net: Net, invariant: UpwardInvariant) -> None:
     alive = _alive(net, invariant.marked)
+    scope = range(len(net.places)) if invariant.scope is None else invariant.scope
+
+    def seen(vector: Vector) -> Vector:
+        return tuple((p, k) for p, k in vector if p in scope)
+
+    alive = [replace(t, guard=seen(t.guard), delta=seen(t.delta)) for t in alive]
+    alive = [t for t in alive if any(change > 0 for _, change in t.delta)]
+    named = (*invariant.basis, *invariant.weights)
+    assert all(p in scope for vector in named for p, _ in vector)
+    for trap in invariant.traps:
+        assert all(p in scope for p in trap)
+        assert any(net.most[p] != 0 for p in trap)
+        assert all(_keeps(trap, t) for t in alive)
+    for i in range(len(invariant.weights)):
+        total, bound = _with_traps(invariant, i)
+        assert _bound(net, total, alive) <= bound
     cuts = list(zip(invariant.weights, invariant.bounds, strict=True))
-    assert all(_bound(net, weights, alive) <= bound for weights, bound in cuts)
     basis = [dict(b) for b in invariant.basis]
 
     def inside(cone: dict[int, int]) -> bool:
@@ -176,7 +209,8 @@ def _check_upward(net: Net, invariant: UpwardInvariant) -> None:
 
     for b in basis:
         assert any(high is not None and high < b.get(p, 0) for p, high in enumerate(net.most))
-    assert all(inside(dict(target)) for target in net.targets)
+    for target in net.targets:
+        assert inside(dict(target)) if invariant.scope is None else inside(dict(target)) or inside(dict(seen(target)))
     for b, t in product(basis, alive):
         before = {p: max(0, b.get(p, 0) - dict(t.delta).get(p, 0)) for p in range(len(net.places))}
         for p, k in t.guard:

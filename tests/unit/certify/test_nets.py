@@ -47,6 +47,21 @@ SAFE: dict[str, Invariant] = {
     "upward with marked places": UpwardInvariant((), (((1, 1), (2, 1)),), (1,), (0, 1, 2)),
     "linear": LinearInvariant((0, 1, 2), (((1, 1), (2, 1)),)),
 }
+FLAGS = """# each of two raises its flag and goes on if it sees the other's down; both in the section asks for a trap
+vars idle1 down1 up1 in1 idle2 down2 up2 in2
+rules
+  idle1 >= 1, down1 >= 1 -> idle1' = idle1 - 1, down1' = down1 - 1, up1' = up1 + 1 ;
+  up1 >= 1, down2 >= 1 -> up1' = up1 - 1, in1' = in1 + 1 ;
+  in1 >= 1 -> in1' = in1 - 1, idle1' = idle1 + 1, down1' = down1 + 1 ;
+  idle2 >= 1, down2 >= 1 -> idle2' = idle2 - 1, down2' = down2 - 1, up2' = up2 + 1 ;
+  up2 >= 1, down1 >= 1 -> up2' = up2 - 1, in2' = in2 + 1 ;
+  in2 >= 1 -> in2' = in2 - 1, idle2' = idle2 + 1, down2' = down2 + 1 ;
+init idle1 = 1, down1 = 1, up1 = 0, in1 = 0, idle2 = 1, down2 = 1, up2 = 0, in2 = 0
+target in1 >= 1, in2 >= 1
+"""
+DOWN_OR_UP = (1, 2, 5, 6)
+BY_TRAP = UpwardInvariant((), (((3, 1), (7, 1)),), (1,), scope=tuple(range(8)), traps=(DOWN_OR_UP,), shares=(((0, 1),),))
+"""Of the flags and the sections of the two there are always two tokens, and of the flags alone always one."""
 
 
 def holds(net: Net, invariant: Invariant) -> str:
@@ -93,6 +108,35 @@ def test_an_invariant_without_a_successor() -> None:
     assert "not inductive" in holds(net, UpwardInvariant((((2, 2),),)))
     assert "initial" in holds(net, UpwardInvariant((((2, 2),), ((0, 1), (1, 1)))))
     assert "covers target" in holds(net, UpwardInvariant((((2, 3),),)))
+
+
+def test_an_invariant_that_rests_on_a_trap() -> None:
+    net = read_spec(FLAGS, "flags")
+    assert holds(net, BY_TRAP) == ""
+    data = cover(FLAGS, CoverResult("by hand", invariant=BY_TRAP))
+    assert check(data, FLAGS).claim == "safe"
+    certificate = document(data)
+    for path in places(certificate["evidence"]):
+        here = ("evidence", *path)
+        assert rejection(without(certificate, here), FLAGS) or path[0] in ("scope", "marked"), path
+        for new in (None, -1, 1.5, "text", {"nothing": 1}, [3], True):
+            assert rejection(changed(certificate, here, new), FLAGS), (path, new)
+
+
+def test_traps_that_prove_nothing() -> None:
+    net = read_spec(FLAGS, "flags")
+    assert "exceeds a bound" in holds(net, replace(BY_TRAP, bounds=(0,)))
+    assert "increases" in holds(net, replace(BY_TRAP, shares=(((0, 2),),)))
+    assert "increases" in holds(net, replace(BY_TRAP, shares=((),)))
+    assert "may empty it" in holds(net, replace(BY_TRAP, traps=((1, 5),)))
+    assert "not marked initially" in holds(net, replace(BY_TRAP, traps=((),)))
+    assert "names trap 1" in holds(net, replace(BY_TRAP, shares=(((1, 1),),)))
+    assert "no place" in holds(net, replace(BY_TRAP, scope=(0, 1, 2, 4, 5, 6)))
+    assert "no place" in holds(net, replace(BY_TRAP, scope=(1, 3, 5, 6, 7)))
+    crashes = FLAGS.replace("init", "up1 >= 1 -> up1' = up1 - 1 ;\ninit")
+    assert holds(read_spec(crashes, "crashes"), BY_TRAP) == "", "a rule that only takes tokens away helps nobody"
+    resets = FLAGS.replace("init", "up1 >= 1 -> up1' = up1 - 1, idle1' = idle1 + 1 ;\ninit")
+    assert "may empty it" in holds(read_spec(resets, "resets"), BY_TRAP)
 
 
 def test_weights_that_prove_nothing() -> None:
@@ -238,4 +282,9 @@ def random_invariant(rng: Random, net: Net) -> Invariant:
             whole = naive_certifier.upward(net, 40) or UpwardInvariant(net.targets)
             basis = tuple(rng.sample(whole.basis, rng.randint(0, len(whole.basis))))
             weights = (vector(),)
-            return replace(whole, basis=basis, weights=weights, bounds=(rng.randint(0, 4),), marked=marked)
+            changed = replace(whole, basis=basis, weights=weights, bounds=(rng.randint(0, 4),), marked=marked)
+            if rng.random() < 0.5:
+                return changed
+            scope = tuple(p for p in size if rng.random() < 0.9)
+            traps = tuple(tuple(p for p in scope if rng.random() < 0.6) for _ in range(2))
+            return replace(changed, scope=scope, traps=traps, shares=(((rng.randrange(2), rng.randint(0, 2)),),))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdma_robust.reports.cover_result import Group, grouped
+from rdma_robust.errors import InternalError
+from rdma_robust.reports.cover_result import Group, grouped, run_view
+from rdma_robust.vass.net import Loop, Net, NetTransition, Run
+from rdma_robust.vass.net_slice import replay
 
 
 def unfolded(groups: list[tuple[int, Group]]) -> list[int]:
@@ -25,3 +29,36 @@ def test_repetitions_become_short() -> None:
     assert grouped([0, *[1, 2, 2] * 9, 4]) == [(1, ((0, 1),)), (9, ((1, 1), (2, 2))), (1, ((4, 1),))]
     assert grouped([1, 2, 1, 3]) == [(1, ((1, 1),)), (1, ((2, 1),)), (1, ((1, 1),)), (1, ((3, 1),))]
     assert len(grouped([*range(1000)] * 3)) == 3000
+
+
+def test_loops_of_a_run_stay_loops() -> None:
+    huge = 10**30
+    loop, single = Loop(huge, ((1, 2), (2, 1))), Loop(huge, ((3, 2),))
+    assert grouped([0, loop, single, 3]) == [(1, ((0, 1),)), (huge, ((1, 2), (2, 1))), (1, ((3, 2 * huge + 1),))]
+    assert grouped([Loop(1, ((1, 1), (2, 3))), 2]) == [(1, ((1, 1),)), (1, ((2, 4),))]
+
+
+def test_a_loop_is_fired_as_its_rounds_are() -> None:
+    """a -> a + b; 3 b -> c: one round of three and one, a huge number of times, and what a round too many needs."""
+    net = Net(
+        "loops",
+        ("a", "b", "c", "d"),
+        (NetTransition("fill", ((0, 1),), ((1, 1),)), NetTransition("pack", ((1, 3), (3, 1)), ((1, -3), (2, 1), (3, -1)))),
+        (1, 0, 0, 10**30),
+        (1, 0, 0, 10**30),
+        (((2, 10**30),),),
+    )
+    run = Run((1, 0, 0, 10**30), (Loop(10**30, ((0, 3), (1, 1))),), 0)
+    view = run_view(net, run, True)
+    assert view.length == run.length == 4 * 10**30
+    assert [(t.place, t.tokens) for t in view.end] == [("a", 1), ("c", 10**30)]
+    replay(net, run)
+    for wrong, said in (
+        (Loop(10**30 + 1, ((0, 3), (1, 1))), "fires pack"),
+        (Loop(10**30, ((0, 2), (1, 1))), "fires pack"),
+        (Loop(10**30 - 1, ((0, 3), (1, 1))), "cover"),
+    ):
+        with pytest.raises(InternalError, match=said):
+            run_view(net, Run(run.start, (wrong,), 0), False)
+        with pytest.raises(InternalError):
+            replay(net, Run(run.start, (wrong,), 0))

@@ -7,6 +7,8 @@ import random
 
 import pytest
 
+from rdma_robust.certify.nets import check_unsafe, run_evidence
+from rdma_robust.reports.cover_result import run_view
 from rdma_robust.vass.cover import cover
 from rdma_robust.vass.net_engine import KERNELS, PYTHON, Kernel
 from rdma_robust.vass.net_kernel import DEAD, Marking
@@ -128,11 +130,16 @@ def test_both_kernels_find_relaxed_plans_alike() -> None:
 
 
 def test_numbers_may_outgrow_the_compiled_kernel_during_a_search() -> None:
-    """Each level has 2**16 times as many tokens; the fourth no longer fits, and its run is too long to write."""
+    """Each level has 2**16 times as many tokens; the fourth no longer fits, and its run has 2**80 steps."""
     weight = 2**16
     rules = [({i: 1}, {i: -1, i + 1: weight}) for i in range(5)]
     net = make_net(7, [*rules, ({5: weight**5}, {6: 1})], [1, 0, 0, 0, 0, 0, 0], [{6: 1}])
-    assert cover(net, Limits(states=200), "forward").cut == "run"
+    run = cover(net, Limits(states=200), "forward").run
+    assert run is not None
+    assert run.length > weight**4
+    assert len(run.transitions) < 20
+    assert run_view(net, run, False).length == run.length
+    assert check_unsafe(net, run_evidence(net, run.start, run.transitions, run.target))
     above = make_net(7, [*rules, ({5: weight**5 + 1}, {6: 1})], [1, 0, 0, 0, 0, 0, 0], [{6: 1}])
     result = cover(above, Limits(states=200), "state-equation")
     assert result.cut == "incomplete" or not check_result(above, result)
