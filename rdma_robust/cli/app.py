@@ -14,13 +14,18 @@ import typer
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.arguments import (
     AwaitLoops,
+    Browser,
     Certificates,
+    DecideTimeout,
     Files,
     Jobs,
     MaxStates,
     Memory,
     OrderedReads,
+    Port,
+    State,
     Timeout,
+    Tui,
     Version,
 )
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
@@ -48,8 +53,6 @@ from rdma_robust.reports.exits import Exit
 COMMANDS = ("check", "cover", "explain", "explore", "export", "fmt", "outcomes", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
-
-EXPLORE_TIMEOUT_S = 60.0
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -290,17 +293,13 @@ def _explore(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
     *,
-    tui: Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")] = False,
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
-    ] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    state: Annotated[
-        str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
-    ] = "",
+    tui: Tui = False,
+    port: Port = 0,
+    browser: Browser = True,
+    state: State = "",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
-    timeout: Timeout = EXPLORE_TIMEOUT_S,
+    timeout: DecideTimeout = 60,
     memory: Memory = None,
 ) -> None:
     from rdma_robust.cli.explore import ExploreRequest, run_explore  # noqa: PLC0415

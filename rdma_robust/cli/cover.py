@@ -15,7 +15,7 @@ from rdma_robust.cli.formats import Format
 from rdma_robust.cli.inputs import Item, Missing, loaded
 from rdma_robust.cli.limits import processors
 from rdma_robust.cli.messages import warn
-from rdma_robust.cli.meter import Meter
+from rdma_robust.cli.meter import Meter, wanted
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.pool import Work, can_fork, in_processes
 from rdma_robust.errors import UsageError

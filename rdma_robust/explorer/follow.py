@@ -40,9 +40,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """`choices` is a run of the SC machine with the effects of the RDMA run, up to before its step `broken` if that is not None.
+    """`choices` is a run of the SC machine with the effects of the RDMA run.
 
-    From that step on there is no such run, because of `cycle`.
+    If `broken` is not None, only with those before step `broken`: from then on there is no such run, because of `cycle`.
     """
 
     choices: Choices

@@ -43,8 +43,7 @@ class Serving:
 
 
 def serve(session: Session, decide: Decide, how: Serving) -> None:
-    """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken.
-    """
+    """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
     import uvicorn  # noqa: PLC0415 - slow
 
     sock = listening(how.port)

@@ -132,9 +132,7 @@ class Shown:
         state = _state(point)
         before = _state(point.parent) if point.parent is not None and point.parent.state is not None else state
         able = {m.action.thread for m in moves if m.action.verb in CPU_VERBS or self.side == "sc"}
-        return tuple(
-            self._thread(t, state, before, t in able) for t in range(len(self.codes))
-        )
+        return tuple(self._thread(t, state, before, t in able) for t in range(len(self.codes)))
 
     def _thread(self, number: int, state: RdmaState | ScState, before: RdmaState | ScState, able: bool) -> ThreadView:
         thread = self.codes[number].thread
