@@ -91,11 +91,11 @@ def decode(text: str, program: str) -> Place:
     try:
         pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=8)
     except ValueError:
-        raise AddressError(f"this is not a state of an exploration: {one_line(text)!r}") from None
+        raise AddressError(f"this is not a state of an exploration: `{one_line(text)}`") from None
     fields = dict(pairs)
     mode = MODES.get(fields.get("mode", ""))
     if mode is None:
-        raise AddressError(f"the mode of a state is follow or free, not {one_line(fields.get('mode', ''))!r}")
+        raise AddressError(f"the mode of a state is follow or free, not `{one_line(fields.get('mode', ''))}`")
     if sorted(key for key, _ in pairs) != sorted(_KEYS[mode]):
         raise AddressError(f"a state in mode {mode} has the parts {', '.join(_KEYS[mode])}, each once")
     if fields["p"] != program:
@@ -120,5 +120,5 @@ def _track(choices: str, at: str) -> Track:
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise AddressError(f"a state has small numbers, not {one_line(text)!r}")
+        raise AddressError(f"a state has small numbers, not `{one_line(text)}`")
     return int(text)

@@ -9,9 +9,16 @@ from rich.text import Text
 from rdma_robust.explorer.address import Side
 from rdma_robust.explorer.view import MoveView, OperationView, ProgramView, SideView, ValueView, VerdictView, View
 
+RDMA, SC, BAD = "#c3a6ff", "#79c0ff", "#ff7b72"
+"""Colours for the dark background that the interface paints."""
+
 TITLES = {"rdma": "RDMA hardware", "sc": "Sequential consistency"}
 STATUS_STYLE = {"ready": "green", "waiting": "yellow", "stopped": "yellow", "ended": "dim"}
-VERDICTS = {"robust": ("robust", "bold green"), "not-robust": ("NOT ROBUST", "bold red"), "unknown": ("undecided", "yellow")}
+VERDICTS = {
+    "robust": ("robust", "bold green"),
+    "not-robust": ("NOT ROBUST", f"bold {BAD}"),
+    "unknown": ("undecided", "yellow"),
+}
 
 
 def who(move: MoveView) -> str:
@@ -34,17 +41,17 @@ def verdict_line(about: ProgramView, view: View, verdict: VerdictView | None) ->
 def source(about: ProgramView, view: View) -> Text:
     """Return the source with the threads' places, operations under way, and the lines of a cycle."""
     marks: dict[int, list[tuple[str, str]]] = {}
-    for side, style in ((view.rdma, "magenta"), (view.sc, "cyan")):
+    for side, style in ((view.rdma, RDMA), (view.sc, SC)):
         for thread in side.threads:
             for line in thread.lines:
                 marks.setdefault(line, []).append((f" ◂{thread.name}", style))
     for queue in view.rdma.queues:
         for operation in (*queue.pipe, *queue.remote_writes, *queue.local_writes):
-            marks.setdefault(operation.line, []).append((f" #{operation.number}", "bold magenta"))
+            marks.setdefault(operation.line, []).append((f" #{operation.number}", f"bold {RDMA}"))
     cycle = set(view.broken.lines) if view.broken is not None else set()
     lines = []
     for number, text in enumerate(about.source, 1):
-        row = Text.assemble((f"{number:4} ", "dim"), (text, "red" if number in cycle else ""), no_wrap=True)
+        row = Text.assemble((f"{number:4} ", "dim"), (text, BAD if number in cycle else ""), no_wrap=True)
         lines.append(row + Text.assemble(*marks.get(number, ())))
     return Text("\n").join(lines)
 
@@ -52,8 +59,15 @@ def source(about: ProgramView, view: View) -> Text:
 def head(view: View, side: Side) -> Text:
     shown = view.rdma if side == "rdma" else view.sc
     follows = side == "sc" and view.mode == "follow"
-    place = f"{shown.at} steps, follows" if follows else f"step {shown.at} of {len(shown.steps)}"
-    return Text.assemble((TITLES[side], "bold magenta" if side == "rdma" else "bold cyan"), (f"   {place}", "dim"))
+    place = (
+        f"{shown.at} {'step' if shown.at == 1 else 'steps'}, follows"
+        if follows
+        else f"step {shown.at} of {len(shown.steps)}"
+    )
+    title = Text.assemble((TITLES[side], f"bold {RDMA}" if side == "rdma" else f"bold {SC}"), (f"   {place}", "dim"))
+    if shown.moves and not follows:
+        title.append("\nWhat can happen next", "dim")
+    return title
 
 
 def options(side: SideView) -> list[tuple[int, Text]]:
@@ -70,7 +84,7 @@ def _option(move: MoveView, planned: bool) -> Text:
         (who(move) + " ", "bold"),
         phrase(move),
         (line, "dim"),
-        (" ◂ this run", "magenta") if planned else "",
+        (" ◂ this run", RDMA) if planned else "",
         (more, "yellow"),
     )
 
@@ -78,19 +92,22 @@ def _option(move: MoveView, planned: bool) -> Text:
 def state(view: View, side: Side) -> Text:
     """Return the state of one machine: banners, threads, memory, queue pairs, the run."""
     shown = view.rdma if side == "rdma" else view.sc
-    parts = [*_banners(view, side, shown), _threads(shown), _memory(shown)]
-    if side == "rdma":
-        parts.append(_queues(shown))
-    parts.append(_run(view, side, shown))
-    return Text("\n\n").join(part for part in parts if part.plain)
+    parts = {
+        "Threads": _threads(shown),
+        "Memory": _memory(shown),
+        "Queue pairs": _queues(shown) if side == "rdma" else Text(),
+        "The run": _run(view, side, shown),
+    }
+    titled = (Text.assemble((f"{title}\n", "dim"), part) for title, part in parts.items() if part.plain)
+    return Text("\n\n").join([*_banners(view, side, shown), *titled])
 
 
 def _banners(view: View, side: Side, shown: SideView) -> Iterable[Text]:
     if view.broken is not None and side == "rdma":
-        yield Text(f"From step {view.broken.step} on, no run under sequential consistency has these effects.", "red")
+        yield Text(f"From step {view.broken.step} on, no run under sequential consistency has these effects.", BAD)
     elif view.broken is not None and view.mode == "follow":
         why = "".join(f"\n ↻ {link}" for link in view.broken.cycle)
-        yield Text.assemble((f"SC cannot follow RDMA step {view.broken.step}:", "bold red"), why)
+        yield Text.assemble((f"SC cannot follow RDMA step {view.broken.step}:", f"bold {BAD}"), why)
     if shown.ending_text:
         claims = "".join(f"\n line {c.line}: {c.text}: {'holds' if c.holds else 'does not hold'}" for c in shown.claims)
         yield Text.assemble((shown.ending_text, "bold"), claims)
@@ -147,7 +164,7 @@ def _run(view: View, side: Side, shown: SideView) -> Text:
     rows = []
     for number, step in enumerate(shown.steps, 1):
         breaks = side == "rdma" and view.broken is not None and view.broken.step == number
-        style = "dim italic" if number > shown.at else "red" if breaks else "bold" if number == shown.at else ""
+        style = "dim italic" if number > shown.at else BAD if breaks else "bold" if number == shown.at else ""
         mark = "▸" if number == shown.at else " "
         rows.append(Text(f"{mark}{number:3} {who(step)} {phrase(step)}", style))
     return Text("\n").join(rows)

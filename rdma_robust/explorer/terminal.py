@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from threading import Thread
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -48,17 +51,18 @@ class Explorer(App[None]):
     .-narrow #source { display: none; }
     .-narrow.show-source #source { display: block; }
     .-narrow.show-source .side { display: none; }
-    OptionList { height: auto; max-height: 45%; border: none; padding: 0; background: transparent; }
+    OptionList { height: auto; max-height: 45%; border: none; padding: 0; margin-bottom: 1; background: transparent; }
     VerticalScroll { height: 1fr; }
     .head { height: auto; }
+    #code { width: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step_back", "back", priority=True),
         Binding("right", "step_forward", "forward", priority=True),
-        Binding("tab", "other", "other side", priority=True),
-        Binding("m", "mode", "follow or free"),
-        Binding("w", "witness", "counterexample"),
-        Binding("n", "restart", "start again"),
+        Binding("tab", "other", "side", priority=True),
+        Binding("m", "mode", "mode"),
+        Binding("w", "witness", "witness"),
+        Binding("n", "restart", "restart"),
         Binding("p", "program", "program"),
         Binding("s", "share", "state"),
         Binding("q", "quit", "quit"),
@@ -90,14 +94,17 @@ class Explorer(App[None]):
     def on_mount(self) -> None:
         self.draw()
         self.query_one("#rdma-moves").focus()
-        self.run_worker(self._decide, thread=True, exit_on_error=False)
+        # A daemon, because quitting must not wait for it.
+        Thread(target=self._decide, daemon=True).start()
 
     def _decide(self) -> None:
         try:
             found = self.decide()
         except RdmaRobustError as error:
             found = VerdictView("unknown", f"internal error: {error}")
-        self.call_from_thread(self._decided, found)
+        # The user may have quit by now.
+        with suppress(RuntimeError):
+            self.call_from_thread(self._decided, found)
 
     def _decided(self, found: VerdictView) -> None:
         self.verdict = found
@@ -115,7 +122,8 @@ class Explorer(App[None]):
             moves.clear_options()
             if self.by_hand(side):
                 moves.add_options([Option(text, id=str(choice)) for choice, text in options(shown)])
-                moves.highlighted = 0 if shown.moves else None
+                planned = shown.steps[shown.at].choice if shown.at < len(shown.steps) else 0
+                moves.highlighted = planned if shown.moves else None
             moves.display = self.by_hand(side) and bool(shown.moves)
             self.query_one(f"#{side}-state", Static).update(state(view, side))
 
@@ -131,9 +139,14 @@ class Explorer(App[None]):
         sc = focused is not None and any(node.id == "sc" for node in focused.ancestors_with_self)
         return "sc" if sc and self.by_hand("sc") else "rdma"
 
-    def to(self, place: Place) -> None:
+    def to(self, way: Callable[[], Place]) -> None:
+        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
         active = self.active
-        self.place = place
+        try:
+            self.place = way()
+        except UsageError as error:
+            self.say(str(error))
+            return
         self.draw()
         self.focus_side(active)
 
@@ -144,12 +157,12 @@ class Explorer(App[None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         side: Side = "sc" if event.option_list.id == "sc-moves" else "rdma"
-        self.to(self.session.step(self.place, side, int(event.option.id or 0)))
+        self.to(partial(self.session.step, self.place, side, int(event.option.id or 0)))
 
     def action_take(self, choice: int) -> None:
         shown = self.seen.sc if self.active == "sc" else self.seen.rdma
         if choice < len(shown.moves):
-            self.to(self.session.step(self.place, self.active, choice))
+            self.to(partial(self.session.step, self.place, self.active, choice))
 
     def action_step_back(self) -> None:
         self._go(-1)
@@ -160,7 +173,7 @@ class Explorer(App[None]):
     def _go(self, by: int) -> None:
         track = self.place.track(self.active)
         if 0 <= track.at + by <= len(track.choices):
-            self.to(self.session.go(self.place, self.active, track.at + by))
+            self.to(partial(self.session.go, self.place, self.active, track.at + by))
 
     def action_other(self) -> None:
         if self.place.mode == "follow":
@@ -169,18 +182,18 @@ class Explorer(App[None]):
             self.focus_side("rdma" if self.active == "sc" else "sc")
 
     def action_mode(self) -> None:
-        self.to(self.session.switched(self.place, "free" if self.place.mode == "follow" else "follow"))
+        self.to(partial(self.session.switched, self.place, "free" if self.place.mode == "follow" else "follow"))
 
     def action_witness(self) -> None:
         found = self.verdict
         if found is None or found.address is None:
             self.say(NO_WITNESS[None if found is None else found.verdict])
             return
-        self.to(self.session.place(found.address))
+        self.to(partial(self.session.place, found.address))
         self.say(f"The counterexample has {found.steps} steps: → goes forward.")
 
     def action_restart(self) -> None:
-        self.to(Place(self.place.mode))
+        self.to(partial(Place, self.place.mode))
 
     def action_program(self) -> None:
         self.screen.toggle_class("show-source")
@@ -190,13 +203,6 @@ class Explorer(App[None]):
 
     def say(self, text: str) -> None:
         self.notify(text, markup=False, timeout=8)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """A run that has become too long is no defect; it is said, and everything stays."""
-        if isinstance(error, UsageError):
-            self.say(str(error))
-        else:
-            super()._handle_exception(error)
 
 
 def run_terminal(session: Session, decide: Decide, state: str) -> None:

@@ -125,10 +125,9 @@
   }
 
   function refocus(side, key) {
-    const same = side.querySelector(`[data-key="${key}"]:not(:disabled)`);
-    const fallback = key.startsWith("move") ? "[data-key^=move], [data-key=back]" : "[data-key=back]:not(:disabled), [data-key^=move]";
-    const element = (key.startsWith("move") ? null : same) || side.querySelector(fallback) || side;
-    element.focus({ preventScroll: true });
+    const wanted = key.startsWith("move") ? [".planned", "[data-key^=move]", "[data-key=back]"] : [`[data-key=${key}]`, "[data-key=back]", "[data-key^=move]"];
+    const found = wanted.map((each) => side.querySelector(`${each}:not(:disabled)`)).find(Boolean);
+    (found || side).focus({ preventScroll: true });
   }
 
   function announce(before) {
