@@ -18,6 +18,7 @@ from rdma_robust.reports.exits import Exit
 
 if TYPE_CHECKING:
     from rdma_robust.explorer.session import Session
+    from rdma_robust.explorer.view import VerdictView
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,7 @@ def _session(item: Source, options: CheckOptions) -> Session:
 
 
 def _explore(session: Session, request: ExploreRequest) -> None:
-    from rdma_robust.explorer.witness import decided  # noqa: PLC0415 - slow
-
-    decide = partial(decided, session, request.options)
+    decide = partial(_decided, session, request.options)
     if request.tui:
         from rdma_robust.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
 
@@ -88,6 +87,12 @@ def _explore(session: Session, request: ExploreRequest) -> None:
     from rdma_robust.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
 
     serve(session, decide, Serving(request.port, request.state, request.browser, _say))
+
+
+def _decided(session: Session, options: CheckOptions) -> VerdictView:
+    from rdma_robust.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
+
+    return decided(session, options)
 
 
 def _say(url: str) -> None:

@@ -85,24 +85,18 @@ def test_the_state_is_told_and_robust_programs_have_no_witness() -> None:
     drive(litmus("mailbox-polled"), script)
 
 
-def test_a_narrow_terminal_shows_the_program_on_demand() -> None:
-    async def script(app: Explorer, pilot: Pilot[None]) -> None:
-        assert not app.query_one("#source").display and app.query_one("#rdma").display
-        await pilot.press("p")
-        assert app.query_one("#source").display and not app.query_one("#rdma").display
-        await pilot.press("p")
-        assert not app.query_one("#source").display
-
-    drive(litmus("mailbox-plain"), script, width=80)
-
-
-def test_programs_are_not_taken_for_markup() -> None:
+def test_programs_are_not_taken_for_markup_and_a_narrow_terminal_shows_them_on_demand() -> None:
     async def script(app: Explorer, pilot: Pilot[None]) -> None:
         assert "[bold red]x[/]" in text(app, "code")
         moves = app.query_one("#rdma-moves", OptionList)
         assert "a[0] = 1" in str(moves.get_option_at_index(0).prompt)
         await pilot.press("enter")
         assert app.seen.rdma.at == 1
+        assert not app.query_one("#source").display and app.query_one("#rdma").display
+        await pilot.press("p")
+        assert app.query_one("#source").display and not app.query_one("#rdma").display
 
-    drive(session("// [bold red]x[/] [/nothing] [@click=app.quit]\nnode A { a[1] }\nthread T on A { a[0] = 1 }\n"), script)
+    drive(
+        session("// [bold red]x[/] [/nothing] [@click=app.quit]\nnode A { a[1] }\nthread T on A { a[0] = 1 }\n"), script, 80
+    )
     assert RDMA.startswith("#")
