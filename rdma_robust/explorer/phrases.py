@@ -67,7 +67,7 @@ class Phrases:
         words = Words(self.program)
         if link.relation != "later":
             return words.edge(link.source, link.relation, link.target)
-        return f"{self._deed(link.source)} has happened before {self._deed(link.target)}, which is still to come"
+        return f"{self._deed(link.source)} has happened before {self._deed(link.target)}, which was still to come"
 
     def _deed(self, event: Event) -> str:
         """Return an event as a noun, also one whose value is not known yet."""
