@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from functools import partial
@@ -14,20 +13,17 @@ import typer
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.arguments import (
     AwaitLoops,
-    Browser,
     Certificates,
-    DecideTimeout,
     Files,
     Jobs,
     MaxStates,
     Memory,
     OrderedReads,
-    Port,
-    State,
     Timeout,
-    Tui,
     Version,
+    limit,
 )
+from rdma_robust.cli.explore_command import explore_command
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
 from rdma_robust.cli.help import (
     CHECK_HELP,
@@ -142,7 +138,7 @@ def _check(
         kernel=kernel,
         ordered_reads=ordered_reads,
         await_loops=await_loops,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         self_check=self_check,
@@ -201,7 +197,7 @@ def _cover(
     at_a_time = min(jobs or processors(), len(items))
     options = CoverOptions(
         engine=engine,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(at_a_time) if memory is None else memory) or None,
         markings=markings,
@@ -242,7 +238,7 @@ def _outcomes(
 ) -> None:
     from rdma_robust.cli.outcomes import Bounds, run_outcomes  # noqa: PLC0415
 
-    bounds = Bounds(ordered_reads, depth, max_states or None, _limit(timeout))
+    bounds = Bounds(ordered_reads, depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
 
 
@@ -280,7 +276,7 @@ def _explain(
     options = CheckOptions(
         ordered_reads=ordered_reads,
         await_loops=await_loops,
-        timeout=_limit(timeout),
+        timeout=limit(timeout),
         max_states=max_states or None,
         memory=(default_memory(1) if memory is None else memory) or None,
     )
@@ -288,30 +284,7 @@ def _explain(
     context.obj.append(partial(run_explain, request))
 
 
-@app.command("explore", help=EXPLORE_HELP)
-def _explore(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
-    *,
-    tui: Tui = False,
-    port: Port = 0,
-    browser: Browser = True,
-    state: State = "",
-    ordered_reads: OrderedReads = False,
-    await_loops: AwaitLoops = False,
-    timeout: DecideTimeout = 60,
-    memory: Memory = None,
-) -> None:
-    from rdma_robust.cli.explore import ExploreRequest, run_explore  # noqa: PLC0415
-
-    options = CheckOptions(
-        ordered_reads=ordered_reads,
-        await_loops=await_loops,
-        timeout=_limit(timeout),
-        memory=(default_memory(1) if memory is None else memory) or None,
-    )
-    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2])
-    context.obj.append(partial(run_explore, request))
+app.command("explore", help=EXPLORE_HELP)(explore_command)
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)
@@ -411,7 +384,3 @@ def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:
     from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
     return with_certificates(items, directory)
-
-
-def _limit(value: float) -> float | None:
-    return None if value == 0 or math.isinf(value) else value

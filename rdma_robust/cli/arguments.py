@@ -63,3 +63,8 @@ DecideTimeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=_seconds, help="Time limit for deciding; 0 for none.", show_default="60")
 ]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
+
+
+def limit(value: float) -> float | None:
+    """Return a limit as the options of deciding have it: None for none, which is 0 or infinity on the command line."""
+    return None if value == 0 or math.isinf(value) else value

@@ -66,6 +66,7 @@ class Explorer(App[None]):
         Binding("p", "program", "program"),
         Binding("s", "share", "state"),
         Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
         *(Binding(str(k), f"take({k - 1})", show=False) for k in range(1, 10)),
     ]
 

@@ -74,7 +74,7 @@ def test_every_option_that_the_readme_names_exists() -> None:
         subprocess.run(
             [str(Path(sys.executable).parent / "rdma-robust"), command, "--help"], capture_output=True, text=True, check=True
         ).stdout
-        for command in ("check", "cover", "explain", "export", "fmt", "outcomes", "verify-certificate")
+        for command in ("check", "cover", "explain", "explore", "export", "fmt", "outcomes", "verify-certificate")
     )
     for option in set(re.findall(r"`(--[a-z-]+)", README)):
         assert option in helps, option
