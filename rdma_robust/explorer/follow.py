@@ -124,6 +124,9 @@ def _cycle(points: Sequence[Point]) -> tuple[Link, ...]:
                     best = path
     if not best:
         raise InternalError("there is no cycle where sequential consistency cannot follow")
+    # What has just happened comes first.
+    newest = max(range(len(best)), key=lambda k: events[best[k]].step or 0)
+    best = [*best[newest + 1 :], *best[: newest + 1]]
     links: list[Link] = []
     for source, target in zip([best[-1], *best[:-1]], best, strict=True):
         relation = graph.edges[source, target]["relation"]

@@ -146,8 +146,8 @@ class ProgramView:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """What `check` says. `address` leads to the beginning of the run of a program that is not robust, `pivot` is its step
-    from which on sequential consistency cannot follow."""
+    """What `check` says. `address` leads to the beginning of the run of a program that is not robust, `steps` is its length,
+    and `broken` its step from which on sequential consistency cannot follow."""
 
     verdict: Literal["robust", "not-robust", "unknown"]
     text: str

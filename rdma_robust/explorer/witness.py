@@ -28,23 +28,23 @@ def decided(session: Session, options: CheckOptions) -> VerdictView:
         outcome = check_program(program, options)
     except (SizeLimitError, MemoryError) as error:
         reason = str(error) or "out of memory"
-        return VerdictView("unknown", f"Whether it is robust is not known: {one_line(reason, 200)}")
+        return VerdictView("unknown", f"Not known: {one_line(reason, 200)}")
     if outcome.verdict is Verdict.ROBUST:
-        return VerdictView("robust", "Robust: sequential consistency can follow every run.")
+        return VerdictView("robust", "SC can follow every run.")
     if outcome.witness is None:
-        return VerdictView("unknown", f"Whether it is robust is not known: {one_line(outcome.reason, 200)}")
+        return VerdictView("unknown", f"Not known: {one_line(outcome.reason, 200)}")
     choices = witness_choices(outcome, options.ordered_reads)
     if choices is None:
         return VerdictView(
-            "not-robust", f"Not robust, by a run of more than {LONGEST} steps, too long to step through here."
+            "not-robust", f"SC cannot follow a run of more than {LONGEST} steps, too long to step through here."
         )
     place = Place("follow", Track(choices, 0))
     # Another session, because this may be another thread than the one that uses `session`.
     other = Session(program, ordered_reads=session.ordered_reads, await_loops=session.await_loops)
     broken = other.followed(Place("follow", Track(choices, len(choices)))).broken
-    text = "Not robust: there is a run that sequential consistency cannot follow."
+    text = "SC cannot follow every run."
     if outcome.spin_only:
-        text = "Not robust, but only through failed reads of loops that wait."
+        text = "SC cannot follow failed reads of loops that wait."
     return VerdictView("not-robust", text, session.address(place), len(choices), broken)
 
 

@@ -274,13 +274,16 @@
         h("span", { class: "value" }, h("i", {}, `${each.thread} → ${each.remote}`), h("b", {}, String(each.complete)))))) : null;
     }
     return h("section", { class: "queues" }, h("h3", {}, "Queue pairs"), side.queues.map((each) =>
-      h("div", { class: "queue", "data-queue": `${each.thread}>${each.remote}` }, h("h4", {}, `${each.thread} → ${each.remote}`),
+      h("div", { class: `queue${isIdle(each) ? " idle" : ""}`, "data-queue": `${each.thread}>${each.remote}` }, h("h4", {}, `${each.thread} → ${each.remote}`),
         each.pipe.length ? lane("pipe", each.pipe) : null,
         each.remote_writes.length ? lane("write buffer to " + each.remote, each.remote_writes) : null,
         each.local_writes.length ? lane("write buffer to own memory", each.local_writes) : null,
         completions(each),
-        each.pipe.length + each.remote_writes.length + each.local_writes.length + each.unpolled.length ? null
-          : h("span", { class: "empty" }, "pipe and write buffers are empty"))));
+        isIdle(each) ? h("span", { class: "empty" }, "idle") : null)));
+  }
+
+  function isIdle(queue) {
+    return queue.pipe.length + queue.remote_writes.length + queue.local_writes.length + queue.unpolled.length === 0;
   }
 
   function lane(title, operations) {
@@ -359,7 +362,7 @@
     const badge = byId("verdict");
     badge.className = `badge ${verdict.verdict}`;
     badge.textContent = words[verdict.verdict];
-    badge.title = verdict.text;
+    byId("verdict-text").textContent = verdict.text;
     byId("witness").hidden = !verdict.address;
   }
 
@@ -429,7 +432,7 @@
     await openHash();
     ask("api/verdict").then((answer) => { verdict = answer; drawVerdict(); }).catch((error) => {
       byId("verdict").textContent = "undecided";
-      byId("verdict").title = error.message;
+      byId("verdict-text").textContent = error.message;
     });
   });
 })();
