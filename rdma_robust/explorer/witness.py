@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.errors import InternalError, SizeLimitError
-from rdma_robust.explain.schedule import machine_run
+from rdma_robust.explain.schedule import RunStep, machine_run
 from rdma_robust.explorer.address import Place, Track
 from rdma_robust.explorer.runs import LONGEST, Choices, Point, Runs
 from rdma_robust.explorer.session import Session
@@ -14,7 +14,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
 from rdma_robust.reports.escape import one_line
-from rdma_robust.semantics.machine import Action
+from rdma_robust.semantics.machine import Verb
 from rdma_robust.semantics.machine_rdma import RdmaMachine
 
 
@@ -55,25 +55,30 @@ def witness_choices(outcome: Outcome, ordered_reads: bool) -> Choices | None:
     if len(run.steps) >= LONGEST:
         return None
     runs = Runs(RdmaMachine(outcome.program, ordered_reads))
-    return choices_of(runs, [step.action for step in run.steps])
+    return choices_of(runs, run.steps)
 
 
-def choices_of(runs: Runs, actions: Sequence[Action]) -> Choices:
-    """Return the choices of a run with these causes, the start left out. Raises InternalError if there is none.
+def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
+    """Return a run with these causes, about these operations. Raises InternalError if there is none.
 
-    Several moves can have the same cause, so this is a search, but hardly ever a long one.
+    Moves with the same cause can be about different operations, and those about the same one can lead to different places:
+    hence a search, though hardly ever a long one.
     """
+    posted = [step.operation for step in steps if step.action.verb is Verb.ISSUE]
+    number = {operation: k for k, operation in enumerate(posted, 1)}
     root = runs.point(())
     starts = [root] if root.state is not None else [runs.after(root, i) for i in range(len(runs.moves(root)))]
     todo: list[tuple[Point, int]] = [(point, 0) for point in reversed(starts)]
-    seen: set[tuple[object, int]] = set()
+    seen: set[tuple[object, object, int]] = set()
     while todo:
         point, done = todo.pop()
-        if done == len(actions):
+        if done == len(steps):
             return tuple(p.choice for p in point.path())
-        if (point.state, done) in seen:
+        if (point.state, point.numbers, done) in seen:
             continue
-        seen.add((point.state, done))
-        fits = [i for i, move in enumerate(runs.moves(point)) if move.action == actions[done]]
-        todo += [(runs.after(point, i), done + 1) for i in reversed(fits)]
+        seen.add((point.state, point.numbers, done))
+        fits = (i for i, move in enumerate(runs.moves(point)) if move.action == steps[done].action)
+        ways = [runs.after(point, i) for i in fits]
+        wanted = number.get(steps[done].operation)
+        todo += [(way, done + 1) for way in reversed(ways) if way.operation == wanted]
     raise InternalError("the machine cannot run the witness")
