@@ -57,6 +57,7 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 \b
   rdma-robust FILE...             the same as: rdma-robust check FILE...
   rdma-robust check --help        options of deciding, exit codes, examples
+  rdma-robust explain FILE        why the verdict is what it is
   rdma-robust cover FILE.spec...  decide coverability of Petri nets
 """
 

@@ -168,8 +168,8 @@ class Pair:
     """Two accesses of one thread in program order, the order of which the hardware by itself would not keep.
 
     With `kept_by` it is kept all the same: never does `later` take effect before `earlier`. `keeping` is `together` if
-    without any one of these keepers the order is lost, `each` if it is lost only without all of them, `some` if it took too
-    long to know which of them matter.
+    without any one of these keepers nothing keeps the order, `each` if that is so only without all of them, `some` if it
+    took too long to know which of them matter.
     Without `kept_by` the two may take effect the other way round, and `why` is the reason that no cycle closes through
     them: `no-race` and `no-cycle` are facts about the text of the program, `filter` and `search` say what excluded it.
     If the verdict is not `robust`, `cycle` says that the counterexample reorders them, `open` that nothing is known.

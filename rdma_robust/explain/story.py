@@ -33,6 +33,8 @@ WHERE = {
 FLEXIBLE = "Its value is still in the pipe to {remote}"
 """Of a put that carries a constant."""
 
+ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
 SUMMARY = {
     "kept": ("is kept in order by polls and remote fences", "are kept in order by polls and remote fences"),
     "no-race": ("may be reordered, but no other thread races on it", "may be reordered, but no other thread races on them"),
@@ -65,7 +67,7 @@ def headline(outcome: Outcome) -> str:
         case Verdict.NOT_ROBUST:
             return f"{name} is not robust: RDMA hardware can run it in a way that sequential consistency does not allow."
         case Verdict.UNKNOWN:
-            return f"Nobody knows whether {name} is robust: a limit was reached."
+            return f"It is not known whether {name} is robust: a limit was reached."
 
 
 def paragraphs(
@@ -85,14 +87,15 @@ def paragraphs(
 def reordering(program: Program, witness: Witness, run: Timeline) -> str:
     """Return what happens: how far each overtaken operation is when it is overtaken, and what lets the hardware do so."""
     words = Words(program)
+    rounds = _rounds(witness)
     sentences = []
     for earlier, later in witness.relaxed:
         operation, step = _overtaken(run, earlier.index), _step_of(run, later.index)
         name = program.threads[earlier.thread].name
         where = _where(program, witness, operation, _progress(operation, step.number)).format(remote=earlier.remote)
         sentences += [
-            f"{name} posts `{operation.statement}` (line {operation.line}).",
-            f"{where} when {_action(words, name, later)}.",
+            f"{name} posts `{operation.statement}` (line {operation.line}){rounds.get(earlier.index, '').rstrip(',')}.",
+            f"{where} when {_action(words, name, later)}{rounds.get(later.index, '').rstrip(',')}.",
             f"RDMA allows this: {why_reordered(earlier, later)}.",
         ]
     return " ".join(dict.fromkeys(sentences))
@@ -103,11 +106,12 @@ def circle(program: Program, witness: Witness) -> str:
     words = Words(program)
     edges = _rotated(witness)
     met: set[int] = set()
+    rounds = _rounds(witness)
 
     def name(event: Event) -> str:
         known = event.index in met
         met.add(event.index)
-        return words.short(event) if known else words.noun(event)
+        return (words.short(event) if known else words.noun(event)) + rounds.get(event.index, "")
 
     clauses = []
     for edge in edges:
@@ -127,6 +131,18 @@ def circle(program: Program, witness: Witness) -> str:
         f"explains what is read. Here there is none: {'; '.join(clauses)}. So {name(edges[0].source)} would come before "
         "itself."
     )
+
+
+def _rounds(witness: Witness) -> dict[int, str]:
+    """Return for the events of statements that are executed more than once which time it is, in words."""
+    same: dict[tuple[object, ...], list[Event]] = {}
+    for event in sorted(witness.order, key=lambda e: e.position):
+        same.setdefault((event.thread, event.type, event.step), []).append(event)
+    found = {}
+    for events in same.values():
+        for k, event in enumerate(events, 1) if len(events) > 1 else ():
+            found[event.index] = f", the {k}{ENDINGS.get(k if k < 20 else k % 10, 'th')} time,"
+    return found
 
 
 def finals_text(finals: FinalStates) -> str:

@@ -112,7 +112,7 @@ def test_no_arguments_print_help(cli: Cli) -> None:
 
 
 def test_help_has_examples_and_exit_codes(cli: Cli) -> None:
-    for command in ("check", "fmt", "outcomes"):
+    for command in ("check", "explain", "fmt", "outcomes"):
         text = cli(command, "--help").stdout
         assert "Examples" in text
         assert "Exit codes" in text

@@ -168,3 +168,10 @@ def test_ordered_reads_are_taken_into_account() -> None:
     assert ordered.verdict == "robust" and ordered.ordered_reads
     program = load_program(source, "p")
     assert program.name
+
+
+def test_times_of_a_loop_are_told_apart() -> None:
+    e = explained("node A { x }\nnode B { y }\nthread W on A { x = 1 }\nthread R on B {\n  loop { get y = A.x }\n}\n")
+    assert "posts `get y = A.x` (line 5), the 1st time. This get is still in the pipe" in e.paragraphs[0]
+    assert "for `get y = A.x` (line 5), the 2nd time. RDMA allows" in e.paragraphs[0]
+    assert "So the NIC's read for line 5, the 1st time, would come before itself." in e.paragraphs[1]
