@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -47,12 +47,14 @@ def run_explore(request: ExploreRequest) -> Exit:
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
         session = _session(item, request.options)
-        session.place(request.state)
-        _explore(session, request)
+        address = session.address(session.place(request.state)) if request.state else ""
+        _explore(session, replace(request, state=address))
     except Stopped as stop:
         if stop.exit is not Exit.INTERRUPTED:
             raise
         warn("stopped")
+    except BrokenPipeError:
+        raise
     except Exception as error:
         warn(message_of(error, item.name))
         return exit_of_error(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rdma_robust.explorer.operations import remote_of
 from rdma_robust.explorer.runs import Point
 from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Step, Write
 from rdma_robust.semantics.machine import Action, Verb
@@ -62,17 +63,6 @@ def cell_of(step: Step, kind: EventType) -> Cell | None:
             return cell
         case (Read(cell) | Write(cell, _) | Cas(cell, _, _), _):
             return cell
-    return None
-
-
-def remote_of(step: Step) -> str | None:
-    match step.op:
-        case Put(target, _):
-            return target.node
-        case Get(_, source):
-            return source.node
-        case Poll(node) | RFence(node):
-            return node
     return None
 
 

@@ -124,11 +124,12 @@ def _cycle(points: Sequence[Point]) -> tuple[Link, ...]:
                     best = path
     if not best:
         raise InternalError("there is no cycle where sequential consistency cannot follow")
-    # What has just happened comes first.
-    newest = max(range(len(best)), key=lambda k: events[best[k]].step or 0)
-    best = [*best[newest + 1 :], *best[: newest + 1]]
+    pairs = list(zip([best[-1], *best[:-1]], best, strict=True))
+    # The conflict about what has just happened comes first.
+    conflicts = [k for k, pair in enumerate(pairs) if graph.edges[pair]["relation"] != "po"]
+    first = max(conflicts, key=lambda k: events[pairs[k][0]].step or 0)
     links: list[Link] = []
-    for source, target in zip([best[-1], *best[:-1]], best, strict=True):
+    for source, target in [*pairs[first:], *pairs[:first]]:
         relation = graph.edges[source, target]["relation"]
         if links and relation == "po" == links[-1].relation:
             links[-1] = Link(links[-1].source, "po", events[target].event)
@@ -139,7 +140,6 @@ def _cycle(points: Sequence[Point]) -> tuple[Link, ...]:
 
 def _schedule(sc: Runs, first: Choices, events: Sequence[Effect]) -> Choices:
     """Return the choices of the SC machine for the events that have happened and what comes before them in their threads."""
-    needed: set[int] = set()
     last: dict[int, int] = {}
     for effect in events:
         if effect.step is not None:

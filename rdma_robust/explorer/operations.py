@@ -42,10 +42,12 @@ def renumbered(machine: RdmaMachine, before: RdmaState, move: Move, numbers: Num
     """Return the numbers after `move`; `posted` is the number of the operation that it posts, if it posts one."""
     thread = move.action.thread
     place = about(machine, before, move)
+    step = move.action.step
+    posts_to = remote_of(step) if step is not None and move.action.verb is Verb.ISSUE else None
     rows = []
     for qp, (old, new) in enumerate(zip(before.threads[thread].queues, move.state.threads[thread].queues, strict=True)):
         mine = numbers[thread][qp]
-        if move.action.verb is Verb.ISSUE and machine.codes[thread].remotes[qp] == _remote(move):
+        if machine.codes[thread].remotes[qp] == posts_to:
             mine = (*mine, posted)
         done = {number for number, entry in zip(mine, old, strict=False) if entry.stage == DONE}
         if place is not None and place[1] == qp:
@@ -63,13 +65,13 @@ def renumbered(machine: RdmaMachine, before: RdmaState, move: Move, numbers: Num
     return (*numbers[:thread], tuple(rows), *numbers[thread + 1 :])
 
 
-def _remote(move: Move) -> str | None:
-    """Return the other node of the queue pair on which the move posts."""
-    match move.action.step:
-        case Step(op=Put(target, _)):
+def remote_of(step: Step) -> str | None:
+    """Return the other node of the queue pair that a step is about, None for accesses of the CPU."""
+    match step.op:
+        case Put(target, _):
             return target.node
-        case Step(op=Get(_, source)):
+        case Get(_, source):
             return source.node
-        case Step(op=RFence(node)):
+        case Poll(node) | RFence(node):
             return node
     return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
+import sys
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +44,11 @@ class Serving:
     say: Callable[[str], None]
 
 
+def _has_display() -> bool:
+    """Return whether a browser has somewhere to show itself: one for the terminal would take it over."""
+    return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+
+
 def serve(session: Session, decide: Decide, how: Serving) -> None:
     """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
     import uvicorn  # noqa: PLC0415 - slow
@@ -60,7 +67,7 @@ def serve(session: Session, decide: Decide, how: Serving) -> None:
         )
         url = f"http://{HOST}:{number}/{token}/" + (f"#{how.place}" if how.place else "")
         how.say(url)
-        if how.browser:
+        if how.browser and _has_display():
             # The browser is asked from another thread: some wait until it is closed.
             opener = Timer(0.3, webbrowser.open, (url,))
             opener.daemon = True

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.explorer.address import Side
-from rdma_robust.explorer.effects import event_type, remote_of
+from rdma_robust.explorer.effects import event_type
+from rdma_robust.explorer.operations import remote_of
 from rdma_robust.explorer.phrases import Phrases
 from rdma_robust.explorer.runs import LONGEST, Point, Runs
 from rdma_robust.explorer.view import (
