@@ -26,13 +26,13 @@ def places(draw: st.DrawFn) -> Place:
     return Place("free", draw(tracks()), draw(tracks()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(places())
 def test_what_is_written_can_be_read(place: Place) -> None:
     assert decode(encode(place, P), P) == place
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(), st.text("0123.&=", max_size=12).map(f"p={P}&mode=follow&rdma=".__add__)))
 def test_any_text_is_a_place_or_refused(text: str) -> None:
     try:
