@@ -266,19 +266,32 @@ class CriticalCycles:
 
     def _exits(self, members: int, behind: Parts) -> Parts:
         """Accesses among `members` from which a conflict leads to one of `behind`: never from beta to alpha."""
-        either, beta = behind[0] | behind[1], behind[1]
-        return (
-            _set(i for i in _bits(members) if self.conflicting[i] & either),
-            _set(i for i in _bits(members) if self.conflicting[i] & beta),
-        )
+        return members & self._conflicting_with(behind[0] | behind[1]), members & self._conflicting_with(behind[1])
+
+    def _conflicting_with(self, accesses: int) -> int:
+        """The accesses that conflict with one of these, which is symmetric; remembered, since few sets come up."""
+        if accesses not in self._conflicts:
+            self._conflicts[accesses] = _union(self.conflicting[i] for i in _bits(accesses))
+        return self._conflicts[accesses]
+
+    @cached_property
+    def _conflicts(self) -> dict[int, int]:
+        return {}
 
     def _entries(self, members: int, exits: Parts) -> Parts:
         """Accesses among `members` that are exits or before one: from beta to alpha only along relaxable edges."""
-        alpha, beta = exits
-        return (
-            _set(i for i in _bits(members) if alpha >> i & 1 or self.after[i] & (alpha | beta)),
-            _set(i for i in _bits(members) if beta >> i & 1 or self.after[i] & beta or self.overtaking[i] & alpha),
-        )
+        key = members, exits
+        if key not in self._entered:
+            alpha, beta = exits
+            self._entered[key] = (
+                _set(i for i in _bits(members) if alpha >> i & 1 or self.after[i] & (alpha | beta)),
+                _set(i for i in _bits(members) if beta >> i & 1 or self.after[i] & beta or self.overtaking[i] & alpha),
+            )
+        return self._entered[key]
+
+    @cached_property
+    def _entered(self) -> dict[tuple[int, Parts], Parts]:
+        return {}
 
 
 def reachable(graph: EventGraph) -> dict[int, frozenset[int]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, disj, names
+from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, disj, names, substitute
 from rdma_robust.program.model import pc
 from rdma_robust.robustness.critical import CriticalCycles
 from rdma_robust.robustness.event_graph import EventEdge
@@ -73,7 +73,7 @@ class PivotClasses:
 
     def current_in(self, classes: Sequence[PivotClass], edge: EventEdge | None = None) -> Expr:
         """The current class is one of these, known to be one that the phase-2 steps of `edge` are for."""
-        possible = self._numbered(self.classes if edge is None else self.kept(edge))
+        possible = self._all if edge is None else self._kept_numbers(edge)
         mask = self._numbered(classes) & possible
         if mask in (0, possible):
             return TRUE if mask else FALSE
@@ -89,6 +89,20 @@ class PivotClasses:
 
     def _numbered(self, classes: Sequence[PivotClass]) -> int:
         return sum(1 << self._numbers[id(c)] for c in classes)
+
+    @cached_property
+    def _all(self) -> int:
+        return self._numbered(self.classes)
+
+    def _kept_numbers(self, edge: EventEdge) -> int:
+        place = edge.thread, edge.target
+        if place not in self._kept_masks:
+            self._kept_masks[place] = self._numbered(self.kept(edge))
+        return self._kept_masks[place]
+
+    @cached_property
+    def _kept_masks(self) -> dict[tuple[int, int], int]:
+        return {}
 
     def kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
         """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""
@@ -130,5 +144,16 @@ class PivotClasses:
         return Binary("&", Binary(">>", Const(mask), Name(pc(thread))), Const(1))
 
     def ahead_now(self, edge: EventEdge, c: PivotClass) -> Expr:
-        """The pivot's thread can still come to an event of the class."""
-        return TRUE if edge.thread == c.thread else self.at(c.thread, self.ahead[c])
+        """Before the edge's event, the first of beta: the pivot's thread can still come to an event of the class.
+
+        If the event writes, the pivot reads what the cell holds now, so that value must be one for which it can happen.
+        """
+        here = TRUE if edge.thread == c.thread else self.at(c.thread, self.ahead[c])
+        return conj(here, self._readable_now(c)) if writes(edge) and "relevance" in self.reductions else here
+
+    def _readable_now(self, c: PivotClass) -> Expr:
+        """Some event of the class can happen with what the cell holds."""
+        guards = dict.fromkeys(e.possible for e in self.sites(c))
+        if any(set(names(guard)) != {VALUE.name} for guard in guards):
+            return TRUE
+        return disj(*(substitute(guard, {VALUE.name: self.frame.memory(c.cell)}) for guard in guards))

@@ -55,6 +55,8 @@ class Relevance:
         """Classes for which an exit of a walk lay ahead of the event's thread before it, but none does any more."""
         ahead = self.cycles.ahead[edge.thread]
         before, now = ahead[edge.source], ahead[edge.target]
+        if before == now:
+            return []
         return [c for c, (alpha, beta) in self._exits if before & (alpha | beta) and not now & (alpha | beta)]
 
     def keeps_pivot_out(self, edge: EventEdge) -> list[PivotClass]:

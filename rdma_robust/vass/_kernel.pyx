@@ -15,11 +15,18 @@ cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
     #define rdma_prefetch(address) __builtin_prefetch(address)
+    #define rdma_lowest(word) __builtin_ctzll(word)
     #else
     #define rdma_prefetch(address) ((void)(address))
+    static int rdma_lowest(unsigned long long word) {
+        int bit = 0;
+        while (!(word >> bit & 1)) bit++;
+        return bit;
+    }
     #endif
     """
     void prefetch "rdma_prefetch" (const void *address) noexcept nogil
+    int lowest "rdma_lowest" (uint64_t word) noexcept nogil
 
 cdef enum Op:
     END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT
@@ -63,9 +70,10 @@ cdef struct Stack:
     int64_t room
 
 
-# The columns of a move, see program/dead_ends.py: pairs from BARS to ACCESS are its bars of order, to TAINTS all of them.
+# The columns of a move, see program/dead_ends.py: pairs from BARS to ACCESS are its bars of order, to TAINTS all of them;
+# NEXT is the next move of its process from its source.
 cdef enum:
-    PROCESS, SOURCE, TARGET, BARS, ACCESS, TAINTS, TAINTS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, MOVE_COLUMNS
+    PROCESS, SOURCE, TARGET, BARS, ACCESS, TAINTS, TAINTS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, NEXT, MOVE_COLUMNS
 
 
 cdef enum:
@@ -145,6 +153,9 @@ cdef class Search:
     cdef uint64_t *sets
     cdef uint8_t **reached
     cdef uint8_t *written
+    cdef int64_t **first
+    cdef int64_t *places
+    cdef int64_t *waiting
 
     def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
         cdef int i, j
@@ -187,6 +198,9 @@ cdef class Search:
             free(self.place[i])
             if self.reached != NULL:
                 free(self.reached[i])
+            if self.first != NULL:
+                free(self.first[i])
+        free(self.first); free(self.places); free(self.waiting)
         free(self.reached); free(self.written); free(self.move); free(self.pair); free(self.pivot); free(self.pivot_guard)
         free(self.header); free(self.rows); free(self.sets)
         for i in range(self.ranks + 1):
@@ -240,22 +254,37 @@ cdef class Search:
     def set_dead_ends(self, int64_t[::1] header, int64_t[::1] moves, int64_t[::1] pairs, int64_t[::1] pivots, int64_t[::1] guards, uint64_t[::1] rows):
         """Take the test for dead ends as tables; kernel.py says what is in them."""
         cdef int p
+        cdef int64_t i, all_places = 0
+        cdef int64_t *m
         self.moves = moves.shape[0] // MOVE_COLUMNS
         self.row = (self.moves + 63) // 64
         self.header, self.move, self.pair = _copy(header), _copy(moves), _copy(pairs)
         self.pivot, self.pivot_guard = _copy(pivots), _copy(guards)
         self.rows = <uint64_t *>malloc(rows.shape[0] * 8 + 8)
-        self.sets = <uint64_t *>malloc((3 * self.row + 1) * 8)
+        self.sets = <uint64_t *>malloc((4 * self.row + 1) * 8)
         self.written = <uint8_t *>malloc(self.fields + 1)
         self.reached = <uint8_t **>calloc(self.processes + 1, sizeof(uint8_t *))
-        if self.rows == NULL or self.sets == NULL or self.written == NULL or self.reached == NULL:
+        self.first = <int64_t **>calloc(self.processes + 1, sizeof(int64_t *))
+        self.waiting = <int64_t *>malloc((self.moves + 1) * 8)
+        if self.rows == NULL or self.sets == NULL or self.written == NULL or self.reached == NULL or self.first == NULL or self.waiting == NULL:
             raise MemoryError
         if rows.shape[0]:
             memcpy(self.rows, &rows[0], rows.shape[0] * 8)
         for p in range(self.processes):
+            all_places += self.locations[p] + 1
             self.reached[p] = <uint8_t *>malloc(self.locations[p] + 1)
-            if self.reached[p] == NULL:
+            self.first[p] = <int64_t *>malloc((self.locations[p] + 1) * 8)
+            if self.reached[p] == NULL or self.first[p] == NULL:
                 raise MemoryError
+            for i in range(self.locations[p] + 1):
+                self.first[p][i] = -1
+        self.places = <int64_t *>malloc((2 * all_places + 2) * 8)
+        if self.places == NULL:
+            raise MemoryError
+        for i in range(self.moves - 1, -1, -1):
+            m = self.move + i * MOVE_COLUMNS
+            m[NEXT] = self.first[m[PROCESS]][m[SOURCE]]
+            self.first[m[PROCESS]][m[SOURCE]] = i
 
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
@@ -769,10 +798,11 @@ cdef class Search:
 
     cdef int dead_end(self) noexcept nogil:
         """The state in the slots is a dead end; see program/dead_ends.py, which this follows step by step."""
-        cdef int64_t current = self.slot[self.header[0]], left, i, sites = 0
+        cdef int64_t current = self.slot[self.header[0]], left, i, k, sites = 0
         cdef int64_t *pivot
         cdef uint64_t *possible = self.sets + 2 * self.row
         cdef uint64_t *allowed
+        cdef uint64_t word
         if current == 0:
             return 0
         pivot = self.pivot + (current - 1) * PIVOT_COLUMNS
@@ -780,44 +810,71 @@ cdef class Search:
         if left >> pivot[PIVOT_PROCESS] & 1:
             return 1
         self.follow(left)
-        memset(possible, 0, self.row * 8)
         allowed = self.rows + (3 * self.moves + 2 * (current - 1)) * self.row
-        for i in range(self.moves):
-            if allowed[i >> 6] >> (i & 63) & 1 and self.possible(pivot, i):
-                possible[i >> 6] |= <uint64_t>1 << (i & 63)
-                sites += 1
-        return sites == 0 or not (self.slot[self.header[1]] or self.closes(pivot, allowed + self.row, left))
+        for k in range(self.row):
+            possible[k] = 0
+            word = allowed[k]
+            while word:
+                i = 64 * k + lowest(word)
+                word &= word - 1
+                if self.possible(pivot, i):
+                    possible[k] |= <uint64_t>1 << (i & 63)
+                    sites += 1
+        return sites == 0 or not (self.slot[self.header[1]] or self.closes(pivot, allowed + self.row))
 
     cdef void follow(self, int64_t left) noexcept nogil:
         """Take every passable move that can be reached; those taken and those free are the first two sets."""
-        cdef uint64_t *taken = self.sets
-        cdef uint64_t *free_moves = self.sets + self.row
-        cdef int64_t i
+        cdef int64_t i, n = 0, waiting = 0, kept
         cdef int64_t *m
-        cdef int p, again = 1, is_free
-        memset(taken, 0, 2 * self.row * 8)
+        cdef int p, changed
+        memset(self.sets, 0, 2 * self.row * 8)
         memset(self.written, 0, self.fields)
         for p in range(self.processes):
             memset(self.reached[p], 0, self.locations[p] + 1)
-            self.reached[p][self.slot[p]] = not left >> p & 1
-        while again:
-            again = 0
-            for i in range(self.moves):
-                m = self.move + i * MOVE_COLUMNS
-                if taken[i >> 6] >> (i & 63) & 1 or not self.reached[m[PROCESS]][m[SOURCE]]:
-                    continue
-                is_free = not self.marked(m[BARS], m[TAINTS])
-                if not is_free and not m[PASSES]:
-                    continue
-                if m[GUARDED] and not self.written[m[CELL]] and not _holds(self.slot[m[CELL]], m[LEAST], m[ALLOWED]):
-                    continue
-                again = 1
-                taken[i >> 6] |= <uint64_t>1 << (i & 63)
-                self.reached[m[PROCESS]][m[TARGET]] = 1
-                if is_free:
-                    free_moves[i >> 6] |= <uint64_t>1 << (i & 63)
-                    if m[WRITES]:
-                        self.written[m[CELL]] = 1
+            if not left >> p & 1:
+                self.reached[p][self.slot[p]] = 1
+                self.places[n], self.places[n + 1] = p, self.slot[p]
+                n += 2
+        while True:
+            while n:
+                n -= 2
+                i = self.first[self.places[n]][self.places[n + 1]]
+                while i >= 0:
+                    m = self.move + i * MOVE_COLUMNS
+                    if m[GUARDED] and not self.written[m[CELL]] and not _holds(self.slot[m[CELL]], m[LEAST], m[ALLOWED]):
+                        self.waiting[waiting] = i
+                        waiting += 1
+                    else:
+                        n = self.take(i, m, n)
+                    i = m[NEXT]
+            changed, kept = 0, 0
+            for i in range(waiting):
+                m = self.move + self.waiting[i] * MOVE_COLUMNS
+                if self.written[m[CELL]]:
+                    n = self.take(self.waiting[i], m, n)
+                    changed = 1
+                else:
+                    self.waiting[kept] = self.waiting[i]
+                    kept += 1
+            waiting = kept
+            if not changed:
+                return
+
+    cdef inline int64_t take(self, int64_t i, int64_t *m, int64_t n) noexcept nogil:
+        """Take a move if it is passable whatever it reads; return the new number of entries in `places`."""
+        cdef int is_free = not self.marked(m[BARS], m[TAINTS])
+        if not is_free and not m[PASSES]:
+            return n
+        self.sets[i >> 6] |= <uint64_t>1 << (i & 63)
+        if is_free:
+            self.sets[self.row + (i >> 6)] |= <uint64_t>1 << (i & 63)
+            if m[WRITES]:
+                self.written[m[CELL]] = 1
+        if not self.reached[m[PROCESS]][m[TARGET]]:
+            self.reached[m[PROCESS]][m[TARGET]] = 1
+            self.places[n], self.places[n + 1] = m[PROCESS], m[TARGET]
+            n += 2
+        return n
 
     cdef int possible(self, int64_t *pivot, int64_t site) noexcept nogil:
         """The move can be reached as the pivot."""
@@ -834,56 +891,56 @@ cdef class Search:
                 return self.written[pivot[PIVOT_CELL]] or _holds(self.slot[pivot[PIVOT_CELL]], g[1], g[2])
         return 1
 
-    cdef int closes(self, int64_t *pivot, uint64_t *meeting, int64_t left) noexcept nogil:
+    cdef int closes(self, int64_t *pivot, uint64_t *meeting) noexcept nogil:
         """Taint can close the cycle."""
         cdef uint64_t *taken = self.sets
         cdef uint64_t *free_moves = self.sets + self.row
         cdef uint64_t *sites = self.sets + 2 * self.row
-        cdef uint64_t *found = sites
-        cdef uint64_t *overtaking
+        cdef uint64_t *found = self.sets + 3 * self.row
+        cdef uint64_t *rows
+        cdef uint64_t word, new
         cdef int64_t *m
-        cdef int64_t i, k
-        cdef uint64_t new
-        cdef int again = 1, counts
-        for i in range(self.moves):
-            m = self.move + i * MOVE_COLUMNS
-            if m[PROCESS] == pivot[PIVOT_PROCESS] and taken[i >> 6] >> (i & 63) & 1:
-                overtaking = self.rows + 3 * i * self.row
-                for k in range(self.row):
-                    if overtaking[k] & sites[k]:
-                        return 1
+        cdef int64_t i, j, k, first
         memset(found, 0, self.row * 8)
-        for i in range(self.moves):
-            m = self.move + i * MOVE_COLUMNS
-            counts = m[COUNTS] and free_moves[i >> 6] >> (i & 63) & 1
-            overtaking = self.rows + 3 * i * self.row
-            if counts and self.marked(self.header[4 + 2 * m[PROCESS]], self.header[5 + 2 * m[PROCESS]]):
-                found[i >> 6] |= <uint64_t>1 << (i & 63)
-            if counts and self.marked(m[TAINTS], m[TAINTS_END]):
-                found[i >> 6] |= <uint64_t>1 << (i & 63)
+        for j in range(self.row):
+            word = taken[j]
+            while word:
+                i = 64 * j + lowest(word)
+                word &= word - 1
+                m = self.move + i * MOVE_COLUMNS
+                rows = self.rows + 3 * i * self.row
                 for k in range(self.row):
-                    found[k] |= overtaking[self.row + k]
-            if taken[i >> 6] >> (i & 63) & 1:
-                for k in range(self.row):
-                    found[k] |= overtaking[k]
+                    if m[PROCESS] == pivot[PIVOT_PROCESS] and rows[k] & sites[k]:
+                        return 1
+                    found[k] |= rows[k]
+                if m[COUNTS] and free_moves[j] >> (i & 63) & 1:
+                    if self.marked(self.header[4 + 2 * m[PROCESS]], self.header[5 + 2 * m[PROCESS]]):
+                        found[j] |= <uint64_t>1 << (i & 63)
+                    if self.marked(m[TAINTS], m[TAINTS_END]):
+                        found[j] |= <uint64_t>1 << (i & 63)
+                        for k in range(self.row):
+                            found[k] |= rows[self.row + k]
         for k in range(self.row):
             found[k] &= free_moves[k]
             taken[k] = found[k]
-        while again:
-            again = 0
-            for i in range(self.moves):
-                if taken[i >> 6] >> (i & 63) & 1:
-                    taken[i >> 6] &= ~(<uint64_t>1 << (i & 63))
-                    overtaking = self.rows + 3 * i * self.row
-                    for k in range(self.row):
-                        new = (overtaking[self.row + k] | overtaking[2 * self.row + k]) & free_moves[k] & ~found[k]
-                        found[k] |= new
-                        taken[k] |= new
-                        again |= new != 0
-        for i in range(self.moves):
-            if found[i >> 6] >> (i & 63) & 1:
-                if meeting[i >> 6] >> (i & 63) & 1 or self.move[i * MOVE_COLUMNS + PROCESS] == pivot[PIVOT_PROCESS]:
-                    return 1
+        j = 0
+        while j < self.row:
+            if taken[j] == 0:
+                j += 1
+                continue
+            i = 64 * j + lowest(taken[j])
+            taken[j] &= taken[j] - 1
+            if meeting[j] >> (i & 63) & 1 or self.move[i * MOVE_COLUMNS + PROCESS] == pivot[PIVOT_PROCESS]:
+                return 1
+            rows = self.rows + 3 * i * self.row
+            first = j
+            for k in range(self.row):
+                new = (rows[self.row + k] | rows[2 * self.row + k]) & free_moves[k] & ~found[k]
+                found[k] |= new
+                taken[k] |= new
+                if new and k < first:
+                    first = k
+            j = first
         return 0
 
     cdef inline int rank(self, uint64_t *r) noexcept nogil:

@@ -36,7 +36,7 @@ def dead_end_tables(ends: DeadEnds, fields: Sequence[str]) -> Tables:
     rows: list[int] = []
     for m in ends.moves:
         moves += [m.process, m.source, m.target, end(), end(m.order), end(m.access), end(m.taints), m.passes]
-        moves += [-1 if m.cell is None else column[m.cell], m.guard is not None, *_signed(m.guard), m.writes, m.counts]
+        moves += [-1 if m.cell is None else column[m.cell], m.guard is not None, *_signed(m.guard), m.writes, m.counts, -1]
         rows += [*row(m.overtaking), *row(m.after), *row(m.conflicting)]
     pivots: list[int] = []
     guards: list[int] = []

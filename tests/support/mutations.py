@@ -19,7 +19,6 @@ from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness import instrument_pivot, outlook, specialise
 from rdma_robust.robustness.critical import Relaxation
-from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.instrument import CPU_BETA, Frame, has_bit
 from rdma_robust.robustness.instrument_pivot import _Pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses
@@ -87,14 +86,11 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
                                         c for c in self.classes if c.thread == e.thread]),
     "relevance-ends-phase-1-with-a-thread": (PivotClasses, "start_ahead", lambda self, e: TRUE
                                              if e.target in self._start_points[e.thread] else FALSE),
-    "dead-ends-forget-overtaking": (outlook, "_move", _move_with(overtaking=0)),
-    "dead-ends-forget-program-order": (outlook, "_move", _move_with(after=0)),
     "dead-ends-forget-conflicts": (outlook, "_move", _move_with(conflicting=0)),
     "dead-ends-forget-marks": (outlook, "_move", _move_with(taints=())),
     "dead-ends-stop-at-nic-events": (outlook, "_move", _move_with(passes=False)),
     "dead-ends-forget-writes": (outlook, "_move", _move_with(writes=False)),
     "dead-ends-read-what-is-there": (outlook, "_pivot", lambda *a: replace(_PIVOT(*a), written=())),
-    "values-split-the-pivot": (EventEdge, "possible", property(lambda self: self.guard)),
     "values-forget-the-nic": (specialise, "_written", lambda graph, values: _WRITTEN(
                               replace(graph, edges=tuple(e for e in graph.edges if e.written)), values)),
 }  # fmt: skip
