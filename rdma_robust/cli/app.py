@@ -23,11 +23,14 @@ from rdma_robust.cli.arguments import (
     Version,
     limit,
 )
+from rdma_robust.cli.explore_command import explore_command
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
 from rdma_robust.cli.help import (
     CHECK_HELP,
+    COMMANDS,
     COVER_HELP,
     EXPLAIN_HELP,
+    EXPLORE_HELP,
     EXPORT_HELP,
     FMT_HELP,
     OUTCOMES_HELP,
@@ -45,8 +48,6 @@ from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.escape import printable
 from rdma_robust.reports.exits import Exit
-
-COMMANDS = ("check", "compare", "cover", "explain", "export", "fmt", "outcomes", "repair", "report", "verify-certificate")
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -283,6 +284,9 @@ def _explain(
     )
     request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
     context.obj.append(partial(run_explain, request))
+
+
+app.command("explore", help=EXPLORE_HELP)(explore_command)
 
 
 @app.command("verify-certificate", help=VERIFY_HELP)

@@ -45,9 +45,20 @@ Certificates = Annotated[
 AwaitLoops = Annotated[
     bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
 ]
+Tui = Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")]
+Port = Annotated[
+    int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
+]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
+State = Annotated[
+    str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
+]
+DecideTimeout = Annotated[
+    float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit for deciding; 0 for none.", show_default="60")
+]
 Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
 
 
 def limit(value: float) -> float | None:
-    """Return a time limit as the checker wants it: None for none."""
+    """Return a limit as the options of deciding have it: None for none, which is 0 or infinity on the command line."""
     return None if value == 0 or math.isinf(value) else value

@@ -1,5 +1,20 @@
 """Help of commands: long texts, kept apart from the options."""
 
+COMMANDS = (
+    "check",
+    "compare",
+    "cover",
+    "explain",
+    "explore",
+    "export",
+    "fmt",
+    "outcomes",
+    "repair",
+    "report",
+    "verify-certificate",
+)
+"""The names of all commands; a first argument that is none of them is a file to check."""
+
 FMT_HELP = """Format programs: print them in their one layout, comments kept.
 
 A program that does not parse is reported and never written.
@@ -122,6 +137,22 @@ Examples
   rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+"""
+
+EXPLORE_HELP = """Step through a program by hand, on RDMA hardware and under sequential consistency side by side.
+
+Serves a page to this machine only, at an address with a secret, and opens it in the browser; Ctrl-C ends it. The page shows
+what can happen next, memory, queue pairs and registers, goes back and forward, and leads through the counterexample of a
+program that is not robust. --tui does the same in the terminal.
+
+\b
+Exit codes
+  0  ended by Ctrl-C   2  usage, invalid program or state, port in use   4  internal error
+\b
+Examples
+  rdma-robust explore sb.rdma
+  rdma-robust explore sb.rdma --no-browser --port 8000
+  rdma-robust explore sb.rdma --tui
 """
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.

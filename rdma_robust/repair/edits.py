@@ -130,8 +130,8 @@ class Source:
         return Edit(last.end, "".join(f", {word}" for word in words))
 
     def expect_robust(self) -> list[Edit]:
-        """Return the edits after which the `expect` line, if there is one, expects robustness, and `outcome` lines with claims
-        under both models claim under RDMA what they do under sequential consistency.
+        """Return the edits after which an `expect` line expects robustness, and `outcome` lines with claims under both
+        models claim under RDMA what they do under sequential consistency.
         """
         return [*self._claims(), *self._expectation()]
 

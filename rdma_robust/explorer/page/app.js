@@ -1,0 +1,438 @@
+"use strict";
+(() => {
+  const SIDES = ["rdma", "sc"];
+  const NAMES = { rdma: "RDMA", sc: "SC" };
+  const KEYED = 9;
+  const byId = (id) => document.getElementById(id);
+  let program = null;
+  let verdict = null;
+  let now = null;
+  let active = "rdma";
+  let queue = Promise.resolve();
+
+  /* ---- small helpers ---- */
+
+  function h(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name === "onclick") { element.addEventListener("click", value); }
+      else if (value === true) { element.setAttribute(name, ""); }
+      else if (value !== false && value !== null && value !== undefined) { element.setAttribute(name, value); }
+    }
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== false && child !== ""));
+    return element;
+  }
+
+  async function ask(path, body) {
+    let answer;
+    try {
+      answer = await fetch(path, body === undefined ? {} : {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+      });
+    } catch (error) {
+      throw new Error("The server does not answer. Start rdma-robust explore again and open the address it prints.", { cause: error });
+    }
+    const value = await answer.json().catch(() => ({ error: "the server's answer cannot be read" }));
+    if (!answer.ok) { throw new Error(value.error); }
+    return value;
+  }
+
+  function complain(text) {
+    byId("message-text").textContent = text;
+    byId("message").hidden = text === "";
+  }
+
+  /* ---- what the reader does ---- */
+
+  function later(task) {
+    queue = queue.then(task).catch((error) => complain(error.message));
+    return queue;
+  }
+
+  function act(what, side) {
+    if (side) { active = side; }
+    return later(async () => {
+      const before = now;
+      now = await ask("api/view", { address: now.address, do: what });
+      if (now.address !== before.address) { history.pushState(null, "", "#" + now.address); }
+      complain("");
+      render();
+      announce(before);
+    });
+  }
+
+  function open(address, push) {
+    return later(async () => {
+      now = await ask("api/view", { address });
+      if (push && location.hash !== "#" + now.address) { history.pushState(null, "", "#" + now.address); }
+      complain("");
+      render();
+    });
+  }
+
+  async function openHash() {
+    const address = location.hash.slice(1);
+    try {
+      now = await ask("api/view", { address });
+      complain("");
+    } catch (error) {
+      now = await ask("api/view", { address: "" });
+      history.replaceState(null, "", location.pathname);
+      complain("This link cannot be opened: " + error.message + ". So this is the beginning.");
+    }
+    render();
+  }
+
+  const canStep = (side) => side === "rdma" || now.mode === "free";
+  const go = (side, at) => {
+    if (canStep(side) && at >= 0 && at <= now[side].steps.length && at !== now[side].at) { act(["go", side, at], side); }
+  };
+  const back = (side) => go(side, now[side].at - 1);
+  const forward = (side) => go(side, now[side].at + 1);
+
+  function showWitness() {
+    if (!verdict || !verdict.address) { return; }
+    active = "rdma";
+    open(verdict.address, true).then(() => {
+      setPane("rdma");
+      const next = document.querySelector('#rdma [data-key="forward"]');
+      if (next) { next.focus(); }
+    });
+  }
+
+  async function share() {
+    const button = byId("share");
+    let said = "Link copied";
+    try { await navigator.clipboard.writeText(location.href); }
+    catch { said = "Copy the address above"; }
+    button.textContent = said;
+    byId("live").textContent = said;
+    setTimeout(() => { button.textContent = "Copy link"; }, 1800);
+  }
+
+  /* ---- drawing ---- */
+
+  function render() {
+    const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
+    const side = document.activeElement && document.activeElement.closest ? document.activeElement.closest(".side") : null;
+    document.body.dataset.mode = now.mode;
+    document.querySelector(`#modes input[value="${now.mode}"]`).checked = true;
+    for (const each of SIDES) { drawSide(each); }
+    drawSource();
+    byId("restart").disabled = now.rdma.steps.length === 0 && now.sc.steps.length === 0;
+    if (side && focused) { refocus(side, focused); }
+    for (const each of SIDES) { byId(each).classList.toggle("active", each === active && now.mode === "free"); }
+  }
+
+  function refocus(side, key) {
+    const wanted = key.startsWith("move") ? [".planned", "[data-key^=move]", "[data-key=back]"] : [`[data-key=${key}]`, "[data-key=back]", "[data-key^=move]"];
+    const found = wanted.map((each) => side.querySelector(`${each}:not(:disabled)`)).find(Boolean);
+    (found || side).focus({ preventScroll: true });
+  }
+
+  function announce(before) {
+    for (const side of SIDES) {
+      if (!canStep(side) || before[side].at === now[side].at) { continue; }
+      const at = now[side].at;
+      const step = at > 0 ? now[side].steps[at - 1] : null;
+      const broken = side === "rdma" && now.broken && now.broken.step === at ? " Sequential consistency can follow no further." : "";
+      byId("live").textContent = `${NAMES[side]} step ${at} of ${now[side].steps.length}. ${step ? who(step) + " " + step.label : ""}.${broken}`;
+    }
+  }
+
+  function who(move) {
+    if (move.agent === "start") { return "Start"; }
+    return move.agent === "cpu" ? `${move.thread} CPU` : `${move.thread} NIC to ${move.remote}`;
+  }
+
+  function drawSide(name) {
+    const side = now[name];
+    const by = byId(name);
+    by.querySelector(".transport").replaceChildren(...transport(name, side));
+    const body = by.querySelector(".body");
+    const log = body.querySelector(".log ol");
+    const scrolled = log ? log.scrollTop : 0;
+    body.replaceChildren(...[
+      ...banners(name, side), next(name, side), threads(side), memory(side), queues(name, side), steps(name, side),
+    ].filter(Boolean));
+    const fresh = body.querySelector(".log ol");
+    if (fresh) {
+      fresh.scrollTop = scrolled;
+      const current = fresh.querySelector(".current");
+      if (current) { keepInView(fresh, current); }
+    }
+  }
+
+  function keepInView(box, item) {
+    const top = item.offsetTop;
+    if (top < box.scrollTop) { box.scrollTop = top; }
+    else if (top + item.offsetHeight > box.scrollTop + box.clientHeight) { box.scrollTop = top + item.offsetHeight - box.clientHeight; }
+  }
+
+  function transport(name, side) {
+    const total = side.steps.length;
+    const count = h("span", { class: "count" }, canStep(name) ? `step ${side.at} of ${total}` : `${side.at} ${side.at === 1 ? "step" : "steps"}`);
+    if (!canStep(name)) { return [h("span", { class: "tag" }, "follows"), count]; }
+    const button = (key, sign, label, at) => h("button", {
+      type: "button", class: "icon", "data-key": key, "aria-label": `${NAMES[name]}: ${label}`, title: label,
+      disabled: at < 0 || at > total || at === side.at, onclick: () => go(name, at),
+    }, sign);
+    return [
+      button("first", "⇤", "to the beginning", 0), button("back", "←", "one step back", side.at - 1), count,
+      button("forward", "→", "one step forward", side.at + 1), button("last", "⇥", "to the end of this run", total),
+    ];
+  }
+
+  function banners(name, side) {
+    const found = [];
+    if (now.broken && (name === "rdma" || now.mode === "follow")) { found.push(broken(name)); }
+    if (side.ending) {
+      const weak = side.ending_text.includes("No run under");
+      found.push(h("div", { class: `banner ${side.ending === "stuck" || weak ? "warn" : "ok"}`, "data-ending": side.ending },
+        h("p", {}, h("b", {}, side.ending === "stuck" ? "Stuck. " : "Final state. "), side.ending_text.replace(/^(The end: |Stuck: )/, "").replace(/^./, (c) => c.toUpperCase())),
+        side.claims.map((claim) => h("p", { class: "claim" }, h("span", { class: claim.holds ? "yes" : "no" }, claim.holds ? "holds" : "does not hold"),
+          " ", h("code", {}, claim.text), h("span", { class: "where" }, ` line ${claim.line}`)))));
+    }
+    if (side.faults.length) {
+      found.push(h("div", { class: "banner warn" }, h("p", {}, h("b", {}, "Something went wrong on the way:")), h("ul", {}, side.faults.map((fault) => h("li", {}, fault)))));
+    }
+    return found;
+  }
+
+  function broken(name) {
+    if (name === "rdma") {
+      return h("div", { class: "banner bad" }, h("p", {}, `From step ${now.broken.step} on, no run under sequential consistency has these effects.`));
+    }
+    return h("div", { class: "banner bad", "data-broken": now.broken.step },
+      h("p", {}, h("b", {}, `SC cannot follow RDMA step ${now.broken.step}. `), "Each of these would have to come before the next, in a circle:"),
+      h("ol", { class: "reasons" }, now.broken.cycle.map((link) => h("li", {}, ...quoted(link)))),
+      h("p", { class: "quiet" }, "The state below is that of the last step that SC could follow."));
+  }
+
+  function quoted(text) {
+    return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
+  }
+
+  function next(name, side) {
+    if (!canStep(name)) {
+      return now.broken ? null : h("p", { class: "quiet follows" }, side.at
+        ? "A run under sequential consistency with the same reads and the same order of writes to each word as the RDMA run so far."
+        : "Make a move on the RDMA side: this side follows it as long as sequential consistency can.");
+    }
+    if (!side.moves.length) { return null; }
+    const planned = side.at < side.steps.length ? side.steps[side.at].choice : -1;
+    const groups = new Map();
+    side.moves.forEach((move) => {
+      const key = who(move);
+      if (!groups.has(key)) { groups.set(key, []); }
+      groups.get(key).push(move);
+    });
+    return h("section", { class: "next", "aria-label": `${NAMES[name]}: what can happen next` },
+      h("h3", {}, "What can happen next"),
+      [...groups].map(([agent, moves]) => h("div", { class: `agent ${moves[0].agent}` }, h("h4", {}, agent),
+        moves.map((move) => moveButton(name, move, planned)))));
+  }
+
+  function moveButton(name, move, planned) {
+    return h("button", {
+      type: "button", class: `move${move.choice === planned ? " planned" : ""}${move.faults.length ? " faulty" : ""}`,
+      "data-key": `move${move.choice}`, "data-line": move.line, onclick: () => act(["step", name, move.choice], name),
+    },
+    h("span", { class: "number", "aria-hidden": "true" }, move.choice < KEYED ? String(move.choice + 1) : "·"),
+    h("span", { class: "what" }, move.operation && move.agent === "nic" ? h("span", { class: "op" }, `#${move.operation} `) : null, move.label,
+      move.then ? h("small", {}, move.then) : null, move.hint ? h("small", {}, move.hint) : null,
+      move.faults.map((fault) => h("small", { class: "fault" }, fault))),
+    h("span", { class: "where" }, move.line ? `line ${move.line}` : ""),
+    move.choice === planned ? h("span", { class: "tag" }, "this run") : null);
+  }
+
+  function threads(side) {
+    if (!side.threads.length) { return null; }
+    return h("section", { class: "threads" }, h("h3", {}, "Threads"), side.threads.map((thread) =>
+      h("div", { class: `thread ${thread.status}`, "data-thread": thread.name },
+        h("p", { class: "who" }, h("b", {}, thread.name), ` on ${thread.node}`, h("span", { class: `status ${thread.status}` }, thread.status)),
+        h("p", { class: "at" }, thread.lines.length ? h("span", { class: "where" }, `line ${thread.lines.join(", ")} `) : null, h("code", {}, thread.text)),
+        thread.carries ? h("p", { class: "at carries" }, h("code", {}, thread.carries)) : null,
+        thread.registers.length ? h("p", { class: "values" }, thread.registers.map((each) => value(each))) : null)));
+  }
+
+  function value(each) {
+    return h("span", { class: `value${each.changed ? " changed" : ""}`, "data-name": each.name }, h("i", {}, each.name), h("b", {}, String(each.value)));
+  }
+
+  function memory(side) {
+    const nodes = side.nodes.filter((node) => node.cells.length);
+    return h("section", { class: "memory" }, h("h3", {}, "Memory"), h("div", { class: "nodes" }, nodes.map((node) =>
+      h("div", { class: "node", "data-node": node.name }, h("h4", {}, node.name), h("p", { class: "values" }, node.cells.map((each) => value(each)))))));
+  }
+
+  function queues(name, side) {
+    if (!side.queues.length) { return null; }
+    if (name === "sc") {
+      const counted = side.queues.filter((each) => each.complete);
+      return counted.length ? h("section", { class: "queues" }, h("h3", {}, "Completions to poll"), h("p", { class: "values" }, counted.map((each) =>
+        h("span", { class: "value" }, h("i", {}, `${each.thread} → ${each.remote}`), h("b", {}, String(each.complete)))))) : null;
+    }
+    return h("section", { class: "queues" }, h("h3", {}, "Queue pairs"), side.queues.map((each) =>
+      h("div", { class: `queue${isIdle(each) ? " idle" : ""}`, "data-queue": `${each.thread}>${each.remote}` }, h("h4", {}, `${each.thread} → ${each.remote}`),
+        each.pipe.length ? lane("pipe", each.pipe) : null,
+        each.remote_writes.length ? lane("write buffer to " + each.remote, each.remote_writes) : null,
+        each.local_writes.length ? lane("write buffer to own memory", each.local_writes) : null,
+        completions(each),
+        isIdle(each) ? h("span", { class: "empty" }, "idle") : null)));
+  }
+
+  function isIdle(queue) {
+    return queue.pipe.length + queue.remote_writes.length + queue.local_writes.length + queue.unpolled.length === 0;
+  }
+
+  function lane(title, operations) {
+    return h("div", { class: "lane" }, h("span", { class: "lane-name" }, title),
+      h("ol", {}, operations.map((each) => h("li", { class: "operation", title: `line ${each.line}` }, h("span", { class: "op" }, `#${each.number} `),
+        each.value && each.value.includes("=") ? each.value : each.text, each.value && !each.value.includes("=") ? h("em", {}, ` ${each.value}`) : null))));
+  }
+
+  function completions(each) {
+    if (!each.unpolled.length) { return null; }
+    return h("div", { class: "lane" }, h("span", { class: "lane-name" }, "to be polled"), h("ol", {}, each.unpolled.map((operation, i) =>
+      h("li", { class: `operation ${i < each.complete ? "complete" : "open"}` }, `#${operation.number} ${i < each.complete ? "complete" : "not complete"}`))));
+  }
+
+  function steps(name, side) {
+    if (!side.steps.length) { return null; }
+    const item = (step, i) => {
+      const number = i + 1;
+      const isBroken = name === "rdma" && now.broken && now.broken.step === number;
+      const content = [h("span", { class: "number" }, String(number)), h("span", { class: "what" }, h("span", { class: "agent-name" }, who(step) + " "),
+        step.operation && step.agent === "nic" ? h("span", { class: "op" }, `#${step.operation} `) : null, step.label,
+        step.faults.map((fault) => h("small", { class: "fault" }, fault)), isBroken ? h("small", { class: "fault" }, "SC cannot follow from here on") : null),
+      h("span", { class: "where" }, step.line ? `line ${step.line}` : "")];
+      const classes = `step ${step.agent}${number === side.at ? " current" : ""}${number > side.at ? " ahead" : ""}${step.effect ? " effect" : ""}${isBroken ? " breaks" : ""}`;
+      return h("li", { class: classes, "data-step": number }, canStep(name)
+        ? h("button", { type: "button", "data-key": `step${number}`, "aria-current": number === side.at ? "step" : null, onclick: () => go(name, number) }, content)
+        : h("div", { class: "row" }, content));
+    };
+    return h("section", { class: "log" }, h("h3", {}, "The run"), h("ol", { tabindex: "0", "aria-label": `${NAMES[name]}: the run` }, side.steps.map(item)));
+  }
+
+  function drawSource() {
+    const marks = new Map();
+    const mark = (line, kind, text, title) => {
+      if (!marks.has(line)) { marks.set(line, []); }
+      marks.get(line).push(h("span", { class: `chip ${kind}`, title }, text));
+    };
+    for (const side of SIDES) {
+      for (const thread of now[side].threads) {
+        for (const line of thread.lines) { mark(line, side, thread.name, `${thread.name} is here on the ${NAMES[side]} side`); }
+      }
+    }
+    for (const each of now.rdma.queues) {
+      for (const operation of [...each.pipe, ...each.remote_writes, ...each.local_writes]) {
+        mark(operation.line, "nic", `#${operation.number}`, `under way on the queue pair ${each.thread} to ${each.remote}`);
+      }
+    }
+    const last = now.rdma.at ? now.rdma.steps[now.rdma.at - 1].line : null;
+    const cycle = new Set(now.broken ? now.broken.lines : []);
+    const box = byId("code");
+    const fresh = box.childElementCount === 0;
+    const lines = program.source.map((text, i) => {
+      const number = i + 1;
+      const classes = `line${marks.has(number) ? " here" : ""}${number === last ? " last" : ""}${cycle.has(number) ? " cycle" : ""}`;
+      return h("div", { class: classes, "data-line": number }, h("span", { class: "number" }, String(number)), h("code", {}, text || " "),
+        h("span", { class: "marks" }, marks.get(number) || []));
+    });
+    box.replaceChildren(...lines);
+    const wanted = lines[(last || 1) - 1];
+    if (wanted && !fresh) { keepInView(box, wanted); }
+    else {
+      const first = box.querySelector(".here");
+      if (first) { keepInView(box, first); }
+    }
+  }
+
+  function drawProgram() {
+    byId("name").textContent = program.name;
+    const options = [program.ordered_reads ? "ordered reads" : "", program.await_loops ? "await loops" : ""].filter(Boolean);
+    byId("file").textContent = [program.file, ...options].join(" · ");
+    document.title = `${program.name} · rdma-robust explore`;
+  }
+
+  function drawVerdict() {
+    const words = { robust: "robust", "not-robust": "not robust", unknown: "undecided" };
+    const badge = byId("verdict");
+    badge.className = `badge ${verdict.verdict}`;
+    badge.textContent = words[verdict.verdict];
+    byId("verdict-text").textContent = verdict.text;
+    byId("witness").hidden = !verdict.address;
+  }
+
+  /* ---- wiring ---- */
+
+  function setPane(name) {
+    document.body.dataset.pane = name;
+    document.querySelectorAll("[data-show]").forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.show === name)));
+    if (name !== "source") { active = name; }
+  }
+
+  function light(target, on) {
+    const near = target instanceof Element ? target.closest(".move[data-line]") : null;
+    if (!near) { return; }
+    const line = byId("code").querySelector(`[data-line="${near.dataset.line}"]`);
+    if (line) { line.classList.toggle("lit", on); }
+  }
+
+  const COMMANDS = {
+    ArrowLeft: () => back(active), ArrowRight: () => forward(active), Home: () => go(active, 0),
+    End: () => go(active, now[active].steps.length), w: showWitness, n: () => open("", true), "?": () => byId("keys").showModal(),
+    m: () => act(["mode", now.mode === "follow" ? "free" : "follow"]),
+    r: () => { setPane("rdma"); byId("rdma").focus(); render(); },
+    c: () => { setPane("sc"); byId("sc").focus(); render(); },
+  };
+
+  function onKey(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open || !now) { return; }
+    if (event.target.matches && event.target.matches("input[type=radio]") && event.key.startsWith("Arrow")) { return; }
+    if (/^[1-9]$/.test(event.key)) {
+      const side = canStep(active) ? active : "rdma";
+      if (Number(event.key) <= now[side].moves.length) { act(["step", side, Number(event.key) - 1], side); }
+    } else if (Object.hasOwn(COMMANDS, event.key)) {
+      if (!canStep(active)) { active = "rdma"; }
+      COMMANDS[event.key]();
+    } else { return; }
+    event.preventDefault();
+  }
+
+  function wire() {
+    byId("witness").addEventListener("click", showWitness);
+    byId("restart").addEventListener("click", () => open("", true));
+    byId("share").addEventListener("click", share);
+    byId("help").addEventListener("click", () => byId("keys").showModal());
+    byId("dismiss").addEventListener("click", () => complain(""));
+    byId("skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      (document.querySelector("#rdma [data-key^=move]") || byId("rdma")).focus();
+    });
+    byId("modes").addEventListener("change", (event) => act(["mode", event.target.value]));
+    document.querySelectorAll("[data-show]").forEach((each) => each.addEventListener("click", () => setPane(each.dataset.show)));
+    for (const side of SIDES) {
+      byId(side).addEventListener("focusin", () => { if (canStep(side)) { active = side; } });
+    }
+    for (const [name, on] of [["mouseover", true], ["mouseout", false], ["focusin", true], ["focusout", false]]) {
+      document.addEventListener(name, (event) => light(event.target, on));
+    }
+    document.addEventListener("keydown", onKey);
+    window.addEventListener("hashchange", () => later(openHash));
+    setPane("rdma");
+  }
+
+  later(async () => {
+    program = await ask("api/program");
+    drawProgram();
+    wire();
+    await openHash();
+    ask("api/verdict").then((answer) => { verdict = answer; drawVerdict(); }).catch((error) => {
+      byId("verdict").textContent = "undecided";
+      byId("verdict-text").textContent = error.message;
+    });
+  });
+})();

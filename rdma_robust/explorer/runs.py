@@ -1,0 +1,122 @@
+"""Runs of a machine by the choices made: a tree of the states that have been asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.errors import UsageError
+from rdma_robust.explorer.operations import NUMBERLESS, Numbers, about, renumbered
+from rdma_robust.semantics.machine import Machine, Move, Verb
+from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machine_sc import ScMachine
+
+Choices = tuple[int, ...]
+"""A run: for every step the number of the move among those that the machine lists, from 0."""
+
+LONGEST = 1_000
+"""Steps of a run that can be looked at; what follows the other machine needs time that grows with the run."""
+
+KEPT = 20_000
+"""States kept in the tree before it starts anew."""
+
+
+@dataclass(eq=False)
+class Point:
+    """A place in a run: the machine's state, None before the start of a machine that can start in several ways.
+
+    `operation` is the number (from 1, in the order of posting) of the remote operation that the last move is about, on the
+    RDMA machine; `numbers` are those of the operations in its queues.
+    """
+
+    state: object
+    parent: Point | None = None
+    choice: int = -1
+    move: Move | None = None
+    depth: int = 0
+    operation: int | None = None
+    posted: int = 0
+    numbers: Numbers = NUMBERLESS
+    moves: tuple[Move, ...] | None = None
+    children: dict[int, Point] = field(default_factory=dict)
+
+    def path(self) -> list[Point]:
+        """Return the points after each step, oldest first."""
+        points = []
+        point: Point | None = self
+        while point is not None and point.parent is not None:
+            points.append(point)
+            point = point.parent
+        return points[::-1]
+
+
+class Runs:
+    """The runs of one machine. A machine that starts in one way has started before the first choice."""
+
+    def __init__(self, machine: RdmaMachine | ScMachine) -> None:
+        self.machine = machine
+        self.starts = tuple(machine.initial())
+        self._begin()
+
+    def _begin(self) -> None:
+        empty = tuple(((),) * len(code.remotes) for code in self.machine.codes)
+        alone = self.starts[0] if len(self.starts) == 1 else None
+        self.root = Point(None if alone is None else alone.state, move=alone, numbers=empty)
+        self.kept = 1
+
+    def moves(self, point: Point) -> tuple[Move, ...]:
+        """Return what the machine can do next, in its order."""
+        if point.moves is None:
+            machine: Machine = self.machine
+            point.moves = self.starts if point.state is None else tuple(machine.successors(point.state))
+        return point.moves
+
+    def after(self, point: Point, choice: int) -> Point:
+        """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
+        found = point.children.get(choice)
+        if found is None:
+            found = point.children[choice] = self._step(point, choice)
+            self.kept += 1
+        return found
+
+    def _step(self, point: Point, choice: int) -> Point:
+        moves = self.moves(point)
+        if not 0 <= choice < len(moves):
+            there = "nothing can happen any more" if not moves else f"there {_are(len(moves))} to choose from"
+            raise UsageError(f"step {point.depth + 1} is choice {choice}, but {there} (counted from 0)")
+        if point.depth >= LONGEST:
+            raise UsageError(f"a run ends after {LONGEST} steps here")
+        move = moves[choice]
+        number, posted, numbers = None, point.posted, point.numbers
+        if isinstance(self.machine, RdmaMachine) and isinstance(point.state, RdmaState):
+            posted += move.action.verb is Verb.ISSUE
+            place = about(self.machine, point.state, move)
+            number = posted if move.action.verb is Verb.ISSUE else None if place is None else _at(numbers, place)
+            numbers = renumbered(self.machine, point.state, move, numbers, posted)
+        return Point(move.state, point, choice, move, point.depth + 1, number, posted, numbers)
+
+    def point(self, choices: Sequence[int]) -> Point:
+        """Return where a run ends. Raises UsageError for one that the machine does not have."""
+        if self.kept > KEPT:
+            self._begin()
+        point = self.root
+        for choice in choices:
+            point = self.after(point, choice)
+        return point
+
+    def points(self, choices: Sequence[int]) -> Iterator[Point]:
+        """Yield the points of a run, the start first."""
+        point = self.point(())
+        yield point
+        for choice in choices:
+            point = self.after(point, choice)
+            yield point
+
+
+def _at(numbers: Numbers, place: tuple[int, int, int]) -> int:
+    thread, qp, i = place
+    return numbers[thread][qp][i]
+
+
+def _are(number: int) -> str:
+    return "is one move" if number == 1 else f"are {number} moves"

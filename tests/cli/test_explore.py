@@ -1,0 +1,118 @@
+"""`rdma-robust explore`: what is refused before anything is served, and a server that ends when it is told to."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import COMMAND, Cli
+
+
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal that is missing must fail the test, not serve for ever."""
+
+    def unexpected(*_: object, **__: object) -> None:
+        raise AssertionError("the server has been started")
+
+    monkeypatch.setattr("uvicorn.Server.run", unexpected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["gone.rdma"], "gone.rdma: error: no such file or directory"),
+        (["bad.rdma"], "bad.rdma:2:"),
+        (["."], "explore takes one program, and . stands for 3"),
+        (["sb.rdma", "--port", "70000"], "65535"),
+        (["sb.rdma", "--port", "x"], "--port"),
+        (["sb.rdma", "--timeout", "-1"], "a number of seconds"),
+        (["sb.rdma", "--state", "nonsense"], "this is not a state of an exploration: `nonsense`"),
+        (["sb.rdma", "--state", "http://127.0.0.1:1/t/#p=00000000&mode=follow&rdma=0&at=0"], "belongs to another program"),
+        (["sb.rdma", "--tui"], "--tui needs a terminal"),
+        (["-", "--tui"], "--tui needs standard input for its keys"),
+        ([], "FILE"),
+    ],
+)
+@pytest.mark.parametrize("browser", ["--no-browser"])
+def test_what_is_refused(cli: Cli, programs: Path, arguments: list[str], why: str, browser: str) -> None:
+    assert programs
+    answer = cli("explore", *arguments, browser)
+    assert answer.returncode == 2 and why in answer.stderr and not answer.stdout
+
+
+def test_a_port_in_use(cli: Cli, programs: Path) -> None:
+    assert programs
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        answer = cli("explore", "sb.rdma", "--no-browser", "--port", str(port))
+    assert answer.returncode == 2 and f"port {port} cannot be used" in answer.stderr and not answer.stdout
+
+
+@pytest.mark.parametrize(("flag", "package"), [("--no-browser", "uvicorn"), ("--tui", "textual")])
+def test_a_missing_package(cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch, flag: str, package: str) -> None:
+    assert programs
+    monkeypatch.setattr("rdma_robust.cli.explore.find_spec", lambda name: None if name == package else object())
+    answer = cli("explore", "sb.rdma", flag)
+    assert answer.returncode == 2
+    assert f"explore needs {package}, which is not installed here: pip install {package}" in answer.stderr
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the installed command in `folder` and yield it with the address it prints."""
+    process = subprocess.Popen(
+        [COMMAND, "explore", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "BROWSER": "true"},
+    )
+    try:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().removeprefix("Exploring at ").strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def hard_program() -> str:
+    """Return a program whose verdict takes longer than any test."""
+    body = "reg r; loop {{ put A{}.x = y; put A{}.y = x; r = x; x = r + 1; poll A{} }}"
+    nodes = "".join(f"node A{i} {{ x, y }}\n" for i in range(6))
+    threads = (f"thread T{i} on A{i} {{ {body.format((i + 1) % 6, (i + 2) % 6, (i + 1) % 6)} }}\n" for i in range(6))
+    return f"domain 0..50\n{nodes}{''.join(threads)}"
+
+
+def test_it_serves_until_it_is_stopped(programs: Path) -> None:
+    """Connections that stay open, and a verdict that is being decided, do not keep a server from ending."""
+    (programs / "hard.rdma").write_text(hard_program())
+    ends = ((signal.SIGINT, 0, "stopped"), (signal.SIGTERM, 143, "interrupted"))
+    with serving(programs, "hard.rdma", "--no-browser", "--timeout", "0") as one, serving(programs, "sb.rdma") as other:
+        first, second = urlsplit(one[1]), urlsplit(other[1])
+        assert first.port != second.port and first.path != second.path
+        for (process, address), (number, code, said) in zip((one, other), ends, strict=True):
+            url = urlsplit(address)
+            assert url.hostname == "127.0.0.1" and url.port and len(url.path.strip("/")) >= 32
+            deciding, connection = (http.client.HTTPConnection("127.0.0.1", url.port, timeout=20) for _ in range(2))
+            deciding.request("GET", url.path + "api/verdict")
+            connection.request("GET", url.path + "api/program")
+            answer = connection.getresponse()
+            assert answer.status == 200 and b'.rdma"' in answer.read()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+            assert process.returncode == code and said in err and "Traceback" not in out + err
+            connection.close()
+            deciding.close()
