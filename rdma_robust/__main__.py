@@ -20,14 +20,18 @@ def main() -> int:
 
         return int(run(arguments))
     except BrokenPipeError:
-        _drop_output()
+        from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+
+        drop_output()
         return 141
     except KeyboardInterrupt as stop:
         print("interrupted", file=sys.stderr)
         return int(getattr(stop, "exit", 130))
     except OSError as error:
+        from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
+
         print(f"error: {error.strerror or error}", file=sys.stderr)
-        _drop_output()
+        drop_output()
         return 2
     except Exception as error:
         from rdma_robust.cli.messages import internal_message  # noqa: PLC0415 - only now needed
@@ -43,12 +47,6 @@ def _tame_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _drop_output() -> None:
-    """Give the unread output to nobody, so that the interpreter does not complain at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ class StandardOutput:
         except BrokenPipeError:
             raise
         except OSError as error:
+            drop_output()
             raise UsageError(f"cannot write to standard output: {error.strerror}") from error
 
     def __enter__(self) -> Output:
@@ -44,6 +45,12 @@ class StandardOutput:
 
     def __exit__(self, *_: object) -> None:
         return None
+
+
+def drop_output() -> None:
+    """Give what could not be written to nobody, so that the interpreter does not try again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
 
 
 class FileOutput:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from rdma_robust.vass.net import Vector
 from rdma_robust.vass.spec_tree import MAX_DIGITS, Constraint, Word
 
+# Only characters are repeated possessively: groups that are went wrong before Python 3.11.5.
 _BLANK = r"[ \t\r\n\f\v]*+"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
 _NUMBER = f"[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"
@@ -22,17 +23,17 @@ def _guard(name: str, number: str) -> str:
 
 
 def _update(name: str, sign: str, number: str) -> str:
-    return f"{name}{_BLANK}'{_BLANK}={_BLANK}{name}{_BLANK}(?:{sign}{_BLANK}{number})?+"
+    return f"{name}{_BLANK}'{_BLANK}={_BLANK}{name}{_BLANK}(?:{sign}{_BLANK}{number})?"
 
 
 def _list(item: str) -> str:
-    return f"{item}{_BLANK}(?:,{_BLANK}{item}{_BLANK})*+"
+    return f"{item}{_BLANK}(?:,{_BLANK}{item}{_BLANK})*"
 
 
-_NAMES = re.compile(f"vars{_BLANK}(?:{_NAME}{_BLANK})*+")
+_NAMES = re.compile(f"vars{_BLANK}(?:{_NAME}{_BLANK})*")
 _WORD = re.compile(_NAME)
 _RULE = re.compile(
-    f"{_BLANK}(?:{_list(_guard(_NAME, _NUMBER))}|true{_BLANK})->{_BLANK}(?:{_list(_update(_NAME, '[+-]', _NUMBER))})?+;"
+    f"{_BLANK}(?:{_list(_guard(_NAME, _NUMBER))}|true{_BLANK})->{_BLANK}(?:{_list(_update(_NAME, '[+-]', _NUMBER))})?;"
 )
 _GUARDS = re.compile(_guard(f"({_NAME})", f"({_NUMBER})"))
 _UPDATES = re.compile(_update(f"({_NAME})", "([+-])", f"({_NUMBER})"))
