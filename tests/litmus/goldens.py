@@ -45,8 +45,8 @@ def measure_pivot(program: Program) -> dict[str, Any]:
     }
 
 
-def measure_paper(program: Program) -> dict[str, Any]:
-    outcome = decide(program, CheckOptions(instrumentation="paper", max_states=PAPER_BUDGET))
+def measure_paper(program: Program, budget: int = PAPER_BUDGET) -> dict[str, Any]:
+    outcome = decide(program, CheckOptions(instrumentation="paper", max_states=budget))
     if outcome.verdict is Verdict.UNKNOWN:
         return {"verdict": f"beyond {PAPER_BUDGET} states"}
     return {"verdict": outcome.verdict.value, "states": outcome.counts.states}

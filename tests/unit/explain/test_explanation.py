@@ -136,7 +136,7 @@ def test_a_robust_program_tells_what_became_of_every_pair() -> None:
 
 
 def test_a_search_says_how_much_it_searched() -> None:
-    e = litmus("barrier-two-await")
+    e = litmus("mailbox-acked")
     assert e.verdict == "robust"
     assert e.paragraphs[0].startswith(f"Proved by search: {e.pivots:,} class")
     assert f"in {e.states:,} states, all that there are" in e.paragraphs[0]
