@@ -44,8 +44,8 @@ class Move:
     """A command as the test sees it. Sets of moves are bit masks over their numbers.
 
     `order` and `access` are its bars; a pivot minds only those of `order`. `passes` if a barred move leaves its process
-    open. `cell` is the variable whose value `guard` is about. `counts` if it can be tainted, `starts` if it may be one that
-    others in `overtaking` overtake. `taints` are the marks that make it tainted now.
+    open. `cell` is the variable whose value `guard` is about. `counts` if it can be tainted, `taints` are the marks that
+    make it tainted now, and the moves in `overtaking` may be free although it is not.
     """
 
     process: int

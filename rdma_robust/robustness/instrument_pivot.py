@@ -145,7 +145,7 @@ class _Pivot(PivotClasses):
             tuple((name, *frame.value_range) for name in values),
             tuple(sizes.items()),
             dead_ends(self.cycles, self.classes, self.accessed, self.tainted, closed=CLOSED, frozen=ALPHA_VALUE)
-            if "dead-ends" in self.reductions
+            if self.classes and "dead-ends" in self.reductions
             else None,
         )
 

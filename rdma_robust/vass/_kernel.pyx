@@ -751,7 +751,7 @@ cdef class Search:
         if old >= 0:
             if not self.counters or self.covered(r, old):
                 return 0
-        if self.header != NULL:
+        if self.header != NULL and self.location(r, &self.field[self.header[0]]) != 0:
             self.unpack(r)
             if self.dead_end():
                 return 0
@@ -800,14 +800,12 @@ cdef class Search:
         return 0
 
     cdef int dead_end(self) noexcept nogil:
-        """The state in the slots is a dead end; see program/dead_ends.py, which this follows step by step."""
+        """The state in the slots, of some class, is a dead end; see program/dead_ends.py, which this follows step by step."""
         cdef int64_t current = self.slot[self.header[0]], left, i, k, sites = 0
         cdef int64_t *pivot
         cdef uint64_t *possible = self.sets + 2 * self.row
         cdef uint64_t *allowed
         cdef uint64_t word
-        if current == 0:
-            return 0
         pivot = self.pivot + (current - 1) * PIVOT_COLUMNS
         left = self.slot[self.header[2]]
         if left >> pivot[PIVOT_PROCESS] & 1:

@@ -53,7 +53,9 @@ def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) 
     return sum(s[lowered.fields.index(CLASS)] > 0 for s in before.keys() - hopeful), len(dead)
 
 
-@pytest.mark.parametrize("reductions", [{"dead-ends"}, {"dead-ends", "values"}, {"dead-ends", "relevance", "values"}])
+@pytest.mark.parametrize(
+    "reductions", [{"dead-ends"}, {"dead-ends", "values"}, {"dead-ends", "relevance", "values", "dead"}]
+)
 def test_no_target_follows_a_dead_end(reductions: set[str]) -> None:
     seen = found = 0
     for seed in range(60):
