@@ -299,7 +299,7 @@ def _verify(
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
 ) -> None:
-    from rdma_robust.cli.verify import run_verify  # noqa: PLC0415
+    from rdma_robust.cli.verify_certificate import run_verify  # noqa: PLC0415
 
     context.obj.append(partial(run_verify, files, input_))
 
