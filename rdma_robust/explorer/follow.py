@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import networkx as nx
 
 from rdma_robust.errors import InternalError
-from rdma_robust.explorer.effects import Effect, effects
 from rdma_robust.explorer.runs import Choices, Point, Runs
+from rdma_robust.semantics.effects import Effect, effects
 from rdma_robust.semantics.machine import Action, Verb
 from rdma_robust.semantics.machine_sc import ScState
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType
