@@ -22,6 +22,19 @@ NIC_EVENTS: dict[tuple[type, Verb], EventType] = {
 }
 """What takes effect with a move of the RDMA machine's NIC; issuing a write takes no effect."""
 
+SC_VERBS = {
+    EventType.LR: Verb.ACCESS,
+    EventType.LW: Verb.ACCESS,
+    EventType.CAS: Verb.ACCESS,
+    EventType.P: Verb.POLL,
+    EventType.NF: Verb.FENCE,
+    EventType.NLR: Verb.NIC_READ,
+    EventType.NRR: Verb.NIC_READ,
+    EventType.NRW: Verb.NIC_WRITE,
+    EventType.NLW: Verb.NIC_WRITE,
+}
+"""The move of the SC machine with which an event takes effect."""
+
 
 @dataclass(slots=True)
 class Effect:
