@@ -15,6 +15,7 @@ from rdma_robust.language.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
+from rdma_robust.safety.alone import impossible_alone
 from rdma_robust.safety.exploration import confirmed, explore_machine
 from rdma_robust.safety.goals import FaultGoal, Goal, is_local, met_by, watched
 from rdma_robust.safety.sequential import Run, Sequential, rdma_run, search_sequential
@@ -40,6 +41,7 @@ class Argument(Enum):
     SC_RUN = "sc run"
     RDMA_RUN = "rdma run"
     SC_EXHAUSTED = "sc exhausted"
+    THREAD = "thread"
     ROBUST = "robust"
     RDMA_EXHAUSTED = "rdma exhausted"
     LIMIT = "limit"
@@ -81,8 +83,9 @@ class Bounds:
 def reach(program: Program, goals: Sequence[Goal], model: Model, bounds: Bounds, progress: Progress = ignore) -> Asked:
     """Answer for every goal whether it is reachable under `model`.
 
-    Under RDMA, in this order: what SC reaches is reachable; if the program is robust, what is about threads only is
-    unreachable if SC does not reach it (:func:`goals.is_local`); the rest is looked for among the states of the machine.
+    Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
+    (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
+    (:func:`goals.is_local`); the rest is looked for among the states of the machine.
     Raises InternalError if a run that was found is not confirmed.
     """
     return _Question(program, tuple(goals), bounds, progress).under(model)
@@ -109,6 +112,7 @@ class _Question:
             self._answer_sc(found)
         else:
             self._from_sc(found)
+            self._by_threads()
             self._by_robustness(found)
             self._by_exploration(found)
         answers = tuple(self.answers[i] for i in range(len(self.goals)))
@@ -151,6 +155,12 @@ class _Question:
             if met(run[-1]):
                 confirmed(self.machine, run, goal)
                 self.answers[i] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", run)
+
+    def _by_threads(self) -> None:
+        left = self._left()
+        reason = "whatever it reads, the thread cannot do that"
+        for place in sorted(impossible_alone(self.program, [self.goals[i] for i in left], self._limits(0.1))):
+            self.answers[left[place]] = Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
 
     def _by_robustness(self, found: Sequential) -> None:
         local = [i for i in self._left() if i not in found.runs and _is_local(self.program, self.goals[i])]

@@ -80,7 +80,7 @@ def claims(program: Program) -> tuple[Claim, ...]:
     ]
     for line in program.outcomes:
         for claim in line.claims:
-            condition = _written(program, line.span)
+            condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
             goal = StateGoal(Target(condition, line.condition), final=True)
             found.append(Claim("outcome", condition, line.span, goal, claim.model, claim.allowed))
     return tuple(sorted(found, key=lambda c: (c.span.start, c.kind, c.model)))
