@@ -163,7 +163,7 @@ class ThreadCode:
             if command is not None:
                 visible = (
                     stepwise
-                    or (command.target >= 0 and program.cells[command.target] in watched.cells)
+                    or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
                     or (watched.drained and command.qp >= 0)
                 )
                 command = replace(

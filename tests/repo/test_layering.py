@@ -112,7 +112,7 @@ MAY_IMPORT = {
         "cli",
         "__main__",
     ),
-    "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline"),
+    "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline", "safety"),
     "__main__": ("", "cli"),
     "hardness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness", "pipeline"),
 }
