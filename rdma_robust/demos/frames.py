@@ -94,8 +94,8 @@ class Film:
     """A run. Before its first frame every slot is 0.
 
     The slots are those of `cells`, then those of the registers of each thread in turn, then one for each thread with the
-    number of its place in `places`, then one for each of `operations`, as the constants above say. `ending` is about the last
-    state.
+    number of its place in `places`, then one for each of `operations`, as the constants above say. `ending` is about the
+    last state.
     """
 
     cells: tuple[Cell, ...]
