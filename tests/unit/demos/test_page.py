@@ -117,8 +117,8 @@ def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list
 
 def test_the_lines_of_a_thread_are_its_declaration() -> None:
     program = load_program(
-        "// thread T2 on A { is not here\nnode A { x }\n\nthread T1 on A {\n  if x == 1 {\n    x = 2\n  }\n}\n\nthread T2 on A {\n}\n"
-        "thread T3 on A { x = 1 }\nexpect robust\n",
+        "// thread T2 on A { is not here\nnode A { x }\n\nthread T1 on A {\n  if x == 1 {\n    x = 2\n  }\n}\n\n"
+        "thread T2 on A {\n}\nthread T3 on A { x = 1 }\nexpect robust\n",
         "p.rdma",
     )
     shown = [[line.number for line in thread_lines(program, thread)] for thread in program.threads]
