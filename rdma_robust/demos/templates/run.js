@@ -46,7 +46,10 @@
       }
       this.draw();
       if (before) { this.glide(before); }
-      if (remember) { remembered(this); }
+      if (remember) {
+        remembered(this);
+        if (!this.timer) { document.getElementById("said").textContent = `${this.find(".move").textContent} ${this.find(".note:not(.far)")?.textContent || ""}`; }
+      }
     }
 
     frame() {
@@ -134,11 +137,13 @@
       const to = frame.agent === "nic" ? ` → ${this.data.queues[frame.queue][1]}` : "";
       this.find(".count b").textContent = this.at;
       this.find(".agent").textContent = who + to;
+      const numbered = frame.agent === "nic" && this.lanes[frame.queue].classList.contains("polled");
+      this.find(".number").textContent = numbered ? `#${frame.operation + 1} ` : "";
       this.find(".label").textContent = frame.agent === "start" ? "" : frame.label;
       this.find(".where").textContent = frame.line === null ? "" : `line ${frame.line}`;
       this.find(".wording").textContent = frame.agent === "start" ? "" : frame.wording;
       this.find(".then").textContent = frame.then ? `then ${frame.then}` : "";
-      this.find(".hint").textContent = frame.hint;
+      this.find(".hint").textContent = this.at === 0 ? "Play, or press the right arrow key, to see the first move." : frame.hint;
       const end = { "": "", final: "", stuck: "Here nothing can go on, and not all threads have ended." };
       this.find(".faults").textContent = [...frame.faults, this.at === this.last ? end[this.data.ending] : ""].filter(Boolean).join("; ");
       this.drawNote();
@@ -277,9 +282,9 @@
       const first = open.findIndex((each) => this.distance(each) < until[this.data.operations[each][3]]);
       const complete = first < 0 ? open.length : first;
       const ready = document.createElement("b");
-      ready.textContent = `${"✓".repeat(Math.min(complete, 20))}`;
-      const words = [complete ? `${complete} can be polled` : "", open.length > complete ? `${open.length - complete} not complete` : ""];
-      element.replaceChildren(ready, complete ? " " : "", words.filter(Boolean).join(", ") || "nothing to poll");
+      ready.textContent = complete ? `✓ ${listed(open.slice(0, complete))} can be polled` : "";
+      const rest = open.length > complete ? `${listed(open.slice(complete))} not complete` : "";
+      element.replaceChildren(ready, complete && rest ? "; " : "", open.length ? rest : "nothing to poll");
       element.dataset.complete = complete;
       element.dataset.open = open.length;
     }
@@ -321,6 +326,12 @@
       motion.onfinish = () => ghost.remove();
       motion.oncancel = () => ghost.remove();
     }
+  }
+
+  function listed(operations) {
+    const most = 6;
+    const numbers = operations.slice(0, most).map((each) => `#${each + 1}`).join(" ");
+    return operations.length > most ? `${numbers} and ${operations.length - most} more` : numbers;
   }
 
   function slide(element, from, opacity) {
