@@ -403,7 +403,8 @@
     const what = KEYS[event.key];
     const typing = target.matches("select, input:not([type=range])");
     const pressing = event.key === " " && target.closest("button, summary, a");
-    const scrolling = (event.key === "Home" || event.key === "End") && target.closest(".lines, pre, .stops, .scroll");
+    const ends = event.key === "Home" || event.key === "End";
+    const scrolling = target.closest("pre, .scroll") || (ends && target.closest(".lines, .stops"));
     if (!what || typing || pressing || scrolling || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) { return; }
     const run = meant(target);
     if (!run) { return; }
