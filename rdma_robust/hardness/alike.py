@@ -17,8 +17,8 @@ def alike(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:
 
     - the value of a register that is written before it is read, whatever the thread does next;
     - the value of a cell that nobody reads;
-    - which statement has posted a put from a cell that nobody writes: what the machine does with it depends only on its target
-      and on that value.
+    - which statement has posted a put from a cell that nobody writes: what the machine does with it depends only on its
+      target and on that value.
 
     So equal states but for these have moves of the same threads to states that are again equal but for these. In particular
     the same threads can come to the same points.

@@ -84,6 +84,7 @@ class _Search:
             if depth == self.limits.depth:
                 return self._ended(f"depth {depth}", depth, len(layer))
             following: list[_Node | None] = []
+            alive = len(layer)
             # The layer grows while it is searched, by the choices that are no step.
             for node in layer:
                 for taken, move in enumerate(self._options(node)):
@@ -92,11 +93,11 @@ class _Search:
                         continue
                     if self.guide.is_goal(reached.state):
                         run = replay(self.machine, self.guide, _choices(reached))
-                        return Found(run, None, depth + 1, len(layer), self.states, len(self.seen))
+                        return Found(run, None, depth + 1, alive, self.states, len(self.seen))
                     (following if self.guide.is_step(move) else layer).append(reached)
                 cut = self._cut()
                 if cut is not None:
-                    return self._ended(cut, depth, len(layer))
+                    return self._ended(cut, depth, alive)
             layer = following
             depth += 1
         return self._ended(None, depth, 0)

@@ -39,7 +39,7 @@ READ_INTO = {TOP: "s", BOTTOM: "t"}
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Pairs of words, by index from 0: `top[i]` and `bottom[i]`. See :mod:`rdma_robust.hardness.pcp_file` for what is valid."""
+    """Pairs of non-empty words of printable letters: `top[i]` and `bottom[i]`, both sides as long, at least one pair."""
 
     top: tuple[str, ...]
     bottom: tuple[str, ...]

@@ -1,16 +1,17 @@
 """Solving an instance of Post's problem by running its program: a guide that follows the protocol, and what a run says.
 
 The guide lets the receivers run as far as they get, delivers a put when its receiver waits for it, lets the expanders
-send, and lets the guesser go on only when nothing else is left to do. So the only choices are the guesser's: the next index or
-the end. A letter is compared as soon as both sides have one, so a wrong guess is a dead end at once.
+send, and lets the guesser go on only when nothing else is left to do. So the only choices are the guesser's: the next
+index or the end. A letter is compared as soon as both sides have one, so a wrong guess is a dead end at once.
 
-**Nothing is lost.** Let i1 ... in be a solution. The run in which the guesser sends these indices and the guide picks all other
-moves never meets a dead end before Checker has ended: all puts are delivered in lockstep, so every round of the
-protocol is completed, and Checker compares the letters of two equal words. So the run is one the search considers, and when no
-sequence of choices is alive any more, there is no solution.
+**Nothing is lost.** Let i1 ... in be a solution. The run in which the guesser sends these indices and the guide picks all
+other moves meets no dead end before Checker has ended: all puts are delivered in lockstep, so every round of the protocol
+is completed, and Checker compares the letters of two equal words. So the search considers this run, or one from a state
+with the same future (:mod:`rdma_robust.hardness.alike`) that has made no more guesses. When no sequence of choices is
+left, there is no solution, and the first run found has the fewest indices.
 
-**Nothing is invented.** Every move is one of the machine's, and a Checker that has ended proves a solution whatever the order
-of the moves was (:mod:`rdma_robust.hardness.abp`). The indices and words are read off the run, not off the search.
+**Nothing is invented.** Every move is one of the machine's, and a Checker that has ended proves a solution whatever the
+order of the moves was (:mod:`rdma_robust.hardness.abp`). Indices and words are read off the run, not off the search.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.guided import Found, guided_search
 from rdma_robust.hardness.pcp import BOTTOM, CHECKER, GUESSER, INDEX, LETTER, NODES, SENT, TOP, Instance
-from rdma_robust.language.cfg import Program, Read, Write
+from rdma_robust.language.cfg import Program, Read, Step, Write
 from rdma_robust.semantics.explore import Limits
 from rdma_robust.semantics.machine import Move
 from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
@@ -47,7 +48,7 @@ class PcpGuide:
 
     def moves(self, state: RdmaState) -> Sequence[Move]:
         for t in RECEIVERS:
-            moves = [move for move in self.machine.cpu_moves(state, t) if not self._is_stuck(move.state, t)]
+            moves: Sequence[Move] = [move for move in self.machine.cpu_moves(state, t) if not self._is_stuck(move.state, t)]
             if moves:
                 return moves
         for t in RECEIVERS:
@@ -125,22 +126,21 @@ def decoded(instance: Instance, program: Program, run: Sequence[Move]) -> Soluti
             raise InternalError(f"the checker has not received the word that {NODES[t]} was to send")
         texts.append(word)
     state = run[-1].state
-    point_of_end = program.threads[CHECKER].exit
-    if state.threads[CHECKER].point != point_of_end or texts[0] != texts[1] or not instance.is_solution(indices):
+    ended = state.threads[CHECKER].point == program.threads[CHECKER].exit
+    if not ended or texts[0] != texts[1] or not instance.is_solution(indices):
         raise InternalError("a run of the program is not a solution of the instance")
     return Solution(indices, texts[0], tuple(run))
 
 
-def _writes(step: object, variable: str) -> bool:
-    return isinstance(getattr(step, "op", None), Write) and step.op.cell.name == variable
+def _writes(step: Step | None, variable: str) -> bool:
+    return step is not None and isinstance(step.op, Write) and step.op.cell.name == variable
 
 
 def _received(run: Sequence[Move], thread: int, symbol: str) -> list[int]:
     """Return the symbols that a thread has read from a channel into a register."""
-    found = []
-    for action, _, _ in run:
-        step = action.step
-        if action.thread == thread and step is not None and isinstance(step.op, Read) and step.op.cell.name == symbol:
-            if step.assigns and action.read is not None:
-                found.append(action.read)
-    return found
+    reads = [(a.step, a.read) for a in (move.action for move in run) if a.thread == thread and a.read is not None]
+    return [value for step, value in reads if step is not None and _reads(step, symbol) and step.assigns]
+
+
+def _reads(step: Step, variable: str) -> bool:
+    return isinstance(step.op, Read) and step.op.cell.name == variable
