@@ -86,14 +86,7 @@ class Runs:
             raise UsageError(f"step {point.depth + 1} is choice {choice}, but {there} (counted from 0)")
         if point.depth >= LONGEST:
             raise UsageError(f"a run ends after {LONGEST} steps here")
-        move = moves[choice]
-        number, posted, numbers = None, point.posted, point.numbers
-        if isinstance(self.machine, RdmaMachine) and isinstance(point.state, RdmaState):
-            posted += move.action.verb is Verb.ISSUE
-            place = about(self.machine, point.state, move)
-            number = posted if move.action.verb is Verb.ISSUE else None if place is None else _at(numbers, place)
-            numbers = renumbered(self.machine, point.state, move, numbers, posted)
-        return Point(move.state, point, choice, move, point.depth + 1, number, posted, numbers)
+        return following(self.machine, point, choice, moves[choice])
 
     def point(self, choices: Sequence[int]) -> Point:
         """Return where a run ends. Raises UsageError for one that the machine does not have."""
@@ -111,6 +104,17 @@ class Runs:
         for choice in choices:
             point = self.after(point, choice)
             yield point
+
+
+def following(machine: RdmaMachine | ScMachine, point: Point, choice: int, move: Move) -> Point:
+    """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
+    number, posted, numbers = None, point.posted, point.numbers
+    if isinstance(machine, RdmaMachine) and isinstance(point.state, RdmaState):
+        posted += move.action.verb is Verb.ISSUE
+        place = about(machine, point.state, move)
+        number = posted if move.action.verb is Verb.ISSUE else None if place is None else _at(numbers, place)
+        numbers = renumbered(machine, point.state, move, numbers, posted)
+    return Point(move.state, point, choice, move, point.depth + 1, number, posted, numbers)
 
 
 def _at(numbers: Numbers, place: tuple[int, int, int]) -> int:
