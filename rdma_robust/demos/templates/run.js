@@ -22,9 +22,20 @@
       this.timer = 0;
       this.slider = this.find("input[type=range]");
       this.speed = this.find(".speed select");
+      this.keepRoom();
       this.slider.addEventListener("input", () => { this.pause(); this.go(Number(this.slider.value)); });
       box.addEventListener("click", (event) => this.click(event));
       this.go(0, false);
+    }
+
+    /* A thread that says somewhere in more words where it is has room for them everywhere, so that nothing jumps. */
+    keepRoom() {
+      for (const frame of this.data.frames) {
+        for (let i = 0; i < frame[12].length; i += 2) {
+          const thread = this.threads[frame[12][i] - this.values.length];
+          if (thread && tells(this.data.places[frame[12][i + 1]], thread.querySelector(".lines"))) { thread.dataset.tells = ""; }
+        }
+      }
     }
 
     /* ---- where the run is ---- */
@@ -177,22 +188,22 @@
     }
 
     drawThread(element, number, frame) {
-      const [status, lines, text] = this.data.places[this.slots[this.values.length + number]];
+      const place = this.slots[this.values.length + number];
+      const [status, lines, text] = this.data.places[place];
       const acting = frame.thread === number;
       element.className = `thread ${status}${acting ? ` acting ${frame.agent}` : ""}`;
+      const box = element.querySelector(".lines");
       const shown = element.querySelector(".status");
       shown.className = `status ${status}`;
-      shown.textContent = status;
+      shown.textContent = text.endsWith("(no completion yet)") ? "waiting for a completion" : status;
       const where = element.querySelector(".at");
-      // The marked line says it already for a thread that can go on there.
-      where.textContent = status === "ended" || (status === "ready" && lines.length === 1 && element.querySelector(".lines")) ? "" : text;
-      where.title = text;
-      const box = element.querySelector(".lines");
+      where.textContent = tells(this.data.places[place], box) ? text : "";
+      where.title = where.textContent;
       if (!box) { return; }
       box.querySelectorAll("[class]:not(i)").forEach((line) => line.removeAttribute("class"));
       const marked = lines.map((line) => mark(box, line, "next")).filter(Boolean);
       const done = acting && frame.line !== null ? mark(box, frame.line, frame.agent === "nic" ? "served" : "done") : null;
-      if (marked.length) { keepInMiddle(box, marked[0]); } else { box.scrollTop = box.scrollHeight; }
+      if (marked.length || done) { keepInMiddle(box, marked[0] || done); } else { box.scrollTop = box.scrollHeight; }
     }
 
     drawTransport() {
@@ -326,6 +337,11 @@
       motion.onfinish = () => ghost.remove();
       motion.oncancel = () => ghost.remove();
     }
+  }
+
+  /* Mostly the marked line says it already. */
+  function tells([status, lines], box) {
+    return status !== "ended" && (!box || lines.length !== 1);
   }
 
   function listed(operations) {
