@@ -23,6 +23,7 @@ from rdma_robust.cli.arguments import (
     Version,
     limit,
 )
+from rdma_robust.cli.demo import register as register_demo
 from rdma_robust.cli.explore_command import explore_command
 from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
 from rdma_robust.cli.help import (
@@ -346,6 +347,7 @@ def _export(
 register_repair(app)
 register_report(app)
 register_safety(app)
+register_demo(app)
 
 
 def run(arguments: Sequence[str]) -> int:

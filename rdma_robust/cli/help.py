@@ -4,6 +4,7 @@ COMMANDS = (
     "check",
     "compare",
     "cover",
+    "demo",
     "explain",
     "explore",
     "export",
@@ -16,6 +17,21 @@ COMMANDS = (
     "verify-certificate",
 )
 """The names of all commands; a first argument that is none of them is a file to check."""
+
+DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
+
+A demo tells what its theorem says, generates the programs of the proof, runs them, and says what to try next. On a
+terminal it pauses between sections; --pace 0 does not. Ctrl-C ends it.
+
+\b
+Exit codes
+  0  told, whatever the answer      2  usage, invalid input      130  interrupted
+\b
+Examples
+  rdma-robust demo
+  rdma-robust demo abp
+  rdma-robust demo pcp --top a,ab,bba --bottom baa,aa,bb --html pcp.html
+"""
 
 FMT_HELP = """Format programs: print them in their one layout, comments kept.
 

@@ -9,7 +9,8 @@ from rdma_robust.errors import UsageError
 from rdma_robust.semantics.machine import Machine, Move
 from rdma_robust.semantics.machine_rdma import RdmaMachine
 from rdma_robust.semantics.machine_sc import ScMachine
-from rdma_robust.semantics.operations import NUMBERLESS, Numbered, Numbers, following
+from rdma_robust.semantics.operations import NUMBERLESS, Numbered, Numbers
+from rdma_robust.semantics.operations import following as numbered
 
 Choices = tuple[int, ...]
 """A run: for every step the number of the move among those that the machine lists, from 0."""
@@ -86,12 +87,7 @@ class Runs:
             raise UsageError(f"step {point.depth + 1} is choice {choice}, but {there} (counted from 0)")
         if point.depth >= LONGEST:
             raise UsageError(f"a run ends after {LONGEST} steps here")
-        move = moves[choice]
-        if isinstance(self.machine, RdmaMachine) and point.move is not None:
-            before = Numbered(point.move, point.operation, point.posted, point.numbers)
-            now = following(self.machine, before, move)
-            return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)
-        return Point(move.state, point, choice, move, point.depth + 1, numbers=point.numbers)
+        return following(self.machine, point, choice, moves[choice])
 
     def point(self, choices: Sequence[int]) -> Point:
         """Return where a run ends. Raises UsageError for one that the machine does not have."""
@@ -109,6 +105,15 @@ class Runs:
         for choice in choices:
             point = self.after(point, choice)
             yield point
+
+
+def following(machine: RdmaMachine | ScMachine, point: Point, choice: int, move: Move) -> Point:
+    """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
+    if isinstance(machine, RdmaMachine) and point.move is not None:
+        before = Numbered(point.move, point.operation, point.posted, point.numbers)
+        now = numbered(machine, before, move)
+        return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)
+    return Point(move.state, point, choice, move, point.depth + 1, numbers=point.numbers)
 
 
 def _are(number: int) -> str:

@@ -66,11 +66,21 @@ class RdmaMachine:
     def successors(self, state: RdmaState) -> list[Move]:
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
-            for command in self.codes[t].visible.get(thread.point, ()):
-                self._run(moves, state, t, command)
-            for qp, queue in enumerate(thread.queues):
-                moves += [self._serve(state, t, qp, i) for i in self._ready(t, queue)]
+            moves += self.cpu_moves(state, t)
+            for qp in range(len(thread.queues)):
+                moves += self.nic_moves(state, t, qp)
         return moves
+
+    def cpu_moves(self, state: RdmaState, t: int) -> list[Move]:
+        """Return the successors in which the CPU of thread `t` moves."""
+        moves: list[Move] = []
+        for command in self.codes[t].visible.get(state.threads[t].point, ()):
+            self._run(moves, state, t, command)
+        return moves
+
+    def nic_moves(self, state: RdmaState, t: int, qp: int) -> list[Move]:
+        """Return the successors in which the NIC serves queue pair `qp` of thread `t`, in the order of its operations."""
+        return [self._serve(state, t, qp, i) for i in self._ready(t, state.threads[t].queues[qp])]
 
     def reduced(self, state: RdmaState) -> list[Move]:
         """Enough of the successors, see Machine: a step that only enables others, and that nobody sees, comes first."""

@@ -1,0 +1,1 @@
+"""Reductions to RDMA programs: what the hardness proofs construct, as programs that run."""
