@@ -105,13 +105,6 @@ class Film:
     frames: tuple[Frame, ...]
     ending: Ending
 
-    def states(self) -> Iterator[dict[int, int]]:
-        """Yield the slots after each frame, those that are 0 left out; the caller must not change them."""
-        slots: dict[int, int] = {}
-        for frame in self.frames:
-            slots = {**slots, **dict(frame.changes)}
-            yield slots
-
 
 def film(animation: Animation) -> Film:
     """Return the run of `animation`.

@@ -18,7 +18,7 @@ TOKEN: Final[Mapping[Language, str]] = {
     "rdma": r"(?P<comment>//.*)|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z]+\b)",
     "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^\s*[a-z]+\s*$)",
     "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',
-    "console": r"(?P<word>^\$ .*)",
+    "console": r"(?P<comment>^\$ )",
 }
 
 

@@ -37,21 +37,21 @@ LONG: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class ThreadBox:
-    """`registers` are (name, slot) pairs."""
+    """`registers` are (name, slot, value at the start)."""
 
     number: int
     name: str
-    registers: tuple[tuple[str, int], ...]
+    registers: tuple[tuple[str, int, int], ...]
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeBox:
-    """`words` are (name, slot) pairs."""
+    """`words` are (name, slot, value at the start)."""
 
     name: str
     hue: int
-    words: tuple[tuple[str, int], ...]
+    words: tuple[tuple[str, int, int], ...]
     threads: tuple[ThreadBox, ...]
 
 
@@ -157,13 +157,14 @@ def run_box(animation: Animation, name: str) -> RunBox:
 
 def _nodes(program: Program, shot: Film, hues: Mapping[str, int]) -> Iterator[NodeBox]:
     slot = len(shot.cells)
+    start = dict(shot.frames[0].changes)
     boxes: dict[str, list[ThreadBox]] = {node: [] for node in program.nodes}
     for number, thread in enumerate(program.threads):
-        registers = tuple((name, slot + i) for i, (name, _) in enumerate(thread.registers))
+        registers = tuple((name, slot + i, start.get(slot + i, 0)) for i, (name, _) in enumerate(thread.registers))
         slot += len(registers)
         boxes[thread.node].append(ThreadBox(number, thread.name, registers, thread_lines(program, thread)))
     for node, threads in boxes.items():
-        words = tuple((cell.name, i) for i, cell in enumerate(shot.cells) if cell.node == node)
+        words = tuple((cell.name, i, start.get(i, 0)) for i, cell in enumerate(shot.cells) if cell.node == node)
         yield NodeBox(node, hues[node], words, tuple(threads))
 
 
@@ -185,6 +186,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(plain=printable, prose=lambda text: Markup(prose(text)), numeric=_numeric)
+    # In a terminal a title leads to what stands below it.
+    environment.filters.update(title_only=lambda text: text.strip().removesuffix(":"))
     return environment
 
 

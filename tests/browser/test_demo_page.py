@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from rdma_robust.demos.page import walk_page
+from rdma_robust.demos.pcp import CLASSIC, pcp_walk
 from rdma_robust.demos.walk import Animation, Walk
 from rdma_robust.language.cfg import Get, Program, Put, Step
 from rdma_robust.language.load import load_program
+from rdma_robust.semantics.explore import Limits
 from rdma_robust.semantics.machine import Verb, wording
 from rdma_robust.semantics.machine_rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
 from tests.browser.test_explain_page import CONTRAST, WIDE
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.skipif(
     bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed: the pages were not tried in a browser"
 )
 BAD = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
-LONG = 600
+LONG = 250
 
 STATE = """
 const run = document.getElementById(arguments[0]);
@@ -103,7 +105,7 @@ def mailbox() -> Animation:
 @pytest.fixture(scope="module")
 def long() -> Animation:
     program = chain()
-    return animation(program, random_run(program, Random(2), LONG, 0.4), "Four processes", 50)
+    return animation(program, random_run(program, Random(2), LONG, 0.6), "Four processes", 50)
 
 
 @pytest.fixture(scope="module")
@@ -163,8 +165,8 @@ def check(page: Page, run: str, shown: Animation, step: int) -> None:
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["light", "dark on a phone"])
 def test_the_page_stands_alone_and_fits(browser: Any, both: str, width: int, dark: bool) -> None:
-    page = Page(browser, f"{both}#run2-300", width=width, dark=dark)
-    assert page.at("run2") == 300
+    page = Page(browser, f"{both}#run2-200", width=width, dark=dark)
+    assert page.at("run2") == 200
     assert browser.execute_script(WIDE), "the page is wider than the window"
     ratios = browser.execute_script(
         CONTRAST,
@@ -201,7 +203,7 @@ def test_a_long_run_jumps_anywhere(browser: Any, both: str, long: Animation) -> 
     longest = max(range(LONG), key=lambda n: max(len(q) for t in long.moves[n].state.threads for q in t.queues))
     page = Page(browser, f"{both}#run2-234")
     check(page, "run2", long, 234)
-    for step in (longest, 3, 380, 379, LONG, 1):
+    for step in (longest, 3, 180, 179, LONG, 1):
         browser.execute_script(move, step)
         check(page, "run2", long, step)
         if step == longest:
@@ -258,23 +260,18 @@ def test_the_address_keeps_the_place(browser: Any, both: str) -> None:
     assert not complaints(browser)
 
 
-def test_values_fly_and_leave_nothing_behind(browser: Any, both: str, mailbox: Animation) -> None:
+def test_values_fly_and_it_plays_pauses_and_ends(browser: Any, both: str, mailbox: Animation) -> None:
     landing = next(n for n, m in enumerate(mailbox.moves) if m.action.verb is Verb.FLUSH)
+    last = len(mailbox.moves) - 1
     count = "return ['.ghost', '.value.changed.used', '.operation.acting'].map((e) => document.querySelectorAll(e).length)"
     page = Page(browser, f"{both}#run1-{landing - 1}")
     assert page.at() == landing - 1
     assert browser.execute_script("document.querySelector('#run1 [data-do=forward]').click();" + count) == [1, 1, 0]
     page.until(lambda: browser.execute_script(count) == [0, 1, 0])
-
-
-def test_it_plays_pauses_and_ends(browser: Any, both: str, mailbox: Animation) -> None:
-    last = len(mailbox.moves) - 1
-    page = Page(browser, f"{both}#run1-{last - 1}")
-    page.click(".play")
-    assert browser.find_element("css selector", "#run1 .play").text == "Pause"
+    speed = "for (const e of document.querySelectorAll('.speed select')) { e.value = '40'; }"
+    browser.execute_script(f"{speed} document.querySelector('#run1 .play').click();")
     page.until(lambda: page.at() == last)
     assert browser.find_element("css selector", "#run1 .play").get_attribute("aria-pressed") == "false"
-    browser.find_element("css selector", "#run2 .speed option[value='40']").click()
     page.click("h3", "run2")
     page.press(" ")
     page.until(lambda: page.at("run2") >= 3)
@@ -326,3 +323,23 @@ def test_scripts_of_a_drawing_do_not_run(browser: Any, tmp_path: Path, mailbox: 
     page.press("n")
     assert page.at() == 4 and browser.title == "A walk-through"
     assert complaints(browser), "the browser says that it has refused them"
+
+
+def test_the_run_of_the_demo_ends_with_the_solution(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
+
+    walk = pcp_walk(CLASSIC, Limits())
+    run = next(block for section in walk.sections for block in section.blocks if isinstance(block, Animation))
+    page = Page(browser, saved(walk, tmp_path / "pcp.html"))
+    page.click("h3")
+    for step in (0, 100, len(run.moves) // 2):
+        browser.execute_script("location.hash = arguments[0]", f"#run1-{step}")
+        page.until(lambda step=step: page.at() == step)
+        check(page, "run1", run, step)
+    guesses = [note.split(":")[1].split(",")[0] for note in run.notes if note.startswith("Guess ")]
+    assert guesses == [" 3", " 2", " 3", " 1"]
+    page.press(Keys.END)
+    check(page, "run1", run, len(run.moves) - 1)
+    ended = dict(zip([thread.name for thread in run.program.threads], page.state()["statuses"], strict=True))
+    assert ended["Checker"] == "ended"
+    assert not complaints(browser)

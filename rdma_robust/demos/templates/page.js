@@ -25,7 +25,14 @@
 
   /* ---- listings ---- */
 
-  const textOf = (figure) => [...figure.querySelectorAll("pre > code")].map((line) => line.textContent).join("");
+  const linesOf = (figure) => [...figure.querySelectorAll("pre > code")].map((line) => line.textContent);
+
+  /* Of a terminal's lines only the commands are of use elsewhere, if there are any. */
+  function textOf(figure) {
+    const lines = linesOf(figure);
+    const commands = figure.querySelector("pre.console") ? lines.filter((line) => line.startsWith("$ ")) : [];
+    return commands.length ? commands.map((line) => line.slice(2)).join("") : lines.join("");
+  }
 
   async function copy(button) {
     const figure = button.closest("figure");

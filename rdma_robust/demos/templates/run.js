@@ -22,9 +22,20 @@
       this.timer = 0;
       this.slider = this.find("input[type=range]");
       this.speed = this.find(".speed select");
+      this.keepRoom();
       this.slider.addEventListener("input", () => { this.pause(); this.go(Number(this.slider.value)); });
       box.addEventListener("click", (event) => this.click(event));
       this.go(0, false);
+    }
+
+    /* A thread that says somewhere in more words where it is has room for them everywhere, so that nothing jumps. */
+    keepRoom() {
+      for (const frame of this.data.frames) {
+        for (let i = 0; i < frame[12].length; i += 2) {
+          const thread = this.threads[frame[12][i] - this.values.length];
+          if (thread && tells(this.data.places[frame[12][i + 1]], thread.querySelector(".lines"))) { thread.dataset.tells = ""; }
+        }
+      }
     }
 
     /* ---- where the run is ---- */
@@ -46,7 +57,10 @@
       }
       this.draw();
       if (before) { this.glide(before); }
-      if (remember) { remembered(this); }
+      if (remember) {
+        remembered(this);
+        if (!this.timer) { document.getElementById("said").textContent = `${this.find(".move").textContent} ${this.find(".note:not(.far)")?.textContent || ""}`; }
+      }
     }
 
     frame() {
@@ -134,11 +148,13 @@
       const to = frame.agent === "nic" ? ` → ${this.data.queues[frame.queue][1]}` : "";
       this.find(".count b").textContent = this.at;
       this.find(".agent").textContent = who + to;
+      const numbered = frame.agent === "nic" && this.lanes[frame.queue].classList.contains("polled");
+      this.find(".number").textContent = numbered ? `#${frame.operation + 1} ` : "";
       this.find(".label").textContent = frame.agent === "start" ? "" : frame.label;
       this.find(".where").textContent = frame.line === null ? "" : `line ${frame.line}`;
       this.find(".wording").textContent = frame.agent === "start" ? "" : frame.wording;
       this.find(".then").textContent = frame.then ? `then ${frame.then}` : "";
-      this.find(".hint").textContent = frame.hint;
+      this.find(".hint").textContent = this.at === 0 ? "Play, or press the right arrow key, to see the first move." : frame.hint;
       const end = { "": "", final: "", stuck: "Here nothing can go on, and not all threads have ended." };
       this.find(".faults").textContent = [...frame.faults, this.at === this.last ? end[this.data.ending] : ""].filter(Boolean).join("; ");
       this.drawNote();
@@ -172,22 +188,22 @@
     }
 
     drawThread(element, number, frame) {
-      const [status, lines, text] = this.data.places[this.slots[this.values.length + number]];
+      const place = this.slots[this.values.length + number];
+      const [status, lines, text] = this.data.places[place];
       const acting = frame.thread === number;
       element.className = `thread ${status}${acting ? ` acting ${frame.agent}` : ""}`;
+      const box = element.querySelector(".lines");
       const shown = element.querySelector(".status");
       shown.className = `status ${status}`;
-      shown.textContent = status;
+      shown.textContent = text.endsWith("(no completion yet)") ? "waiting for a completion" : status;
       const where = element.querySelector(".at");
-      // The marked line says it already for a thread that can go on there.
-      where.textContent = status === "ended" || (status === "ready" && lines.length === 1 && element.querySelector(".lines")) ? "" : text;
-      where.title = text;
-      const box = element.querySelector(".lines");
+      where.textContent = tells(this.data.places[place], box) ? text : "";
+      where.title = where.textContent;
       if (!box) { return; }
       box.querySelectorAll("[class]:not(i)").forEach((line) => line.removeAttribute("class"));
       const marked = lines.map((line) => mark(box, line, "next")).filter(Boolean);
       const done = acting && frame.line !== null ? mark(box, frame.line, frame.agent === "nic" ? "served" : "done") : null;
-      if (marked.length) { keepInMiddle(box, marked[0]); } else { box.scrollTop = box.scrollHeight; }
+      if (marked.length || done) { keepInMiddle(box, marked[0] || done); } else { box.scrollTop = box.scrollHeight; }
     }
 
     drawTransport() {
@@ -277,9 +293,9 @@
       const first = open.findIndex((each) => this.distance(each) < until[this.data.operations[each][3]]);
       const complete = first < 0 ? open.length : first;
       const ready = document.createElement("b");
-      ready.textContent = `${"✓".repeat(Math.min(complete, 20))}`;
-      const words = [complete ? `${complete} can be polled` : "", open.length > complete ? `${open.length - complete} not complete` : ""];
-      element.replaceChildren(ready, complete ? " " : "", words.filter(Boolean).join(", ") || "nothing to poll");
+      ready.textContent = complete ? `✓ ${listed(open.slice(0, complete))} can be polled` : "";
+      const rest = open.length > complete ? `${listed(open.slice(complete))} not complete` : "";
+      element.replaceChildren(ready, complete && rest ? "; " : "", open.length ? rest : "nothing to poll");
       element.dataset.complete = complete;
       element.dataset.open = open.length;
     }
@@ -321,6 +337,17 @@
       motion.onfinish = () => ghost.remove();
       motion.oncancel = () => ghost.remove();
     }
+  }
+
+  /* Mostly the marked line says it already. */
+  function tells([status, lines], box) {
+    return status !== "ended" && (!box || lines.length !== 1);
+  }
+
+  function listed(operations) {
+    const most = 6;
+    const numbers = operations.slice(0, most).map((each) => `#${each + 1}`).join(" ");
+    return operations.length > most ? `${numbers} and ${operations.length - most} more` : numbers;
   }
 
   function slide(element, from, opacity) {
@@ -392,7 +419,8 @@
     const what = KEYS[event.key];
     const typing = target.matches("select, input:not([type=range])");
     const pressing = event.key === " " && target.closest("button, summary, a");
-    const scrolling = (event.key === "Home" || event.key === "End") && target.closest(".lines, pre, .stops, .scroll");
+    const ends = event.key === "Home" || event.key === "End";
+    const scrolling = target.closest("pre, .scroll") || (ends && target.closest(".lines, .stops"));
     if (!what || typing || pressing || scrolling || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) { return; }
     const run = meant(target);
     if (!run) { return; }

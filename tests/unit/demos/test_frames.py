@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -22,6 +22,14 @@ from tests.support.random_programs import random_program
 from tests.support.walks import animation, chain, litmus, random_run
 
 CPU = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+
+
+def states(shot: Film) -> Iterator[dict[int, int]]:
+    """Yield the slots after each frame; those that are not there are 0."""
+    slots: dict[int, int] = {}
+    for frame in shot.frames:
+        slots = slots | dict(frame.changes)
+        yield slots
 
 
 def lanes(shot: Film, program: Program, slots: Mapping[int, int]) -> list[str]:
@@ -55,7 +63,7 @@ def check(shown: Animation) -> Film:
     program, machine = shown.program, RdmaMachine(shown.program)
     shot = film(shown)
     assert len(shot.frames) == len(shown.moves)
-    for frame, slots, move in zip(shot.frames, shot.states(), shown.moves, strict=True):
+    for frame, slots, move in zip(shot.frames, states(shot), shown.moves, strict=True):
         state = move.state
         assert isinstance(state, RdmaState)
         memory = [value for cell, value in zip(program.cells, state.memory, strict=True) if not cell.hidden]
@@ -75,7 +83,7 @@ def check(shown: Animation) -> Film:
     return shot
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), st.booleans())
 def test_the_slots_are_the_state(seed: int, loops: bool) -> None:
     rng = Random(seed)
@@ -92,11 +100,11 @@ def test_runs_of_the_suite(name: str) -> None:
 
 def test_a_long_run_of_four_processes_is_small() -> None:
     program = chain()
-    moves = random_run(program, Random(2), 1000, 0.2)
-    assert len(moves) == 1001
+    moves = random_run(program, Random(2), 600, 0.2)
+    assert len(moves) == 601
     shot = film(animation(program, moves))
     assert sum(len(frame.changes) for frame in shot.frames) < 4 * len(moves)
-    assert len(json.dumps(packed(shot))) < 150_000
+    assert len(json.dumps(packed(shot))) < 90_000
     assert shot.ending == ""
 
 

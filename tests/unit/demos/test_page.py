@@ -106,7 +106,7 @@ def test_a_page_of_no_run_is_refused() -> None:
             '{"a": [-1, "//"]}',
             [("", "{"), ("text", '"a"'), ("", ": ["), ("number", "-1"), ("", ", "), ("text", '"//"'), ("", "]}")],
         ),
-        ("console", "$ rdma-robust demo", [("word", "$ rdma-robust demo")]),
+        ("console", "$ rdma-robust demo", [("comment", "$ "), ("", "rdma-robust demo")]),
         ("console", "costs 5 $ at most", [("", "costs 5 $ at most")]),
     ],
 )
