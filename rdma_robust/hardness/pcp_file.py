@@ -72,8 +72,8 @@ def _split(text: str, start: int, line: str) -> _Side:
     words = []
     at = start
     for part in line.split(","):
-        begin = at + len(part) - len(part.lstrip())
         word = part.strip()
+        begin = at + len(part) - len(part.lstrip()) if word else at
         words.append(_Word(word, _span(text, begin, begin + max(1, len(word)))))
         at += len(part) + 1
     return _Side(tuple(words), _span(text, start, start + len(line)))

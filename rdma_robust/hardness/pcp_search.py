@@ -48,7 +48,7 @@ class PcpGuide:
 
     def moves(self, state: RdmaState) -> Sequence[Move]:
         for t in RECEIVERS:
-            moves: Sequence[Move] = [move for move in self.machine.cpu_moves(state, t) if not self._is_stuck(move.state, t)]
+            moves: Sequence[Move] = [move for move in self.machine.cpu_moves(state, t) if not self.is_stuck(move.state, t)]
             if moves:
                 return moves
         for t in RECEIVERS:
@@ -65,7 +65,7 @@ class PcpGuide:
     def is_step(self, move: Move) -> bool:
         return move.action.thread == GUESSER and _writes(move.action.step, SENT)
 
-    def _is_stuck(self, state: RdmaState, t: int) -> bool:
+    def is_stuck(self, state: RdmaState, t: int) -> bool:
         """Return whether the thread has gone where it can neither go on nor end: it has read the wrong symbol, or none."""
         place = state.threads[t]
         code = self.machine.codes[t]
