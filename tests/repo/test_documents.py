@@ -80,7 +80,9 @@ class Reader:
         program = load_program(block.body, block.place)
         file = self.terminal.folder / "block.rdma"
         file.write_text(block.body, encoding="utf-8")
-        asked = [["check", "--expect"]] * (program.expect_robust is not None) + [["outcomes"]] * bool(program.outcomes)
+        asked = [["check", "--expect"]] * (program.expect_robust is not None) + [
+            ["outcomes", "--max-states", "20000"]
+        ] * bool(program.outcomes)
         for arguments in asked or [["check"]]:
             printed = self.terminal.run(f"rdma-robust {' '.join(arguments)} block.rdma")
             if self.terminal.code and (asked or self.terminal.code != 1):
