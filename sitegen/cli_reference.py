@@ -12,7 +12,9 @@ import typer.main
 from rdma_robust.cli.app import app
 from rdma_robust.cli.help import COMMANDS
 from rdma_robust.options import REDUCTIONS
+from rdma_robust.pipeline import PASSES
 from rdma_robust.reports.exits import WORST_FIRST, Exit
+from rdma_robust.vass.cover import COVER_ENGINES
 from sitegen.text import GENERATED, cell, table
 
 MEANINGS = {
@@ -40,8 +42,8 @@ def cli_reference() -> str:
     """Return the page."""
     group: Any = typer.main.get_command(app)
     context = group.make_context("rdma-robust", [], resilient_parsing=True)
-    parts = [INTRODUCTION, *(_command(context, name) for name in COMMANDS), _exit_codes(), _reductions()]
-    return "\n".join(parts)
+    commands = (_command(context, name) for name in COMMANDS)
+    return "\n".join((INTRODUCTION, *commands, _exit_codes(), _reductions(), _passes(), _engines()))
 
 
 def _command(parent: Any, name: str, level: int = 2) -> str:
@@ -101,3 +103,16 @@ def _reductions() -> str:
     rows = [(f"`{name}`", cell(what)) for name, what in REDUCTIONS.items()]
     proofs = "The names that `--reductions` takes. The verdict is the same with any of them off: [proofs](../reductions.md)."
     return f"## Reductions\n\n{proofs}\n\n{table(('name', 'does'), rows)}"
+
+
+def _passes() -> str:
+    rows = [(f"`{each.name}`", cell(each.requires), cell(each.ensures)) for each in PASSES]
+    return (
+        "## Passes\n\nThe names that `check --dump-after` takes, in the order in which they run.\n\n"
+        f"{table(('name', 'needs', 'gives'), rows)}"
+    )
+
+
+def _engines() -> str:
+    names = ", ".join(f"`{name}`" for name in COVER_ENGINES)
+    return f"## Engines for nets\n\nThe names that `cover --engine` [takes](../coverability.md#engines): {names}.\n"

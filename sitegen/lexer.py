@@ -11,6 +11,8 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punc
 
 GRAMMAR = (Path(__file__).parents[1] / "grammars/rdma.lark").read_text(encoding="utf-8")
 KEYWORDS = tuple(re.findall(r'^[A-Z]+: "([a-z]+)"$', GRAMMAR, re.MULTILINE))
+__all__ = ["RdmaLexer"]
+
 REMOTE = ("put", "get", "poll", "rfence", "cas")
 
 

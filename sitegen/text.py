@@ -10,8 +10,11 @@ GENERATED = "<!-- Written by `make promote` from the code: edit the code, not th
 
 def cell(text: str) -> str:
     """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code."""
-    pieces = re.split(r"(`[^`\n]*`)", text)
-    return "".join(piece if piece.startswith("`") else re.sub(r"([\\*_<>\[\]|#])", r"\\\1", piece) for piece in pieces)
+    return "".join(piece if piece.startswith("`") else _escaped(piece) for piece in re.split(r"(`[^`\n]*`)", text))
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\*_\[\]|#])", r"\\\1", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -15,7 +15,9 @@ from jsonschema import Draft202012Validator
 import rdma_robust
 from tests.conftest import ROOT
 
-PYTHON = sorted(p for folder in ("rdma_robust", "tests", "bench", "grammars") for p in (ROOT / folder).rglob("*.py"))
+PYTHON = sorted(
+    p for folder in ("rdma_robust", "tests", "bench", "grammars", "sitegen") for p in (ROOT / folder).rglob("*.py")
+)
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50

@@ -17,6 +17,7 @@ import yaml
 from markdown.extensions.toc import slugify
 
 from rdma_robust.cli.help import COMMANDS
+from rdma_robust.vass.cover import COVER_ENGINES
 from sitegen.cli_reference import MEANINGS
 from sitegen.reference import pages
 from sitegen.sources import LINK, linked_sources
@@ -126,5 +127,8 @@ def test_examples_in_the_help_use_options_of_their_command(cli: Cli) -> None:
                 assert option in own, example
 
 
-def test_numbers_of_files() -> None:
-    assert f"has {len(list((ROOT / 'tests/nets').glob('*.spec')))} nets" in prose(DOCS / "coverability.md")
+def test_coverability_is_described_as_it_is() -> None:
+    text = prose(DOCS / "coverability.md")
+    assert f"has {len(list((ROOT / 'tests/nets').glob('*.spec')))} nets" in text
+    engines = text.partition("\n## Engines\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", engines, re.MULTILINE)) == set(COVER_ENGINES)
