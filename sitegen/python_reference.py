@@ -108,5 +108,5 @@ def _code(text: str) -> str:
 
 def _prose(doc: str) -> str:
     paragraphs = re.split(r"\n\s*\n", doc.strip())
-    text = "\n\n".join(cell(" ".join(re.sub(r":class:`", "`", each).split())) for each in paragraphs)
+    text = "\n\n".join(cell(" ".join(re.sub(r":\w+:`", "`", each).split())) for each in paragraphs)
     return f"{text}\n"

@@ -84,6 +84,14 @@ def test_versions_agree() -> None:
     assert f"## {rdma_robust.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_every_room_is_installed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    rooms = {
+        path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in (ROOT / "rdma_robust").rglob("__init__.py")
+    }
+    assert set(listed) == rooms | {"rdma_robust.grammars"}
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "rdma_robust/schema").glob("*.json")), ids=relative)
 def test_schemas_are_valid_and_strict(path: Path) -> None:
     schema = json.loads(path.read_text())
