@@ -71,6 +71,7 @@ class Reader:
 
     def python(self, block: Block) -> Iterator[str]:
         printed = StringIO()
+        self.terminal.provide(block.body)
         with contextlib.redirect_stdout(printed):
             exec(compile("\n" * block.line + block.body, name(block.document), "exec"), self.names)
         self.printed = printed.getvalue()

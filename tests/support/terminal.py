@@ -24,7 +24,7 @@ COPIED = ("litmus", "tests/nets")
 
 
 class Terminal:
-    """Runs commands as a shell in a folder with copies of the suite would, and keeps the last exit code for `echo $?`.
+    """Runs commands as a shell would, in a folder with copies of the suites; keeps the last exit code for `echo $?`.
 
     A plain `rdma-robust ...` is run in this process, which is sooner by the start of one.
     """
@@ -40,12 +40,17 @@ class Terminal:
         patch.chdir(folder)
         for command in ("check", "cover"):
             patch.setattr(f"rdma_robust.cli.{command}.processors", lambda: 1)
+
+    def provide(self, text: str) -> None:
+        """Copy the folders that `text` names, unless they are there."""
         for name in COPIED:
-            shutil.copytree(ROOT / name, folder / name)
+            if f"{name}/" in text and not (self.folder / name).exists():
+                shutil.copytree(ROOT / name, self.folder / name)
 
     def run(self, command: str) -> str:
         """Return what `command` prints, on both streams."""
         assert not re.match(r"rdma-robust explore (?!.*--help)", command), f"{command} does not end by itself"
+        self.provide(command)
         if command.startswith("rdma-robust ") and not SHELL.search(command):
             return self._run_here(shlex.split(command)[1:])
         done = subprocess.run(
