@@ -10,7 +10,7 @@ WORKERS ?= 2
 BUILT_FROM := pyproject.toml setup.py $(wildcard rdma_robust/*/*.pyx)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench promote clean
+.PHONY: help run test test-long lint format litmus bench docs promote clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -39,11 +39,15 @@ litmus: $(DEV) ## run the tests of the litmus suite: every engine, both instrume
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m bench
 
-promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line)
+docs: $(DEV) ## build the documentation site in site/; broken links and anchors are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line) and the reference pages in docs/
 	$(BIN)/python -m tests.litmus.goldens
+	$(BIN)/python -m sitegen
 
 clean: ## remove everything that can be made again
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f rdma_robust/vass/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -38,7 +38,7 @@ def write_markdown(comparison: Comparison) -> str:
         changes = comparison.of(kind)
         if changes:
             lines += [f"### {title}", ""]
-            lines += [f"- {code(c.file)}: {_step(c, '**{}**'.format)}{text(_remark(c))}" for c in changes]
+            lines += [f"- {code(c.file)}: {_step(c, '**{}**'.format)} {text(_remark(c))}".rstrip() for c in changes]
             lines.append("")
     return "\n".join([*lines, *(f"{text(note)}\n" for note in _notes(comparison)), text(_totals(comparison))]) + "\n"
 

@@ -15,7 +15,9 @@ from jsonschema import Draft202012Validator
 import rdma_robust
 from tests.conftest import ROOT
 
-PYTHON = sorted(p for folder in ("rdma_robust", "tests", "bench", "grammars") for p in (ROOT / folder).rglob("*.py"))
+PYTHON = sorted(
+    p for folder in ("rdma_robust", "tests", "bench", "grammars", "sitegen") for p in (ROOT / folder).rglob("*.py")
+)
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
@@ -80,6 +82,14 @@ def test_versions_agree() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == rdma_robust.__version__
     assert f"## {rdma_robust.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_room_is_installed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    rooms = {
+        path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in (ROOT / "rdma_robust").rglob("__init__.py")
+    }
+    assert set(listed) == rooms | {"rdma_robust.grammars"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rdma_robust/schema").glob("*.json")), ids=relative)

@@ -1,0 +1,37 @@
+"""Colours for `.rdma` programs; the keywords are those of the grammar."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import ClassVar
+
+from pygments.lexer import RegexLexer, words
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, Whitespace
+
+GRAMMAR = (Path(__file__).parents[1] / "grammars/rdma.lark").read_text(encoding="utf-8")
+KEYWORDS = tuple(re.findall(r'^[A-Z]+: "([a-z]+)"$', GRAMMAR, re.MULTILINE))
+__all__ = ["RdmaLexer"]
+
+REMOTE = ("put", "get", "poll", "rfence", "cas")
+
+
+class RdmaLexer(RegexLexer):
+    name = "rdma"
+    aliases: ClassVar = ["rdma"]
+    filenames: ClassVar = ["*.rdma"]
+    tokens: ClassVar = {
+        "root": [
+            (r"\s+", Whitespace),
+            (r"//[^\n]*", Comment.Single),
+            (r"/\*.*?\*/", Comment.Multiline),
+            (words(REMOTE, prefix=r"\b", suffix=r"\b"), Name.Builtin),
+            (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
+            (r"[A-Za-z_]\w*", Name),
+            (r"\d+", Number.Integer),
+            (r"\.\.|[|]{2}|&&|[=!<>]=|[-+*/%<>=!]", Operator),
+            (r"[{}()\[\],;:.]", Punctuation),
+            (r".", Error),
+        ]
+    }
+    flags = re.DOTALL

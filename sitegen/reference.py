@@ -1,0 +1,20 @@
+"""The pages that are made from the code. They are kept in docs/reference, to be read without building the site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sitegen.cli_reference import cli_reference
+from sitegen.json_reference import json_reference
+from sitegen.python_reference import python_reference
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def pages() -> dict[str, str]:
+    """Return name below docs/ and text of each page."""
+    return {
+        "reference/cli.md": cli_reference(),
+        "reference/json.md": json_reference(),
+        "reference/python.md": python_reference(),
+    }

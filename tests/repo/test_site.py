@@ -1,0 +1,134 @@
+"""The documentation holds together: links and anchors, the site's menu, the pages made from the code, the options it names.
+
+`make docs` builds the site and complains about the same links; these tests need no build.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from markdown.extensions.toc import slugify
+
+from rdma_robust.cli.help import COMMANDS
+from rdma_robust.vass.cover import COVER_ENGINES
+from sitegen.cli_reference import MEANINGS
+from sitegen.reference import pages
+from sitegen.sources import LINK, linked_sources
+from tests.conftest import ROOT, Cli
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+DOCUMENTS = [ROOT / "README.md", *PAGES]
+CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def prose(path: Path) -> str:
+    """Return a document without its blocks of code."""
+    return re.sub(r"^( *)```.*?^\1```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(path: Path) -> list[str]:
+    """Return the headings as they are read: links without their targets, backslashes and backquotes gone."""
+    found = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return [re.sub(r"\\(.)", r"\1", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each)).replace("`", "") for each in found]
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that a page has both on GitHub and in the site."""
+    texts = headings(path)
+    in_site = {slugify(each, "-") for each in texts}
+    github = {re.sub(r"[^\w\- ]", "", unicodedata.normalize("NFC", each).lower()).replace(" ", "-") for each in texts}
+    return in_site & github
+
+
+def menu(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        for value in entry.values():
+            yield from menu(value) if isinstance(value, list) else (value,)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(document: Path) -> None:
+    text = prose(document)
+    for link in LINK.finditer(text):
+        target = document.parent / link["target"]
+        assert target.exists(), link[0]
+        if link["anchor"]:
+            assert link["anchor"].removeprefix("#") in anchors(target), link[0]
+    for anchor in re.findall(r"\]\(#([^)]+)\)", text):
+        assert anchor in anchors(document), anchor
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_both_readers_of_markdown_agree(document: Path) -> None:
+    """The site's reader wants four blanks before what belongs to an item of a list, and an empty line before a list."""
+    before = ""
+    for line in prose(document).split("\n"):
+        item = re.match(r" *([-*]|\d+\.) ", line)
+        assert not re.match(r" {1,3}\S| {5,7}\S", line) or (before and not item), f"four blanks are needed before {line}"
+        assert not item or not before or re.match(r" *([-*]|\d+\.) | ", before), f"an empty line is missing before {line}"
+        before = line
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_headings_are_told_apart(document: Path) -> None:
+    found = [slugify(each, "-") for each in headings(document)]
+    assert len(found) == len(set(found))
+
+
+def test_the_menu_names_every_page_once() -> None:
+    named = list(menu(CONFIG["nav"]))
+    generated = {f"source/{path}.md" for path in linked_sources() if not path.endswith(".md")}
+    assert len(named) == len(set(named))
+    assert set(named) - generated == {path.relative_to(DOCS).as_posix() for path in PAGES}
+
+
+@pytest.mark.parametrize(("page", "text"), pages().items(), ids=list(pages()))
+def test_reference_pages_are_up_to_date(page: str, text: str) -> None:
+    assert (DOCS / page).read_text(encoding="utf-8") == text, "make promote writes it anew"
+
+
+def test_the_reference_is_complete() -> None:
+    text = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"\n## {command}\n" in text
+    assert all(f"\n| {int(code)} | " in text for code in MEANINGS)
+
+
+def test_every_option_that_a_document_names_exists() -> None:
+    reference = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
+    of_the_benchmarks = {"--quick"}
+    known = set(re.findall(r"--[a-z][a-z-]*", reference)) | of_the_benchmarks
+    for document in DOCUMENTS:
+        for option in re.findall(r"`(?:rdma-robust [^`\n]*)?(--[a-z][a-z-]*)", prose(document)):
+            assert option in known, f"{name(document)}: {option}"
+
+
+def test_examples_in_the_help_use_options_of_their_command(cli: Cli) -> None:
+    for command in COMMANDS:
+        shown = cli(command, "--help").stdout
+        examples = re.findall(r"^  rdma-robust (.*)$", shown, re.MULTILINE)
+        for example in examples:
+            first, _, rest = example.partition(" ")
+            own = shown if first == command or first not in COMMANDS else cli(first, "--help").stdout
+            for option in re.findall(r"(?<=\s)--?[a-z][a-z-]*", rest.split(" && ")[0].split("  ")[0]):
+                assert option in own, example
+
+
+def test_coverability_is_described_as_it_is() -> None:
+    text = prose(DOCS / "coverability.md")
+    assert f"has {len(list((ROOT / 'tests/nets').glob('*.spec')))} nets" in text
+    engines = text.partition("\n## Engines\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", engines, re.MULTILINE)) == set(COVER_ENGINES)
