@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rdma_robust.language.cfg import Get, Poll, Program, Put, RFence
 from rdma_robust.semantics.final import FinalState, final_state
 from rdma_robust.semantics.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.threadcode import Command, Registers, compile_threads
+from rdma_robust.semantics.threadcode import NOTHING, Command, Registers, Watched, compile_threads
 
 FRESH, READ, ISSUED, DONE = range(4)
 """How far an operation is: in the pipe, in the pipe with its value read, in a write buffer, in memory."""
@@ -45,10 +45,11 @@ class RdmaState(NamedTuple):
 class RdmaMachine:
     """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (semantics.md)."""
 
-    def __init__(self, program: Program, ordered_reads: bool = False) -> None:
+    def __init__(self, program: Program, ordered_reads: bool = False, watched: Watched = NOTHING) -> None:
         self.program = program
         self.ordered_reads = ordered_reads
-        self.codes = compile_threads(program)
+        self.watched = watched
+        self.codes = compile_threads(program, watched)
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]
 
     def initial(self) -> list[Move]:
@@ -84,7 +85,8 @@ class RdmaMachine:
             for qp, queue in enumerate(thread.queues):
                 for i in self._ready(t, queue):
                     command = code.commands[queue[i].command]
-                    if isinstance(command.step.op, RFence) or (queue[i].stage == FRESH and command.constant):
+                    fence = isinstance(command.step.op, RFence) and not self.watched.drained
+                    if fence or (queue[i].stage == FRESH and command.constant):
                         return [self._serve(state, t, qp, i)]
         return self.successors(state)
 
@@ -208,6 +210,10 @@ class RdmaMachine:
             thread.point == code.thread.exit and not any(thread.queues)
             for thread, code in zip(state.threads, self.codes, strict=True)
         )
+
+    def is_drained(self, state: RdmaState) -> bool:
+        """Return whether no remote operation is under way; completions may be waiting for a poll."""
+        return all(entry.stage == DONE for thread in state.threads for queue in thread.queues for entry in queue)
 
     def final(self, state: RdmaState) -> FinalState:
         return final_state(self.program, state.memory, [thread.registers for thread in state.threads])

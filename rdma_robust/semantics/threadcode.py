@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import networkx as nx
 
@@ -115,21 +116,40 @@ class Usage:
                 return True
 
 
-def compile_threads(program: Program) -> list[ThreadCode]:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a question about reachable states looks at, so that a machine must not skip over its changes.
+
+    A thread in `threads` (by number) takes its register-only steps one by one. A reduced search keeps the order of what
+    changes those threads, the `cells`, or, with `drained`, whether remote operations are under way.
+    """
+
+    threads: frozenset[int] = frozenset()
+    cells: frozenset[Cell] = frozenset()
+    drained: bool = False
+
+
+NOTHING: Final = Watched()
+
+
+def compile_threads(program: Program, watched: Watched = NOTHING) -> list[ThreadCode]:
     usage = Usage(program)
-    return [ThreadCode(program, thread, usage) for thread in program.threads]
+    return [ThreadCode(program, thread, usage, watched, i in watched.threads) for i, thread in enumerate(program.threads)]
 
 
 class ThreadCode:
     """What one thread can do.
 
     `visible` and `silent` are the commands with and without a shared access by program point, `commands` all by number.
-    `remotes` are the nodes of its queue pairs, in a fixed order; `polls_ahead[point]` tells for each of
-    them whether a poll of it may still come.
+    With `stepwise`, all commands are `visible`. `remotes` are the nodes of its queue pairs, in a fixed order;
+    `polls_ahead[point]` tells for each of them whether a poll of it may still come.
     """
 
-    def __init__(self, program: Program, thread: Thread, usage: Usage) -> None:
+    def __init__(
+        self, program: Program, thread: Thread, usage: Usage, watched: Watched = NOTHING, stepwise: bool = False
+    ) -> None:
         self.thread = thread
+        self.stepwise = stepwise
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
         self.remotes = _remotes(program, [step for _, _, step in edges])
@@ -141,15 +161,20 @@ class ThreadCode:
         for point, to, step in edges:
             command = self._command(step, to, cells)
             if command is not None:
+                visible = (
+                    stepwise
+                    or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
+                    or (watched.drained and command.qp >= 0)
+                )
                 command = replace(
                     command,
                     number=len(self.commands),
                     guard_reads=VALUE.name in names(step.guard),
-                    eager=component[point] != component[to] and usage.is_local(step, thread),
+                    eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
                     constant=command.source >= 0 and program.cells[command.source] not in usage.written,
                 )
                 self.commands.append(command)
-                group = self.silent if isinstance(step.op, Silent) else self.visible
+                group = self.silent if isinstance(step.op, Silent) and not stepwise else self.visible
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
         self._settled: dict[tuple[int, Registers], tuple[Settled, ...]] = {}
@@ -159,8 +184,10 @@ class ThreadCode:
 
         A place counts if the thread has a shared access, its end, or nothing to do there; register-only steps commute
         with everything else, so nothing is lost. A thread that can only go on with register-only steps for ever stays
-        where it is.
+        where it is. With `stepwise` register-only steps are commands like others.
         """
+        if self.stepwise:
+            return (Settled(point, registers),)
         found = self._settled.get((point, registers))
         if found is None:
             found = self._settled[point, registers] = self._settle(point, registers)
