@@ -1,0 +1,38 @@
+"""What docs/theory.md says of the code is there: `file.py: name` in the file, `Class.member` in the room robustness."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.conftest import ROOT
+
+TEXT = " ".join((ROOT / "docs/theory.md").read_text(encoding="utf-8").split())
+PACKAGE = ROOT / "rdma_robust"
+
+
+def defined(path: str) -> set[str]:
+    """The names that a file defines: functions, classes, their members as `Class.member`, and module variables."""
+    found: set[str] = set()
+    for node in ast.parse((PACKAGE / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found |= {node.name, *(f"{node.name}.{m.name}" for m in node.body if isinstance(m, ast.FunctionDef))}
+        elif isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return found
+
+
+def test_the_places_in_the_code_that_the_theory_names_exist() -> None:
+    places = re.findall(r"`(\w+/\w+\.py): ([\w.]+)`", TEXT)
+    assert len(places) > 8
+    for path, name in places:
+        assert name in defined(path), (path, name)
+
+
+def test_the_names_in_the_code_that_the_theory_gives_without_a_file_exist() -> None:
+    known = {name for path in (PACKAGE / "robustness").glob("*.py") for name in defined(f"robustness/{path.name}")}
+    names = set(re.findall(r"`(_?[A-Z]\w*\.\w+|[A-Z]+_?[A-Z]+)(?:\(b\))?`", TEXT)) - {"ROBUST", "UNKNOWN"}
+    assert len(names) > 8
+    assert names <= known, names - known
