@@ -49,6 +49,9 @@ MAY_IMPORT = {
         "repair.model",
         "safety",
         "semantics.explore",
+        "semantics.machine",
+        "semantics.machine_rdma",
+        "semantics.machine_sc",
         "semantics.outcomes",
         "semantics.relation",
         "semantics.trace",
@@ -110,7 +113,7 @@ MAY_IMPORT = {
         "cli",
         "__main__",
     ),
-    "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline"),
+    "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline", "safety"),
     "__main__": ("", "cli"),
     "hardness": (
         "errors",
