@@ -346,8 +346,8 @@ def _export(
 
 register_repair(app)
 register_report(app)
-register_safety(app)
 register_demo(app)
+register_safety(app)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from rdma_robust.demos.walk import Animation
 from rdma_robust.errors import InternalError
-from rdma_robust.explorer.runs import Point, Runs, following
+from rdma_robust.explorer.runs import Point, Runs, behind
 from rdma_robust.explorer.sides import Shown
 from rdma_robust.explorer.view import Ending, MoveView, Status
 from rdma_robust.language.cfg import Cell, Get, Program, Put, Step
@@ -126,7 +126,7 @@ def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
         possible = runs.moves(point) if number else runs.starts
         if move not in possible:
             raise InternalError(f"move {number} of the run `{animation.title}` is not one that the machine can make there")
-        before, point = point, following(runs.machine, point, possible.index(move), move)
+        before, point = point, behind(runs.machine, point, possible.index(move), move)
         yield shown, point
         # What could have happened instead would fill the memory.
         before.moves = before.parent = None

@@ -95,6 +95,7 @@ MAY_IMPORT = {
         "options",
         "language.formatter",
         "language.load",
+        "semantics.explore",
         "semantics.outcomes",
         "pipeline",
         "robustness.split",
@@ -114,7 +115,18 @@ MAY_IMPORT = {
     ),
     "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline", "safety"),
     "__main__": ("", "cli"),
-    "hardness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness", "pipeline"),
+    "hardness": (
+        "errors",
+        "options",
+        "outcome",
+        "language",
+        "semantics",
+        "program",
+        "vass",
+        "robustness",
+        "pipeline",
+        "hardness",
+    ),
 }
 """Room or module to the modules and rooms it may import, below `rdma_robust`; an empty name is the package itself."""
 
