@@ -40,7 +40,7 @@ bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m bench
 
 docs: $(DEV) ## build the documentation site in site/; broken links and anchors are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line) and the reference pages in docs/
 	$(BIN)/python -m tests.litmus.goldens

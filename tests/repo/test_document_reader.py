@@ -8,7 +8,7 @@ import pytest
 
 from tests.repo.test_documents import Reader, begins
 from tests.support.documents import ROOT, blocks, commands, without_times
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, needs_shell
 
 PROGRAM = "node A { x }\nthread T on A { x = 1 }\n"
 
@@ -52,6 +52,23 @@ def test_mistakes(text: str, wrong: int, tmp_path: Path, monkeypatch: pytest.Mon
 def test_what_cannot_be_read_stops_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         complaints("```python\n1 / 0\n```\n", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("rdma-robust check 'a b.rdma' \"c\" --jobs 1", False),
+        ("rdma-robust reach a.rdma --target 'x == 1 && (y | z) > 2'", False),
+        ("rdma-robust litmus/mailbox-*.rdma", False),
+        ("rdma-robust a.rdma | tail", True),
+        ("rdma-robust a.rdma|tail", True),
+        ("rdma-robust a.rdma > out", True),
+        ("rdma-robust a.rdma && true", True),
+        ("rdma-robust $HOME", True),
+    ],
+)
+def test_what_needs_a_shell(command: str, needed: bool) -> None:
+    assert needs_shell(command) == needed
 
 
 def test_commands_that_serve_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,15 @@ def test_examples_in_the_help_use_options_of_their_command(cli: Cli) -> None:
                 assert option in own, example
 
 
+def test_warnings_fail_the_build() -> None:
+    """MkDocs counts no warning that it does not print, so --strict does nothing beside --quiet."""
+    (command,) = re.findall(r"^.*-m mkdocs build.*$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert "--strict" in command
+    assert "-q" not in command
+    assert set(CONFIG["validation"]["links"].values()) | set(CONFIG["validation"]["nav"].values()) == {"warn"}
+    assert "make docs" in (ROOT / ".ci/run").read_text()
+
+
 def test_coverability_is_described_as_it_is() -> None:
     text = prose(DOCS / "coverability.md")
     assert f"has {len(list((ROOT / 'tests/nets').glob('*.spec')))} nets" in text
