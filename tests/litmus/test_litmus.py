@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.language.cfg import Claim
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
-from rdma_robust.semantics.outcomes import ClaimCheck, LineCheck, explore_outcomes
+from rdma_robust.semantics.outcomes import explore_outcomes
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.vass import kernel
 from rdma_robust.vass.explore import ENGINES, explore
@@ -20,8 +19,11 @@ from tests.litmus.goldens import (
     EXPECTED,
     PAPER_BUDGET,
     PROGRAMS,
+    claimed,
     golden_path,
+    has_claims_to_verify,
     load,
+    measure_claims,
     measure_paper,
     measure_pivot,
     read_golden,
@@ -96,30 +98,58 @@ def test_brute_force(path: Path) -> None:
 
 @each_program
 def test_outcome_lines(path: Path) -> None:
-    """Every outcome line holds; every loop-free program has one, and its lines are decided completely.
+    """Every loop-free program has an outcome line, and its lines are decided completely: they hold.
 
-    The final states of a robust program are those under sequential consistency, so there only claims about that need a
-    search. Programs with loops that are not robust say of RDMA only what a bounded search can tell.
+    Of programs with loops the first states are searched, for lines that do not hold; the test below has the answers.
     """
     program = load(path)
+    assert has_claims_to_verify(program) == claimed(path), "make promote rewrites the goldens"
     loop_free = is_loop_free(program)
-    robust = program.expect_robust
     if not program.outcomes:
         assert not loop_free
         return
-    for bound in (None,) if loop_free else (1_000, 30_000):
-        lines = explore_outcomes(program, max_states=bound).lines
-        undecided = [c for line in lines for c in line.claims if c.holds is None and not _follows(c, line, robust)]
-        if not undecided:
-            break
-    assert not undecided
-    assert all(claim.holds is not False for line in lines for claim in line.claims)
+    report = explore_outcomes(program, max_states=None if loop_free else 300)
+    for claim in (claim for line in report.lines for claim in line.claims):
+        assert claim.holds is True or (claim.holds is None and not loop_free), claim
 
 
-def _follows(check: ClaimCheck, line: LineCheck, robust: bool | None) -> bool:
-    """Whether a claim about RDMA follows from the same one about sequential consistency, because the program is robust."""
-    same = Claim(check.claim.allowed, "sc")
-    return bool(robust) and any(other.claim == same and other.holds for other in line.claims)
+LARGE = {"bakery-batched", "bakery-mirrored", "szymanski-mirrored", "lock-ticket-remote-data-elsewhere"}
+"""Programs whose claims take more than half a second: these are left to `make test-long`."""
+
+
+@pytest.mark.parametrize("path", [p for p in PROGRAMS if claimed(p) and p.stem not in LARGE], ids=lambda p: p.stem)
+def test_claims(path: Path) -> None:
+    """What the program claims by assertions, and by outcome lines if it has loops, is decided; outcome lines hold."""
+    claims_are_as_expected(path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", [p for p in PROGRAMS if p.stem in LARGE], ids=lambda p: p.stem)
+def test_long_claims(path: Path) -> None:
+    claims_are_as_expected(path)
+
+
+def claims_are_as_expected(path: Path) -> None:
+    got = measure_claims(load(path))
+    assert got == read_golden(path)["claims"], "make promote rewrites the goldens"
+    assert not [claim for claim in got if "unknown" in claim]
+    assert not [claim for claim in got if "violated" in claim and not claim.startswith("assert ")]
+
+
+def test_headers_say_whether_a_claim_fails_under_rdma() -> None:
+    """Either an assertion is violated, or an outcome line tells what only the hardware does."""
+    checked = 0
+    for path in PROGRAMS:
+        header = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("//")]
+        text = " ".join(line.removeprefix("// ") for line in header)
+        if "Claim: " not in text:
+            continue
+        checked += 1
+        kinds = [{(c.model, c.allowed) for c in line.claims} for line in load(path).outcomes]
+        only_rdma = {("sc", False), ("rdma", True)} in kinds
+        violated = any("violated" in claim for claim in read_golden(path).get("claims", ()))
+        assert (only_rdma or violated) == (" Fails: " in text), path.name
+    assert checked > 40
 
 
 @each_program
