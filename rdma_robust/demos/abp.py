@@ -110,9 +110,10 @@ def _tables(results: dict[Transfer, list[Checked]], length: int) -> Section:
         "Every word, every run",
         (
             Paragraph(
-                f"For each word of up to {length} letters the RDMA machine is run in every possible way. What the "
-                "receiver has recorded when it ends is compared with the word. It has room for one letter more than "
-                "were sent, and runs in which it reads still more are left out."
+                f"For each word of up to {length} letter{'' if length == 1 else 's'} the RDMA machine is run in every "
+                "possible way (of steps whose order cannot matter, in one order). What the receiver has recorded when "
+                "it ends is compared with the word. It has room for one letter more than were sent, and runs in which "
+                "it reads still more are left out."
             ),
             Table("How many words always arrive unchanged, and what can happen to the others:", head, tuple(summary)),
             Table(
@@ -193,7 +194,8 @@ class _Teller:
         self._flags_seen = self._flags
         if self._flags == self._flags_reset + 1:
             return f"Flag {self._flags} is seen."
-        return f"Flags {self._flags_reset + 1} to {self._flags} have arrived, and look like one."
+        between = "and" if self._flags == self._flags_reset + 2 else "to"
+        return f"Flags {self._flags_reset + 1} {between} {self._flags} have arrived, and look like one."
 
     def _flag_reset(self) -> str:
         unseen = self._flags > self._flags_seen

@@ -16,7 +16,7 @@ from rdma_robust.semantics.machine import Move
 from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
 from tests.support.random_programs import SMALL, TINY, Size, random_program
 
-SEEDS = range(25)
+SEEDS = range(15)
 
 
 def machine_of(seed: int, size: Size, *, loops: bool = False) -> RdmaMachine:
@@ -73,9 +73,9 @@ def test_states_that_are_alike_can_do_the_same(loops: bool) -> None:
         machine = machine_of(seed, SMALL, loops=loops)
         key = alike(machine)
         future: dict[Hashable, Hashable] = {}
-        for state in reachable(machine, 400):
+        for state in reachable(machine, 250):
             points = tuple(thread.point for thread in state.threads)
             moves = frozenset((m.action.thread, m.action.verb, key(m.state)) for m in machine.successors(state))
             merged += key(state) in future
             assert future.setdefault(key(state), (points, moves)) == (points, moves)
-    assert merged > 100
+    assert merged > 30
