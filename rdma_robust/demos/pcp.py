@@ -17,11 +17,12 @@ CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 FILE = "pcp.rdma"
 
 
-def pcp_walk(instance: Instance, limits: Limits) -> Walk:
-    """Return the walk-through: the theorem, the program of `instance`, and what a search within `limits` finds.
+def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, timeout: float | None = None) -> Walk:
+    """Return the walk-through: the theorem, the program of `instance`, and what a search of its runs finds.
 
-    The depth of `limits` counts indices.
+    It searches sequences of up to so many `indices`, within so many visited states and seconds; None means no limit.
     """
+    limits = Limits(indices, max_states, timeout)
     program = load_program(pcp_program(instance), FILE)
     answer = solve(instance, program, limits)
     return Walk(
