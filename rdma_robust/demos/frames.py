@@ -12,15 +12,15 @@ from typing import Literal
 
 from rdma_robust.demos.walk import Animation
 from rdma_robust.errors import InternalError
-from rdma_robust.explorer.effects import cell_of, event_type
-from rdma_robust.explorer.operations import remote_of
-from rdma_robust.explorer.runs import Point, Runs, following
+from rdma_robust.explorer.runs import Point, Runs, behind
 from rdma_robust.explorer.sides import Shown
 from rdma_robust.explorer.view import Ending, MoveView, Status
 from rdma_robust.language.cfg import Cell, Get, Program, Put, Step
 from rdma_robust.reports.escape import one_line
+from rdma_robust.semantics.effects import cell_of, event_type
 from rdma_robust.semantics.machine import Action, Verb, wording
 from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.operations import remote_of
 
 GONE, POSTED, READ, BUFFERED, DONE = range(5)
 """How far an operation is: not there, in the pipe, there with its value read, in a write buffer, in memory."""
@@ -126,7 +126,7 @@ def _points(animation: Animation) -> Iterator[tuple[Shown, Point]]:
         possible = runs.moves(point) if number else runs.starts
         if move not in possible:
             raise InternalError(f"move {number} of the run `{animation.title}` is not one that the machine can make there")
-        before, point = point, following(runs.machine, point, possible.index(move), move)
+        before, point = point, behind(runs.machine, point, possible.index(move), move)
         yield shown, point
         # What could have happened instead would fill the memory.
         before.moves = before.parent = None

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
@@ -111,7 +111,10 @@ class _Numbered:
                 return run_box(block, f"run{self.runs}")
             case Code():
                 return _code(block)
-            case Paragraph() | Table() | Figure():
+            case Figure():
+                # What stands before the element in a file of its own has no place in HTML.
+                return replace(block, svg=block.svg[max(block.svg.find("<svg"), 0) :])
+            case Paragraph() | Table():
                 return block
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.explorer.address import Side
-from rdma_robust.explorer.effects import event_type
-from rdma_robust.explorer.operations import remote_of
 from rdma_robust.explorer.phrases import Phrases
 from rdma_robust.explorer.runs import LONGEST, Point, Runs
 from rdma_robust.explorer.view import (
@@ -24,10 +22,12 @@ from rdma_robust.explorer.view import (
 from rdma_robust.language.cfg import Fault, Get, Poll, Program, Put
 from rdma_robust.language.expr import evaluate
 from rdma_robust.reports.escape import one_line, printable
+from rdma_robust.semantics.effects import event_type
 from rdma_robust.semantics.final import valuation
 from rdma_robust.semantics.machine import Move, Verb
 from rdma_robust.semantics.machine_rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
 from rdma_robust.semantics.machine_sc import ScMachine, ScState
+from rdma_robust.semantics.operations import remote_of
 from rdma_robust.semantics.threadcode import ThreadCode
 
 CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)

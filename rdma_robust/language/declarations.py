@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Final, assert_never
 
@@ -38,11 +39,16 @@ class ProgramChecker:
         self._outcomes: list[cfg.OutcomeLine] = []
         self._spin_loops: list[Span] = []
 
-    def check(self) -> cfg.Program:
-        """Return the program; meaningless if there were errors. Warnings are not complete before that either."""
+    def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
+        """Return the program; meaningless if there were errors. Warnings are not complete before that either.
+
+        `also` may use names, and is called if there are no errors, before those that are unused are warned of.
+        """
         self._look_ahead()
         for item in self.tree.items:
             self._item(item)
+        if not self.report.failed:
+            also(self.world, tuple(self._threads))
         self._warn_unused()
         cells = [c for n in self.world.nodes.values() for v in n.variables.values() for c in v.cells]
         return cfg.Program(

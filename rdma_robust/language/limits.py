@@ -48,7 +48,7 @@ def depth(expr: ast.Expr) -> int:
             case ast.Ref(_, _, index):
                 if index is not None:
                     stack.append((index, level + 1))
-            case ast.Number():
+            case _:
                 pass
     return deepest
 

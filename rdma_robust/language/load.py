@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rdma_robust.language import ast, cfg
 from rdma_robust.language.declarations import ProgramChecker
 from rdma_robust.language.diagnose import Reporter
 from rdma_robust.language.formatter import format_source
+from rdma_robust.language.names import World
 from rdma_robust.language.parse import parse
+from rdma_robust.language.targets import Target, target_reader
 
-__all__ = ["format_source", "load_program", "parse_program"]
+__all__ = ["format_source", "load_program", "load_program_and_target", "parse_program"]
 
 
 def load_program(text: str, file: str, *, await_loops: bool = False) -> cfg.Program:
@@ -17,12 +21,30 @@ def load_program(text: str, file: str, *, await_loops: bool = False) -> cfg.Prog
     With `await_loops`, loops `while c { }` that only wait for a shared variable become blocking reads.
     Raises ProgramError, and nothing else, with every error of the file.
     """
+    return _load(text, file, await_loops)
+
+
+def load_program_and_target(text: str, file: str, target: str, *, await_loops: bool = False) -> tuple[cfg.Program, Target]:
+    """Return the checked program in `text` and what the condition `target` means in it, see :func:`load_program`.
+
+    Raises ProgramError with every error of the file, or else of the target.
+    """
+    read = target_reader(target)
+    found: list[Target] = []
+    program = _load(text, file, await_loops, lambda world, threads: found.append(read(world, threads)))
+    return program, found[0]
+
+
+def _load(
+    text: str, file: str, await_loops: bool, also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None
+) -> cfg.Program:
     report = Reporter(file, text)
     tree, _, poisoned = parse(text, report)
     if tree is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
-    program = ProgramChecker(tree, report, poisoned, await_loops=await_loops).check()
+    checker = ProgramChecker(tree, report, poisoned, await_loops=await_loops)
+    program = checker.check() if also is None else checker.check(also)
     report.raise_errors()
     return program
 

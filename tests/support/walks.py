@@ -76,6 +76,7 @@ def sample(*animations: Animation, title: str = "A walk-through", text: str = "S
     """Return a walk-through with a block of each kind and these runs."""
     source = animations[0].program.source if animations else "node A { x }\n"
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="#888"/></svg>'
+    svg = f'<?xml version="1.0"?>\n<!DOCTYPE svg>\n{svg}'
     first = Section(
         "What the theorem says",
         (

@@ -21,10 +21,6 @@ from tests.support.walks import animation, chain, litmus, random_run, sample
 BAD = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">'&\x1b\u202e"
 
 
-def page(walk: Walk) -> Any:
-    return html.document_fromstring(walk_page(walk))
-
-
 def classed(found: Any, name: str, below: str = "") -> list[Any]:
     """Return the elements of a class, or what is `below` them."""
     return list(found.xpath(f".//*[contains(concat(' ', @class, ' '), ' {name} ')]{below}"))
@@ -33,7 +29,8 @@ def classed(found: Any, name: str, below: str = "") -> list[Any]:
 def test_every_block_is_there() -> None:
     program = litmus("mailbox-polled")
     moves = random_run(program, Random(1), 60)
-    found = page(sample(animation(program, moves, "The first"), animation(program, moves, "The second")))
+    text = walk_page(sample(animation(program, moves, "The first"), animation(program, moves, "The second")))
+    found = html.document_fromstring(text)
     assert [e.text_content() for e in found.iter("h2")] == [
         "What the theorem says",
         "The program",
@@ -43,6 +40,7 @@ def test_every_block_is_there() -> None:
     assert classed(found, "prose", "//code")[0].text == "code"
     assert [td.get("class") for td in found.xpath("//tbody/tr[1]/td")] == ["right", "right", None]
     assert len(found.xpath("//figure//svg")) == 1
+    assert "<?xml" not in text and "<!DOCTYPE svg" not in text
     listed = "".join(e.text_content() for e in classed(found, "rdma", "/code"))
     assert listed == program.source
     assert found.xpath("//*[@data-do='save']")[0].get("data-file") == "program.rdma"
