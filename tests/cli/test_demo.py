@@ -83,7 +83,8 @@ def test_an_instance_can_be_a_file(cli: Cli, tmp_path: Path) -> None:
         (("abp", "--letters", "aa"), "each once"),
         (("abp", "--word", "abc"), "a word of the letters ab"),
         (("abp", "--word", ""), "a word of the letters ab"),
-        (("abp", "--length", "9"), "more than 400 words"),
+        (("abp", "--length", "6"), "--length 6 is too long"),
+        (("abp", "--letters", "a", "--word", "a", "--length", "999999999999"), "only words of up to 8 letters"),
         (("abp", "--word", "abababababab"), "may have 8 letters"),
     ],
 )
