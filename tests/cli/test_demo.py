@@ -80,6 +80,8 @@ def test_an_instance_can_be_a_file(cli: Cli, tmp_path: Path) -> None:
         (("pcp", "--indices", "0"), "--indices"),
         (("pcp", "-o", "bad.txt"), "bad.txt is there already; --force replaces it"),
         (("pcp", "-o", "no/such/pcp.rdma"), "cannot write to no/such/pcp.rdma"),
+        (("pcp", "-o", "same", "--html", "same"), "name the same file"),
+        (("pcp", "--html", "."), "cannot write to ."),
         (("abp", "--letters", "aa"), "each once"),
         (("abp", "--word", "abc"), "a word of the letters ab"),
         (("abp", "--word", ""), "a word of the letters ab"),
