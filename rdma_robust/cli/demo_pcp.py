@@ -15,7 +15,6 @@ from rdma_robust.errors import UsageError
 if TYPE_CHECKING:
     from rdma_robust.demos.walk import Walk
     from rdma_robust.hardness.pcp import Instance
-    from rdma_robust.semantics.explore import Limits
 
 HELP = """Solve an instance of Post's Correspondence Problem by running an RDMA program: why reachability is undecidable.
 
@@ -56,19 +55,18 @@ def _pcp(
     all_moves: AllMoves = False,
 ) -> None:
     from rdma_robust.cli.demo_show import run_demo  # noqa: PLC0415 - each command loads what it needs
-    from rdma_robust.semantics.explore import Limits  # noqa: PLC0415
 
     if (top is None) != (bottom is None) or (file is not None and top is not None):
         raise UsageError("an instance is a FILE, or both --top and --bottom")
-    limits = Limits(indices, max_states or None, limit(timeout))
     shown = showing(output, html, force, pace, all_moves)
-    context.obj.append(partial(run_demo, file or "demo pcp", partial(_walk, file, top, bottom, limits), shown))
+    build = partial(_walk, file, top, bottom, (indices, max_states or None, limit(timeout)))
+    context.obj.append(partial(run_demo, file or "demo pcp", build, shown))
 
 
-def _walk(file: str | None, top: str | None, bottom: str | None, limits: Limits) -> Walk:
+def _walk(file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None]) -> Walk:
     from rdma_robust.demos.pcp import pcp_walk  # noqa: PLC0415
 
-    return pcp_walk(_instance(file, top, bottom), limits)
+    return pcp_walk(_instance(file, top, bottom), *limits)
 
 
 def _instance(file: str | None, top: str | None, bottom: str | None) -> Instance:

@@ -17,11 +17,12 @@ CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 FILE = "pcp.rdma"
 
 
-def pcp_walk(instance: Instance, limits: Limits) -> Walk:
-    """Return the walk-through: the theorem, the program of `instance`, and what a search within `limits` finds.
+def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, timeout: float | None = None) -> Walk:
+    """Return the walk-through: the theorem, the program of `instance`, and what a search of its runs finds.
 
-    The depth of `limits` counts indices.
+    It searches sequences of up to so many `indices`, within so many visited states and seconds; None means no limit.
     """
+    limits = Limits(indices, max_states, timeout)
     program = load_program(pcp_program(instance), FILE)
     answer = solve(instance, program, limits)
     return Walk(
@@ -220,10 +221,17 @@ def _try(instance: Instance) -> Section:
     mine = _options(instance)
     commands = [
         f"demo pcp {mine} -o {FILE}",
+        f"reach {FILE} -t 'Checker ended' --max-states 20000",
         f"explore {FILE}",
         f"demo pcp {mine} --all-moves | less",
         "demo pcp --top a,ab --bottom ab,ba",
         "demo pcp --top a,b --bottom aa,bb --indices 30",
         "demo abp",
     ]
-    return Section("What to try next", (Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),))
+    return Section(
+        "What to try next",
+        (
+            Paragraph("`reach` searches without knowing the protocol."),
+            Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
+        ),
+    )

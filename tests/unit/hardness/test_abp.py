@@ -22,9 +22,14 @@ def wrong(transfer: Transfer, letters: str, length: int) -> dict[str, tuple[str,
     return {each.word: each.wrong for each in found if each.wrong}
 
 
-@pytest.mark.parametrize(("letters", "length"), [("ab", 3), ("xyz", 2), ("a", 4)])
+@pytest.mark.parametrize(("letters", "length"), [("ab", 2), ("xyz", 1), ("a", 3)])
 def test_with_the_last_check_only_what_was_sent_is_received(letters: str, length: int) -> None:
     assert wrong(Transfer.CHECKED, letters, length) == {}
+
+
+@pytest.mark.parametrize("word", ["aba", "abb"])
+def test_with_the_last_check_longer_words_arrive_as_sent(word: str) -> None:
+    assert check_transfer(word, "ab", Transfer.CHECKED).received == (word,)
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.pcp import INSTANCES, cells, instance
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.guided import replay
 from rdma_robust.hardness.pcp import CHECKER, THREADS, Instance, pcp_program
@@ -18,6 +19,7 @@ from rdma_robust.language.load import format_source, load_program
 from rdma_robust.semantics.explore import Limits, explore
 from rdma_robust.semantics.machine import Move
 from rdma_robust.semantics.machine_rdma import RdmaMachine
+from tests.conftest import ROOT
 from tests.support.pcp import instances, shortest
 
 CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
@@ -69,7 +71,7 @@ def test_the_classic_instance() -> None:
     assert [t.point == code.exit for t, code in zip(state.threads, program.threads, strict=True)] == [True] * 4
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(instances)
 def test_runs_solve_what_words_alone_solve(instance: Instance) -> None:
     expected = shortest(instance, 6)
@@ -141,7 +143,7 @@ def without_guesses(instance: Instance) -> str:
     return text.replace("reg i\n", "reg i = 1\n")
 
 
-@pytest.mark.parametrize(("top", "bottom"), [("a", "a"), ("a", "b"), ("ab", "a")])
+@pytest.mark.parametrize(("top", "bottom"), [("a", "a"), ("a", "b")])
 def test_every_run_of_the_checker_agrees(top: str, bottom: str) -> None:
     """Without a heuristic, for one known index: all threads can end iff the two words are the same."""
     program = load_program(without_guesses(Instance((top,), (bottom,))), "x")
@@ -152,7 +154,7 @@ def test_every_run_of_the_checker_agrees(top: str, bottom: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("top", "bottom"), [("ab", "ab"), ("ab", "ba"), ("aa", "ab"), ("aba", "a")])
+@pytest.mark.parametrize(("top", "bottom"), [("ab", "a"), ("ab", "ab"), ("ab", "ba"), ("aa", "ab")])
 def test_every_run_of_the_checker_agrees_for_longer_words(top: str, bottom: str) -> None:
     test_every_run_of_the_checker_agrees(top, bottom)
 
@@ -182,9 +184,25 @@ def test_whatever_order_the_puts_arrive_in_an_end_is_a_solution() -> None:
     """Also off the guide's path Checker ends only if it has received what was sent."""
     rng = Random(1)
     solvable = Instance(("a", "b"), ("a", "b"))
-    ended = disturbed_ends(solvable, rng, 40)
-    assert len(ended) > 5
+    ended = disturbed_ends(solvable, rng, 25)
+    assert len(ended) > 3
     program = loaded(solvable)
     for run in ended:
         decoded(solvable, program, run)
     assert not disturbed_ends(Instance(("a",), ("b",)), rng, 10)
+
+
+DOCUMENT = (ROOT / "docs/undecidability.md").read_text(encoding="utf-8")
+TABLE = re.findall(r"^\| (\d+ \| \d .*?) \| \d+\.\d\d s \|$", DOCUMENT, re.MULTILINE)
+
+
+def test_the_table_of_the_document_has_all_instances() -> None:
+    assert len(TABLE) == len(INSTANCES)
+
+
+@pytest.mark.parametrize("row", TABLE[:10])
+def test_the_table_of_the_document_says_what_is_so(row: str) -> None:
+    """The first ten rows, solutions of up to six indices; the states are the same in every run."""
+    top, bottom = row.split(" | ")[2:4]
+    assert " | ".join(cells(top, bottom)) == row
+    assert shortest(instance(top, bottom), 6) == int(row.split(" | ", maxsplit=1)[0])
