@@ -1,6 +1,6 @@
 """rdma-robust: decides whether an RDMA program is robust.
 
-`check` and `parse` are the API; everything slow is imported when it is first used.
+`check`, `parse`, `reach` and `verify` are the API; everything slow is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rdma_robust.language.cfg import Program
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+    from rdma_robust.safety.reach import Model, Reached
+    from rdma_robust.safety.verify import Verified
 
 __version__: Final = "0.1.0"
 
@@ -49,6 +51,8 @@ __all__ = [
     "__version__",
     "check",
     "parse",
+    "reach",
+    "verify",
 ]
 
 _HOMES: Final = {
@@ -95,17 +99,64 @@ def check(
     program, UnicodeDecodeError or OSError for a file that cannot be read, and InternalError if the tool contradicts itself.
     """
     from dataclasses import replace  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
 
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow
 
-    chosen = replace(options or CheckOptions(), **values)
+    return check_text(*_text_of(program), replace(options or CheckOptions(), **values))
+
+
+def reach(
+    program: Program | str | os.PathLike[str],
+    target: str,
+    *,
+    model: Model = "rdma",
+    ordered_reads: bool = False,
+    timeout: float | None = None,
+    max_states: int | None = None,
+    memory: int | None = None,
+) -> Reached:
+    """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
+
+    `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
+    target that means nothing in the program.
+    """
+    from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415
+    from rdma_robust.safety.goals import StateGoal  # noqa: PLC0415
+    from rdma_robust.safety.reach import Bounds  # noqa: PLC0415
+    from rdma_robust.safety.reach import reach as answer  # noqa: PLC0415 - slow
+
+    loaded, meant = load_program_and_target(*_text_of(program), target, await_loops=True)
+    bounds = Bounds(ordered_reads, timeout, max_states, memory)
+    return answer(loaded, [StateGoal(meant)], model, bounds).answers[0]
+
+
+def verify(
+    program: Program | str | os.PathLike[str],
+    *,
+    ordered_reads: bool = False,
+    timeout: float | None = None,
+    max_states: int | None = None,
+    memory: int | None = None,
+) -> Verified:
+    """Check every `assert` and `outcome` line of `program`, see docs/safety.md. Parameters are those of :func:`reach`."""
+    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.safety.reach import Bounds  # noqa: PLC0415
+    from rdma_robust.safety.verify import verify as checked  # noqa: PLC0415 - slow
+
+    loaded = load_program(*_text_of(program), await_loops=True)
+    return checked(loaded, Bounds(ordered_reads, timeout, max_states, memory))
+
+
+def _text_of(program: Program | str | os.PathLike[str]) -> tuple[str, str]:
+    """Return the text of a program and its name for messages."""
+    from pathlib import Path  # noqa: PLC0415
+
     if isinstance(program, str):
-        return check_text(program, "<string>", chosen)
+        return program, "<string>"
     if isinstance(program, os.PathLike):
-        return check_text(Path(program).read_text(encoding="utf-8-sig"), os.fspath(program), chosen)
-    return check_text(program.source, program.file, chosen)
+        return Path(program).read_text(encoding="utf-8-sig"), os.fspath(program)
+    return program.source, program.file
 
 
 def __getattr__(name: str) -> object:

@@ -44,6 +44,7 @@ from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.reductions import parse_reductions
 from rdma_robust.cli.repair_options import register as register_repair
 from rdma_robust.cli.report_options import register as register_report
+from rdma_robust.cli.safety_options import register as register_safety
 from rdma_robust.cli.stop import listen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
@@ -346,6 +347,7 @@ def _export(
 register_repair(app)
 register_report(app)
 register_demo(app)
+register_safety(app)
 
 
 def run(arguments: Sequence[str]) -> int:

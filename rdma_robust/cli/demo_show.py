@@ -65,7 +65,7 @@ def _saved(walk: Walk, showing: Showing) -> list[str]:
     if showing.output is not None:
         texts |= _listings(walk, showing.output, showing.force)
     if showing.html is not None:
-        from rdma_robust.demos.page import walk_page  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
+        from rdma_robust.demos.page import walk_page  # noqa: PLC0415 - slow
 
         texts[showing.html] = walk_page(walk)
     for path, text in texts.items():

@@ -10,8 +10,10 @@ COMMANDS = (
     "export",
     "fmt",
     "outcomes",
+    "reach",
     "repair",
     "report",
+    "verify",
     "verify-certificate",
 )
 """The names of all commands; a first argument that is none of them is a file to check."""
@@ -73,6 +75,44 @@ Examples
   rdma-robust check --certificate proofs/ litmus/*.rdma
   rdma-robust verify-certificate proofs/
   rdma-robust verify-certificate sb.rdma.json --input sb.rdma
+"""
+
+REACH_HELP = """Ask whether a state of a program is reachable.
+
+CONDITION is over `Thread.register` and `Node.variable`, as in outcome lines, and over
+`T1 ended`, `T1 at 12` (a statement of line 12 is next), `drained` (no remote operation is under way).
+
+\b
+Answers
+  REACHABLE    with a run that was replayed
+  unreachable  all states were searched; or, under RDMA, the program is robust and SC does not reach the state;
+               or the thread cannot do it whatever it reads: the report says which
+  UNKNOWN      a limit was reached; in general the question is undecidable
+\b
+Exit codes
+  0  unreachable   1  reachable   2  usage, invalid program or condition   3  unknown   4  internal error
+\b
+Examples
+  rdma-robust reach mailbox.rdma --target 'Receiver.r == 2'
+  rdma-robust reach lock.rdma -t 'T1 at 12 && T2 at 20'
+  rdma-robust reach sb.rdma --model sc -t 'T1 ended && T2 ended && T1.r == 0 && T2.r == 0'
+"""
+
+VERIFY_PROGRAM_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input. The answer says which argument
+was used: the program is robust, so that all SC executions are all there is; or all states of the hardware were searched,
+which ends for programs without loops; or a run of the hardware was found and confirmed.
+
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  every claim holds       2  usage, invalid program
+  1  a claim is violated     3  a claim is unknown      4  internal error
+\b
+Examples
+  rdma-robust verify lock.rdma
+  rdma-robust verify litmus/ --timeout 10
+  rdma-robust verify --format json mailbox.rdma
 """
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.

@@ -11,6 +11,8 @@ from rdma_robust.reports.escape import printable
 from rdma_robust.semantics.machine import Action, Verb, wording
 
 INDENT = "  "
+UNDER_HEAD = "    \n    \n -- \n" + "    \n" * 5
+"""The rules of a table in the form of rich: one below the header."""
 
 
 def walk_parts(walk: Walk, width: int, *, all_moves: bool) -> Iterator[list[str]]:
@@ -54,12 +56,12 @@ def _indented(text: str) -> list[str]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    from rich import box  # noqa: PLC0415 - slow
-    from rich import table as rich_table  # noqa: PLC0415
+    from rich import table as rich_table  # noqa: PLC0415 - slow
+    from rich.box import Box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = rich_table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, safe_box=True)
+    table = rich_table.Table(box=Box(UNDER_HEAD, ascii=True), show_edge=False, pad_edge=False)
     for title in header:
         table.add_column(Text(printable(title)))
     for row in rows:

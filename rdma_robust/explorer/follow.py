@@ -9,23 +9,11 @@ from dataclasses import dataclass
 import networkx as nx
 
 from rdma_robust.errors import InternalError
-from rdma_robust.explorer.effects import Effect, effects
 from rdma_robust.explorer.runs import Choices, Point, Runs
+from rdma_robust.semantics.effects import SC_VERBS, Effect, effects
 from rdma_robust.semantics.machine import Action, Verb
 from rdma_robust.semantics.machine_sc import ScState
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType
-
-SC_VERBS = {
-    EventType.LR: Verb.ACCESS,
-    EventType.LW: Verb.ACCESS,
-    EventType.CAS: Verb.ACCESS,
-    EventType.P: Verb.POLL,
-    EventType.NF: Verb.FENCE,
-    EventType.NLR: Verb.NIC_READ,
-    EventType.NRR: Verb.NIC_READ,
-    EventType.NRW: Verb.NIC_WRITE,
-    EventType.NLW: Verb.NIC_WRITE,
-}
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event
 
 
 @dataclass(frozen=True, slots=True)

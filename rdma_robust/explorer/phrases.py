@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdma_robust.explorer.effects import event_of, event_type
 from rdma_robust.explorer.follow import Link
 from rdma_robust.language.cfg import Get, Program, Put
 from rdma_robust.reports.escape import one_line
 from rdma_robust.reports.wording import Words
+from rdma_robust.semantics.effects import event_of, event_type
 from rdma_robust.semantics.machine import Action, Verb
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 

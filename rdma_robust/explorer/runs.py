@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.errors import UsageError
-from rdma_robust.explorer.operations import NUMBERLESS, Numbers, about, renumbered
-from rdma_robust.semantics.machine import Machine, Move, Verb
-from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machine import Machine, Move
+from rdma_robust.semantics.machine_rdma import RdmaMachine
 from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.operations import NUMBERLESS, Numbered, Numbers, following
 
 Choices = tuple[int, ...]
 """A run: for every step the number of the move among those that the machine lists, from 0."""
@@ -86,14 +86,7 @@ class Runs:
             raise UsageError(f"step {point.depth + 1} is choice {choice}, but {there} (counted from 0)")
         if point.depth >= LONGEST:
             raise UsageError(f"a run ends after {LONGEST} steps here")
-        move = moves[choice]
-        number, posted, numbers = None, point.posted, point.numbers
-        if isinstance(self.machine, RdmaMachine) and isinstance(point.state, RdmaState):
-            posted += move.action.verb is Verb.ISSUE
-            place = about(self.machine, point.state, move)
-            number = posted if move.action.verb is Verb.ISSUE else None if place is None else _at(numbers, place)
-            numbers = renumbered(self.machine, point.state, move, numbers, posted)
-        return Point(move.state, point, choice, move, point.depth + 1, number, posted, numbers)
+        return behind(self.machine, point, choice, moves[choice])
 
     def point(self, choices: Sequence[int]) -> Point:
         """Return where a run ends. Raises UsageError for one that the machine does not have."""
@@ -113,9 +106,12 @@ class Runs:
             yield point
 
 
-def _at(numbers: Numbers, place: tuple[int, int, int]) -> int:
-    thread, qp, i = place
-    return numbers[thread][qp][i]
+def behind(machine: RdmaMachine | ScMachine, point: Point, choice: int, move: Move) -> Point:
+    """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
+    if isinstance(machine, RdmaMachine) and point.move is not None:
+        now = following(machine, Numbered(point.move, point.operation, point.posted, point.numbers), move)
+        return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)
+    return Point(move.state, point, choice, move, point.depth + 1, numbers=point.numbers)
 
 
 def _are(number: int) -> str:

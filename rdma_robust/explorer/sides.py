@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.explorer.address import Side
-from rdma_robust.explorer.effects import event_type
-from rdma_robust.explorer.operations import remote_of
 from rdma_robust.explorer.phrases import Phrases
 from rdma_robust.explorer.runs import LONGEST, Point, Runs
 from rdma_robust.explorer.view import (
@@ -24,10 +22,12 @@ from rdma_robust.explorer.view import (
 from rdma_robust.language.cfg import Fault, Get, Poll, Program, Put
 from rdma_robust.language.expr import evaluate
 from rdma_robust.reports.escape import one_line, printable
+from rdma_robust.semantics.effects import event_type
 from rdma_robust.semantics.final import valuation
 from rdma_robust.semantics.machine import Move, Verb
 from rdma_robust.semantics.machine_rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
 from rdma_robust.semantics.machine_sc import ScMachine, ScState
+from rdma_robust.semantics.operations import remote_of
 from rdma_robust.semantics.threadcode import ThreadCode
 
 CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
@@ -58,9 +58,9 @@ class Shown:
         return SideView(
             side=self.side,
             at=at,
-            steps=tuple(self._taken(p) for p in steps),
+            steps=tuple(self.taken(p) for p in steps),
             moves=tuple(self._possible(point, i, move) for i, move in enumerate(moves)),
-            threads=self._threads(point, moves),
+            threads=self.threads(point),
             nodes=self._nodes(point),
             queues=self._queues(point),
             ending=ending,
@@ -75,7 +75,8 @@ class Shown:
             return ""
         return "final" if machine.is_final(point.state) else "stuck"  # type: ignore[arg-type]
 
-    def _taken(self, point: Point) -> MoveView:
+    def taken(self, point: Point) -> MoveView:
+        """Return the move that led to a point, which must not be the root of the runs."""
         assert point.move is not None and point.parent is not None
         return self._move(point.move, point.choice, point.operation, "")
 
@@ -127,9 +128,10 @@ class Shown:
         commands = (c for c in self.codes[thread].visible.get(point, ()) if c.may_run(registers))
         return tuple(sorted({c.step.span.line for c in commands}))
 
-    def _threads(self, point: Point, moves: Sequence[Move]) -> tuple[ThreadView, ...]:
+    def threads(self, point: Point) -> tuple[ThreadView, ...]:
         if point.state is None:
             return ()
+        moves = self.runs.moves(point)
         state = _state(point)
         before = _state(point.parent) if point.parent is not None and point.parent.state is not None else state
         able = {m.action.thread for m in moves if m.action.verb in CPU_VERBS or self.side == "sc"}

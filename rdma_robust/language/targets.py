@@ -9,7 +9,6 @@ from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
-from lark.exceptions import VisitError
 
 from rdma_robust.errors import Span
 from rdma_robust.language import ast, cfg, limits
@@ -40,7 +39,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next."""
+    """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next.
+
+    Under SC a put or get that is half done is all that its thread can do next.
+    """
 
     thread: str
     line: int
@@ -156,9 +158,11 @@ def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target
     It raises ProgramError, whose source is the target, if the text is none or means nothing there.
     """
 
+    line = "".join(" " if c.isspace() else c for c in text)
+
     def read(world: World, threads: tuple[cfg.Thread, ...]) -> Target:
-        report = Reporter(FILE, text)
-        tree = _parse(text, report)
+        report = Reporter(FILE, line)
+        tree = _parse(line, report)
         resolver = _Resolver(world, report, {t.name: t for t in threads})
         condition = resolver.resolve(tree) if tree is not None else UNKNOWN
         report.raise_errors()
@@ -171,32 +175,28 @@ def _parse(text: str, report: Reporter) -> Any:
     """Return the tree, None after an error."""
     expected = "a condition such as `T1 ended && B.y == 1`"
     if len(text) > MAX_LENGTH:
-        report.error(_point(1, 1, 0), f"this target is longer than {MAX_LENGTH} characters")
+        report.error(_point(0), f"this target is longer than {MAX_LENGTH} characters")
         return None
     try:
         tree: Any = _parser().parse(text)
-    except VisitError as error:
-        if not isinstance(error.orig_exc, _BadNumberError):
-            raise
-        report.error(token_span(error.orig_exc.args[0]), f"a number has at most {MAX_DIGITS} digits and no letters")
+    except _BadNumberError as error:
+        report.error(token_span(error.args[0]), f"a number has at most {MAX_DIGITS} digits and no letters")
     except UnexpectedToken as error:
         token = error.token
         if token.type == "$END":
-            last = text.rstrip()
-            line = last.count("\n") + 1
-            column = len(last) - (last.rfind("\n") + 1) + 1
-            report.error(_point(line, column, len(last)), "the target ends too early", expected=expected)
+            end = len(text.rstrip())
+            report.error(_point(end), "the target ends too early", expected=expected)
         elif str(token) == "=":
             report.error(token_span(token), "unexpected `=`", hint="equality is written `==`")
         else:
             report.error(token_span(token), f"unexpected {quote(str(token))}", expected=_expected(error, expected))
     except UnexpectedCharacters as error:
-        place = _point(error.line, error.column, error.pos_in_stream or 0)
+        place = _point(error.pos_in_stream or 0)
         hint = "equality is written `==`" if error.char == "=" else ""
         report.error(place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
     else:
         if limits.depth(tree) > MAX_NESTING:
-            report.error(_point(1, 1, 0), f"this target is nested more than {MAX_NESTING} deep")
+            report.error(_point(0), f"this target is nested more than {MAX_NESTING} deep")
             return None
         return tree
     return None
@@ -208,6 +208,5 @@ def _expected(error: UnexpectedToken, condition: str) -> str:
     return condition
 
 
-def _point(line: int, column: int, start: int) -> Span:
-    line, column = max(line, 1), max(column, 1)
-    return Span(line, column, line, column + 1, start, start + 1)
+def _point(at: int) -> Span:
+    return Span(1, at + 1, 1, at + 2, at, at + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import count
 
 import networkx as nx
@@ -80,16 +81,29 @@ class EventGraph:
         return frozenset(found)
 
 
-def event_graph(program: Program, index: int) -> EventGraph:
-    """Return the event graph of thread `index` of `program`."""
+class Kept(Enum):
+    """What of a thread an event graph keeps exactly: what events need, also its end with the registers there, all.
+
+    With ALL every edge of the control-flow graph is there, so that the thread is seen at every program point.
+    """
+
+    EVENTS = "events"
+    END = "end"
+    ALL = "all"
+
+
+def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS) -> EventGraph:
+    """Return the event graph of thread `index` of `program`. Program points keep their numbers."""
     thread = program.threads[index]
     rename = {r: Name(f"{thread.name}.{r}") for r, _ in thread.registers}
     fresh = count(max([thread.entry, thread.exit, *thread.graph]) + 1)
     split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
-    folded = _fold(split, thread)
+    folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END)
     graph: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in folded)
     graph.add_node(thread.entry)
-    live = _live(folded)
+    every = {name.name for name in rename.values()}
+    at_end = every if kept is Kept.END else set()
+    live = dict.fromkeys(graph, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end)
     ever_live = {r for point in live.values() for r in point}
     at_entry = live.get(thread.entry, set())
     registers = tuple(
@@ -131,12 +145,15 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> It
             yield replace(plain, source=middle, type=writes, cell=target, remote=remote, guard=TRUE)
 
 
-def _fold(edges: list[EventEdge], thread: Thread) -> list[EventEdge]:
-    """Fold silent edges into the events after them; points that only silent edges reached disappear."""
+def _fold(edges: list[EventEdge], thread: Thread, to_end: bool) -> list[EventEdge]:
+    """Fold silent edges into the events after them; points that only silent edges reached disappear.
+
+    With `to_end`, what leads to the end of the thread without an event stays as one silent edge.
+    """
     out: dict[int, list[EventEdge]] = {}
     for edge in edges:
         out.setdefault(edge.source, []).append(edge)
-    kept = _silent_loop_heads(edges)
+    kept = _silent_loop_heads(edges) | ({thread.exit} if to_end else set())
     folded: list[EventEdge] = []
     todo, seen = [thread.entry], {thread.entry}
     while todo:
@@ -210,9 +227,10 @@ def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
     )
 
 
-def _live(edges: list[EventEdge]) -> dict[int, set[str]]:
-    """Return for every program point the registers read on some path from it before being assigned."""
-    live: dict[int, set[str]] = {e.source: set() for e in edges}
+def _live(edges: list[EventEdge], end: int, at_end: set[str]) -> dict[int, set[str]]:
+    """Return for every program point the registers read on some path from it before being assigned; those of `at_end`
+    are read at the thread's end."""
+    live: dict[int, set[str]] = {e.source: set() for e in edges} | {end: set(at_end)}
     into: dict[int, list[EventEdge]] = {}
     for edge in edges:
         into.setdefault(edge.target, []).append(edge)

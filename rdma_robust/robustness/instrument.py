@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.language.cfg import Cell, Program
 from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, constants, disj, negate, substitute
 from rdma_robust.program.model import Add, Assign, Forget, Require, Statement
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph, event_graph
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.specialise import specialise
 from rdma_robust.semantics.tables import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
@@ -57,8 +58,10 @@ class Frame:
     graphs: tuple[EventGraph, ...]
 
     @staticmethod
-    def of(program: Program, ordered_reads: bool) -> Frame:
-        return Frame(program, ordered_reads, tuple(event_graph(program, t) for t in range(len(program.threads))))
+    def of(program: Program, ordered_reads: bool, kept: Sequence[Kept] = ()) -> Frame:
+        """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
+        every = kept or (Kept.EVENTS,) * len(program.threads)
+        return Frame(program, ordered_reads, tuple(event_graph(program, t, k) for t, k in enumerate(every)))
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""

@@ -22,6 +22,24 @@ def instrument_plain(program: Program, ordered_reads: bool = False) -> CounterPr
     A put or get is two steps with a carried value; a fault is met where a thread can take a step that has one.
     """
     frame = Frame.of(program, ordered_reads)
+    return sequential(frame, fault_targets(frame))
+
+
+PlainTarget = Target[EventLabel | None]
+
+
+def fault_targets(frame: Frame) -> tuple[PlainTarget, ...]:
+    """Return a target for every edge that has a fault, reached where the edge can be taken."""
+    return tuple(
+        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source)
+        for g in frame.graphs
+        for e in g.edges
+        if e.step.fault
+    )
+
+
+def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram[EventLabel]:
+    """Return the counter program whose runs are the SC executions of the frame's program, with these targets."""
     variables = (
         *((str(c), c.init) for c in frame.cells),
         *frame.registers(),
@@ -38,15 +56,9 @@ def instrument_plain(program: Program, ordered_reads: bool = False) -> CounterPr
         )
         for g in frame.graphs
     )
-    targets: tuple[Target[EventLabel | None], ...] = tuple(
-        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source)
-        for g in frame.graphs
-        for e in g.edges
-        if e.step.fault
-    )
     counters = tuple(frame.unpolled(qp) for qp in frame.polled)
     ranges = tuple((name, *frame.value_range) for name, _ in variables)
-    return CounterProgram(program.name, variables, counters, processes, targets, ranges=ranges)
+    return CounterProgram(frame.program.name, variables, counters, processes, targets, ranges=ranges)
 
 
 def _enabled(frame: Frame, edge: EventEdge) -> Expr:

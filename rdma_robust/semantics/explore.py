@@ -47,7 +47,7 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
     finals: set[FinalState] = set()
     faults: dict[Fault, None] = {}
     transitions = stuck = 0
-    out_of = _clock(limits)
+    out_of = clock(limits)
     cut = None
     layer = []
     for move in machine.initial():
@@ -84,7 +84,7 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
     return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), cut)
 
 
-def _clock(limits: Limits) -> Callable[[], bool]:
+def clock(limits: Limits) -> Callable[[], bool]:
     """Return a cheap test whether the time is up, which looks at the clock only now and then."""
     if limits.timeout is None:
         return lambda: False

@@ -7,7 +7,7 @@ from enum import Enum
 from itertools import product
 from typing import Any, NamedTuple, Protocol
 
-from rdma_robust.language.cfg import Cas, Fault, Get, Poll, Program, Put, Read, RFence, Step, Thread, Write, steps
+from rdma_robust.language.cfg import Cas, Fault, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
 from rdma_robust.semantics.final import FinalState
 from rdma_robust.semantics.threadcode import Command, Registers, Settled, ThreadCode
 
@@ -73,6 +73,9 @@ class Machine(Protocol):
     def is_final(self, state: State) -> bool:
         """Return whether every thread has ended and every queue pair is drained."""
 
+    def is_drained(self, state: State) -> bool:
+        """Return whether no remote operation is under way."""
+
     def final(self, state: State) -> FinalState:
         """Return the values of the state's non-hidden cells and registers (the state need not be final)."""
 
@@ -130,6 +133,8 @@ def _effect(action: Action, step: Step) -> str:
             return (
                 f"lR({cell}, {action.read})" if action.written is None else f"CAS({cell}, {action.read}, {action.written})"
             )
+        case Verb.ACCESS, Silent():
+            return "registers only"
         case Verb.ACCESS, Read(cell):
             return f"lR({cell}, {action.read})"
         case Verb.ACCESS, Write(cell, _):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rdma_robust.language.cfg import Get, Poll, Program, Put, RFence
 from rdma_robust.semantics.final import FinalState, final_state
 from rdma_robust.semantics.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.threadcode import Command, Registers, compile_threads
+from rdma_robust.semantics.threadcode import NOTHING, Command, Registers, Watched, compile_threads
 
 FRESH, READ, ISSUED, DONE = range(4)
 """How far an operation is: in the pipe, in the pipe with its value read, in a write buffer, in memory."""
@@ -45,10 +45,11 @@ class RdmaState(NamedTuple):
 class RdmaMachine:
     """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (semantics.md)."""
 
-    def __init__(self, program: Program, ordered_reads: bool = False) -> None:
+    def __init__(self, program: Program, ordered_reads: bool = False, watched: Watched = NOTHING) -> None:
         self.program = program
         self.ordered_reads = ordered_reads
-        self.codes = compile_threads(program)
+        self.watched = watched
+        self.codes = compile_threads(program, watched)
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]
 
     def initial(self) -> list[Move]:
@@ -65,14 +66,24 @@ class RdmaMachine:
     def successors(self, state: RdmaState) -> list[Move]:
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
-            for command in self.codes[t].visible.get(thread.point, ()):
-                self._run(moves, state, t, command)
-            for qp, queue in enumerate(thread.queues):
-                moves += [self._serve(state, t, qp, i) for i in self._ready(t, queue)]
+            moves += self.cpu_moves(state, t)
+            for qp in range(len(thread.queues)):
+                moves += self.nic_moves(state, t, qp)
         return moves
 
+    def cpu_moves(self, state: RdmaState, t: int) -> list[Move]:
+        """Return the successors in which the CPU of thread `t` moves."""
+        moves: list[Move] = []
+        for command in self.codes[t].visible.get(state.threads[t].point, ()):
+            self._run(moves, state, t, command)
+        return moves
+
+    def nic_moves(self, state: RdmaState, t: int, qp: int) -> list[Move]:
+        """Return the successors in which the NIC serves queue pair `qp` of thread `t`, in the order of its operations."""
+        return [self._serve(state, t, qp, i) for i in self._ready(t, state.threads[t].queues[qp])]
+
     def reduced(self, state: RdmaState) -> list[Move]:
-        """Enough of the successors, see Machine: handing over, polling, fences, and reads of constants only enable."""
+        """Enough of the successors, see Machine: a step that only enables others, and that nobody sees, comes first."""
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
             code = self.codes[t]
@@ -83,10 +94,26 @@ class RdmaMachine:
                     return moves
             for qp, queue in enumerate(thread.queues):
                 for i in self._ready(t, queue):
-                    command = code.commands[queue[i].command]
-                    if isinstance(command.step.op, RFence) or (queue[i].stage == FRESH and command.constant):
+                    if self._only_enables(t, thread.point, queue, i):
                         return [self._serve(state, t, qp, i)]
         return self.successors(state)
+
+    def _only_enables(self, t: int, point: int, queue: Queue, i: int) -> bool:
+        """Whether the next step of this operation commutes with whatever else can happen before it.
+
+        A fence does. So does a read of a word that nobody writes any more. So does a put's write entering the buffer: later
+        gets wait for it anyway, unless an earlier get is still to read, which then has to wait for the flush.
+        """
+        code = self.codes[t]
+        command = code.commands[queue[i].command]
+        if isinstance(command.step.op, RFence):
+            return not self.watched.drained
+        if queue[i].stage == FRESH:
+            return command.constant or (command.own and command.source not in code.writes_ahead[point])
+        if queue[i].stage != READ or not isinstance(command.step.op, Put):
+            return False
+        earlier = (code.commands[entry.command].step.op for entry in queue[:i] if entry.stage == FRESH)
+        return not any(isinstance(op, Get) for op in earlier)
 
     def _run(self, moves: list[Move], state: RdmaState, t: int, command: Command) -> None:
         """Append what the CPU can do with this command: access memory, hand an operation to the NIC, or poll."""
@@ -208,6 +235,10 @@ class RdmaMachine:
             thread.point == code.thread.exit and not any(thread.queues)
             for thread, code in zip(state.threads, self.codes, strict=True)
         )
+
+    def is_drained(self, state: RdmaState) -> bool:
+        """Return whether no remote operation is under way; completions may be waiting for a poll."""
+        return all(entry.stage == DONE for thread in state.threads for queue in thread.queues for entry in queue)
 
     def final(self, state: RdmaState) -> FinalState:
         return final_state(self.program, state.memory, [thread.registers for thread in state.threads])

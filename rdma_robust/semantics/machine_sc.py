@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rdma_robust.language.cfg import Get, Poll, Program, Put, RFence
 from rdma_robust.semantics.final import FinalState, final_state
 from rdma_robust.semantics.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.threadcode import Command, Registers, compile_threads
+from rdma_robust.semantics.threadcode import NOTHING, Command, Registers, Watched, compile_threads
 
 
 class ScThread(NamedTuple):
@@ -31,9 +31,9 @@ class ScState(NamedTuple):
 class ScMachine:
     """The SC semantics of a program: a put or get is two steps with a carried value (semantics.md)."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, watched: Watched = NOTHING) -> None:
         self.program = program
-        self.codes = compile_threads(program)
+        self.codes = compile_threads(program, watched)
 
     def initial(self) -> list[Move]:
         memory = tuple(cell.init for cell in self.program.cells)
@@ -120,6 +120,10 @@ class ScMachine:
 
     def is_final(self, state: ScState) -> bool:
         return all(t.point == code.thread.exit and not t.carried for t, code in zip(state.threads, self.codes, strict=True))
+
+    def is_drained(self, state: ScState) -> bool:
+        """Return whether no thread is between the two halves of a put or get."""
+        return not any(thread.carried for thread in state.threads)
 
     def final(self, state: ScState) -> FinalState:
         return final_state(self.program, state.memory, [thread.registers for thread in state.threads])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import networkx as nx
 
@@ -46,7 +47,7 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. `qp` numbers the thread's
     queue pairs, -1 for CPU accesses; `number` is the command's own. `guard_reads` iff the guard depends on the value
     read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
-    no cycle; `constant` iff nobody ever writes the source.
+    no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -62,6 +63,7 @@ class Command:
     guard_reads: bool = False
     eager: bool = False
     constant: bool = False
+    own: bool = False
 
     def enabled(self, registers: Registers, value: int = 0) -> bool:
         return self.guard is None or bool(self.guard((*registers, value), 0))
@@ -85,6 +87,7 @@ class Usage:
 
     def __init__(self, program: Program) -> None:
         self.written: set[Cell] = set()
+        self.writers: dict[Cell, set[str | None]] = {}
         self.owner: dict[Cell, str | None] = {}
         for thread in program.threads:
             for _, _, step in steps(thread):
@@ -93,43 +96,66 @@ class Usage:
                         self._used(cell, thread.name)
                     case Write(cell, _) | Cas(cell, _, _):
                         self._used(cell, thread.name)
-                        self.written.add(cell)
+                        self._writes(cell, thread.name)
                     case Put(target, source) | Get(target, source):
                         self._used(target, None)
                         self._used(source, None)
-                        self.written.add(target)
+                        self._writes(target, None)
                     case _:
                         pass
 
     def _used(self, cell: Cell, by: str | None) -> None:
         self.owner[cell] = by if self.owner.get(cell, by) == by else None
 
+    def _writes(self, cell: Cell, by: str | None) -> None:
+        self.written.add(cell)
+        self.writers.setdefault(cell, set()).add(by)
+
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
         match step.op:
             case Read(cell):
-                return cell not in self.written or self.owner[cell] == thread.name
+                return self.writers.get(cell, set()) <= {thread.name}
             case Write(cell, _) | Cas(cell, _, _):
                 return self.owner[cell] == thread.name
             case _:
                 return True
 
 
-def compile_threads(program: Program) -> list[ThreadCode]:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a question about reachable states looks at, so that a machine must not skip over its changes.
+
+    A thread in `threads` (by number) takes its register-only steps one by one. A reduced search keeps the order of what
+    changes those threads, the `cells`, or, with `drained`, whether remote operations are under way.
+    """
+
+    threads: frozenset[int] = frozenset()
+    cells: frozenset[Cell] = frozenset()
+    drained: bool = False
+
+
+NOTHING: Final = Watched()
+
+
+def compile_threads(program: Program, watched: Watched = NOTHING) -> list[ThreadCode]:
     usage = Usage(program)
-    return [ThreadCode(program, thread, usage) for thread in program.threads]
+    return [ThreadCode(program, thread, usage, watched, i in watched.threads) for i, thread in enumerate(program.threads)]
 
 
 class ThreadCode:
     """What one thread can do.
 
     `visible` and `silent` are the commands with and without a shared access by program point, `commands` all by number.
-    `remotes` are the nodes of its queue pairs, in a fixed order; `polls_ahead[point]` tells for each of
-    them whether a poll of it may still come.
+    With `stepwise`, all commands are `visible`. `remotes` are the nodes of its queue pairs, in a fixed order;
+    `polls_ahead[point]` tells for each of them whether a poll of it may still come.
     """
 
-    def __init__(self, program: Program, thread: Thread, usage: Usage) -> None:
+    def __init__(
+        self, program: Program, thread: Thread, usage: Usage, watched: Watched = NOTHING, stepwise: bool = False
+    ) -> None:
         self.thread = thread
+        self.stepwise = stepwise
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
         self.remotes = _remotes(program, [step for _, _, step in edges])
@@ -141,17 +167,24 @@ class ThreadCode:
         for point, to, step in edges:
             command = self._command(step, to, cells)
             if command is not None:
+                visible = (
+                    stepwise
+                    or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
+                    or (watched.drained and command.qp >= 0)
+                )
                 command = replace(
                     command,
                     number=len(self.commands),
                     guard_reads=VALUE.name in names(step.guard),
-                    eager=component[point] != component[to] and usage.is_local(step, thread),
+                    eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
                     constant=command.source >= 0 and program.cells[command.source] not in usage.written,
+                    own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)
-                group = self.silent if isinstance(step.op, Silent) else self.visible
+                group = self.silent if isinstance(step.op, Silent) and not stepwise else self.visible
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
+        self.writes_ahead = self._writes_ahead()
         self._settled: dict[tuple[int, Registers], tuple[Settled, ...]] = {}
 
     def settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
@@ -159,8 +192,10 @@ class ThreadCode:
 
         A place counts if the thread has a shared access, its end, or nothing to do there; register-only steps commute
         with everything else, so nothing is lost. A thread that can only go on with register-only steps for ever stays
-        where it is.
+        where it is. With `stepwise` register-only steps are commands like others.
         """
+        if self.stepwise:
+            return (Settled(point, registers),)
         found = self._settled.get((point, registers))
         if found is None:
             found = self._settled[point, registers] = self._settle(point, registers)
@@ -219,6 +254,15 @@ class ThreadCode:
                 return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(source.node))
             case Poll(node) | RFence(node):
                 return Command(step, to, guard, assigns, qp=self.remotes.index(node))
+
+    def _writes_ahead(self) -> dict[int, frozenset[int]]:
+        """Return for each program point the cells that the thread's CPU may write from there on."""
+        ahead: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        for point, commands in self.visible.items():
+            written = {command.target for command in commands if command.qp < 0 and command.target >= 0}
+            for earlier in (point, *nx.ancestors(self.thread.graph, point)) if written else ():
+                ahead[earlier] |= written
+        return {point: frozenset(cells) for point, cells in ahead.items()}
 
     def _polls_ahead(self) -> dict[int, tuple[bool, ...]]:
         polls: dict[int, set[int]] = {point: set() for point in self.thread.graph}

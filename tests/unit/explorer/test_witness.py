@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.explorer.effects import effects
 from rdma_robust.explorer.session import Session
 from rdma_robust.explorer.witness import decided
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.effects import effects
 from tests.support.explored import litmus, session
 
 # Two equal gets under way at once: their moves have the same cause, and only the state tells them apart.

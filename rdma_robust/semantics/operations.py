@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rdma_robust.errors import InternalError
 from rdma_robust.language.cfg import Get, Poll, Put, RFence, Step
 from rdma_robust.semantics.machine import Move, Verb
@@ -63,6 +65,36 @@ def renumbered(machine: RdmaMachine, before: RdmaState, move: Move, numbers: Num
             raise InternalError("the operations in the machine's queue are not those expected")
         rows.append(mine)
     return (*numbers[:thread], tuple(rows), *numbers[thread + 1 :])
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A run's move and what is known after it: `operation` is the number (from 1, in the order of posting) of the remote
+    operation that the move is about, None if it is about none; `posted` so many are posted; `numbers` are in the queues."""
+
+    move: Move
+    operation: int | None
+    posted: int
+    numbers: Numbers
+
+    @property
+    def state(self) -> RdmaState:
+        after: RdmaState = self.move.state
+        return after
+
+
+def start(machine: RdmaMachine, move: Move) -> Numbered:
+    """Return the first move of a run, numbered."""
+    return Numbered(move, None, 0, tuple(((),) * len(code.remotes) for code in machine.codes))
+
+
+def following(machine: RdmaMachine, before: Numbered, move: Move) -> Numbered:
+    """Return the move after `before`, numbered."""
+    posted = before.posted + (move.action.verb is Verb.ISSUE)
+    place = about(machine, before.state, move)
+    here = None if place is None else before.numbers[place[0]][place[1]][place[2]]
+    operation = posted if move.action.verb is Verb.ISSUE else here
+    return Numbered(move, operation, posted, renumbered(machine, before.state, move, before.numbers, posted))
 
 
 def remote_of(step: Step) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from rdma_robust.explorer.operations import remote_of
-from rdma_robust.explorer.runs import Point
 from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Step, Write
-from rdma_robust.semantics.machine import Action, Verb
+from rdma_robust.semantics.machine import Action, Move, Verb
 from rdma_robust.semantics.machine_rdma import RdmaState
+from rdma_robust.semantics.operations import remote_of
 from rdma_robust.semantics.threadcode import Registers
 from rdma_robust.semantics.trace import Event, EventType
 
@@ -21,6 +21,19 @@ NIC_EVENTS: dict[tuple[type, Verb], EventType] = {
     (RFence, Verb.FENCE): EventType.NF,
 }
 """What takes effect with a move of the RDMA machine's NIC; issuing a write takes no effect."""
+
+SC_VERBS = {
+    EventType.LR: Verb.ACCESS,
+    EventType.LW: Verb.ACCESS,
+    EventType.CAS: Verb.ACCESS,
+    EventType.P: Verb.POLL,
+    EventType.NF: Verb.FENCE,
+    EventType.NLR: Verb.NIC_READ,
+    EventType.NRR: Verb.NIC_READ,
+    EventType.NRW: Verb.NIC_WRITE,
+    EventType.NLW: Verb.NIC_WRITE,
+}
+"""The move of the SC machine with which an event takes effect."""
 
 
 @dataclass(slots=True)
@@ -75,8 +88,21 @@ def event_of(action: Action, kind: EventType, index: int = -1, position: int = -
     )
 
 
-def effects(points: Sequence[Point]) -> list[Effect]:
-    """Return the events of a run of the RDMA machine, given by the points after each of its steps.
+class Taken(Protocol):
+    """A step of a run: its move, the state after it, and the number of the remote operation that it is about."""
+
+    @property
+    def move(self) -> Move | None: ...
+
+    @property
+    def state(self) -> object: ...
+
+    @property
+    def operation(self) -> int | None: ...
+
+
+def effects(points: Sequence[Taken]) -> list[Effect]:
+    """Return the events of a run of the RDMA machine, given by its steps.
 
     An event's index is its place in the result; `position` is the program order. The events of an operation that has been
     posted are there from then on.
@@ -93,7 +119,7 @@ class _History:
         self.positions: dict[int, int] = {}
         self.waiting: dict[int, list[Effect]] = {}
 
-    def add(self, number: int, point: Point) -> None:
+    def add(self, number: int, point: Taken) -> None:
         assert point.move is not None
         action = point.move.action
         kind = event_type(action)
@@ -123,7 +149,7 @@ class _History:
         return effect
 
 
-def _place(point: Point, thread: int) -> tuple[int, Registers]:
+def _place(point: Taken, thread: int) -> tuple[int, Registers]:
     state = point.state
     assert isinstance(state, RdmaState)
     return state.threads[thread].point, state.threads[thread].registers

@@ -1,0 +1,144 @@
+"""Post's Correspondence Problem as an RDMA program: a thread's end is reachable iff the instance has a solution.
+
+An instance is a list of pairs of non-empty words. A solution is a sequence of one or more indices such that the top words of
+these pairs, one after the other, are the same word as the bottom words. Whether there is one is undecidable (Post 1946).
+
+The program has four threads on four nodes. The guesser sends any sequence of indices, at least one, and then an end symbol
+to both expanders. For each index an expander sends the letters of its word to the checker, and after the end symbol an
+end symbol. The checker receives from both in turn, goes on only while the two symbols are the same, and ends after the
+end symbols. Everything is sent by the alternating-bit protocol of :mod:`rdma_robust.hardness.abp`.
+
+Why the checker's end is reachable iff there is a solution: a round of the protocol that is completed has received exactly
+what was sent, so a checker that has ended has found the same letters in both sequences, up to their end symbols; both were
+made from the one sequence of indices that the guesser has sent to both. Conversely, delivering each put when the
+receiver waits for it completes every round, whatever the guesser sends. The buffers of the network hold what one
+expander is ahead of the other, which no memory of fixed size could.
+
+Source: Theorem 3.1, Section 3 and Appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdma_robust.hardness.abp import ONE, Channel, receive, send
+from rdma_robust.hardness.symbols import EMPTY, alphabet, comment, laid_out, nested, variable
+
+GUESSER, TOP, BOTTOM, CHECKER = range(4)
+"""The threads of the program, by their place."""
+
+THREADS = ("Guesser", "Top", "Bottom", "Checker")
+NODES = ("G", "T", "B", "C")
+SENT = "sent"
+"""The guesser's variable that shows which index it has sent last."""
+
+INDEX = {TOP: Channel("T", "index", "index_flag"), BOTTOM: Channel("B", "index", "index_flag")}
+LETTER = {TOP: Channel("C", "top", "top_flag"), BOTTOM: Channel("C", "bottom", "bottom_flag")}
+READ_INTO = {TOP: "s", BOTTOM: "t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Pairs of non-empty words of printable letters: `top[i]` and `bottom[i]`, both sides as long, at least one pair."""
+
+    top: tuple[str, ...]
+    bottom: tuple[str, ...]
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters that occur, sorted."""
+        return alphabet((*self.top, *self.bottom))
+
+    @property
+    def end(self) -> int:
+        """The value of the end symbol: one more than every index and every letter."""
+        return max(len(self.top), len(self.letters)) + 1
+
+    def words(self, thread: int) -> tuple[str, ...]:
+        """Return the words of an expander, TOP or BOTTOM."""
+        return self.top if thread == TOP else self.bottom
+
+    def is_solution(self, indices: tuple[int, ...]) -> bool:
+        """Return whether indices, counted from 1, are a solution."""
+        top, bottom = ("".join(words[i - 1] for i in indices) for words in (self.top, self.bottom))
+        return bool(indices) and top == bottom
+
+
+def pcp_program(instance: Instance) -> str:
+    """Return the text of a program whose thread Checker can end iff the instance has a solution (Theorem 3.1).
+
+    The program has puts and local accesses only. Values: indices count from 1, letters by their place in
+    `instance.letters` from 1, 0 is no symbol, and END ends both.
+    """
+    lines = [
+        *comment(_header(instance)),
+        "program pcp",
+        f"const END = {instance.end}",
+        "",
+        *_nodes(instance),
+        "",
+        *nested(f"thread {THREADS[GUESSER]} on {NODES[GUESSER]}", _guesser(instance)),
+        "",
+        *nested(f"thread {THREADS[TOP]} on {NODES[TOP]}", _expander(instance, TOP)),
+        "",
+        *nested(f"thread {THREADS[BOTTOM]} on {NODES[BOTTOM]}", _expander(instance, BOTTOM)),
+        "",
+        *nested(f"thread {THREADS[CHECKER]} on {NODES[CHECKER]}", _checker()),
+    ]
+    return laid_out(lines)
+
+
+def _header(instance: Instance) -> list[str]:
+    pairs = [f"  {k}: {t} / {b}" for k, (t, b) in enumerate(zip(instance.top, instance.bottom, strict=True), 1)]
+    return [
+        "Post's Correspondence Problem with the pairs (top / bottom)",
+        *pairs,
+        f"Letters: {', '.join(f'{letter} = {k}' for k, letter in enumerate(instance.letters, 1))}. 0: no symbol.",
+        "Question: can Checker end? Exactly if the problem has a solution (Theorem 3.1), so no procedure",
+        "answers it for all programs like this one.",
+    ]
+
+
+def _nodes(instance: Instance) -> list[str]:
+    indices = [f"index_{k} = {k}" for k in range(1, len(instance.top) + 1)]
+    cells = {GUESSER: [*indices, "index_end = END", f"{ONE} = 1", f"{SENT} = 0"]}
+    for thread in (TOP, BOTTOM):
+        letters = [f"{variable(x)} = {instance.letters.index(x) + 1}" for x in alphabet(instance.words(thread))]
+        words = [f"{INDEX[thread].symbol} = {EMPTY}", f"{INDEX[thread].flag} = 0"]
+        cells[thread] = [*words, *letters, "letter_end = END", f"{ONE} = 1"]
+    cells[CHECKER] = [f"{name} = 0" for c in LETTER.values() for name in (c.symbol, c.flag)]
+    return [f"node {NODES[thread]} {{ {', '.join(names)} }}" for thread, names in cells.items()]
+
+
+def _guesser(instance: Instance) -> list[str]:
+    branches = []
+    for k in range(1, len(instance.top) + 1):
+        puts = [line for channel in INDEX.values() for line in send(channel, f"index_{k}")]
+        branches.append([*puts, f"{SENT} = {k}"])
+    choice = branches[0] if len(branches) == 1 else _choose(branches)
+    again = [*choice, "choose { skip } or { more = 0 }"]
+    ends = [line for channel in INDEX.values() for line in send(channel, "index_end")]
+    return ["reg more = 1", *nested("while more == 1", again), *ends]
+
+
+def _choose(branches: list[list[str]]) -> list[str]:
+    lines = nested("choose", branches[0])
+    for branch in branches[1:]:
+        first, *rest = nested("or", branch)
+        lines = [*lines[:-1], f"}} {first}", *rest]
+    return lines
+
+
+def _expander(instance: Instance, thread: int) -> list[str]:
+    body = receive(INDEX[thread], "i", f"i != {EMPTY}")
+    for k, word in enumerate(instance.words(thread), 1):
+        puts = [line for letter in word for line in send(LETTER[thread], variable(letter))]
+        body += nested(f"if i == {k}", puts)
+    return ["reg i", *nested("while i != END", body), *send(LETTER[thread], "letter_end")]
+
+
+def _checker() -> list[str]:
+    top, bottom = READ_INTO[TOP], READ_INTO[BOTTOM]
+    accept = {TOP: f"{top} != {EMPTY}", BOTTOM: f"{bottom} == {top}"}
+    body = [line for thread in LETTER for line in receive(LETTER[thread], READ_INTO[thread], accept[thread])]
+    return [f"reg {top}, {bottom}", *nested(f"while {top} != END", body)]

@@ -1,0 +1,81 @@
+"""Guided search without guidance is exhaustive search, and states that are alike have the same future."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from rdma_robust.hardness.alike import alike
+from rdma_robust.hardness.guided import guided_search
+from rdma_robust.language.load import load_program
+from rdma_robust.semantics.explore import Limits
+from rdma_robust.semantics.machine import Move
+from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from tests.support.random_programs import SMALL, TINY, Size, random_program
+
+SEEDS = range(15)
+
+
+def machine_of(seed: int, size: Size, *, loops: bool = False) -> RdmaMachine:
+    return RdmaMachine(load_program(random_program(Random(seed), size, loops=loops), "x"))
+
+
+def reachable(machine: RdmaMachine, most: int = 3_000) -> dict[RdmaState, int]:
+    """Return the reachable states and their distances from the start, all of them if they are at most `most`."""
+    found = {move.state: 0 for move in machine.initial()}
+    for state in (todo := list(found)):
+        for move in machine.successors(state):
+            if move.state not in found and len(found) < most:
+                found[move.state] = found[state] + 1
+                todo.append(move.state)
+    return found
+
+
+@dataclass
+class Free:
+    """Allows every move; a goal is a state in which every thread has ended."""
+
+    machine: RdmaMachine
+
+    def moves(self, state: RdmaState) -> Sequence[Move]:
+        return self.machine.successors(state)
+
+    def is_goal(self, state: RdmaState) -> bool:
+        return all(t.point == code.thread.exit for t, code in zip(state.threads, self.machine.codes, strict=True))
+
+    def is_step(self, move: Move) -> bool:
+        return move.action.step is not None
+
+
+def test_without_guidance_the_search_is_exhaustive() -> None:
+    ended = set()
+    for seed in SEEDS:
+        machine = machine_of(seed, TINY)
+        guide = Free(machine)
+        states = reachable(machine)
+        found = guided_search(machine, guide, Limits())
+        assert found.cut is None
+        assert (found.run is not None) == any(map(guide.is_goal, states))
+        if found.run is not None:
+            assert guide.is_goal(found.run[-1].state)
+        ended.add(found.run is not None)
+    assert ended == {True, False}
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_states_that_are_alike_can_do_the_same(loops: bool) -> None:
+    """The key is a bisimulation: states with one key have the same moves, but for what it leaves out, to the same keys."""
+    merged = 0
+    for seed in SEEDS:
+        machine = machine_of(seed, SMALL, loops=loops)
+        key = alike(machine)
+        future: dict[Hashable, Hashable] = {}
+        for state in reachable(machine, 250):
+            points = tuple(thread.point for thread in state.threads)
+            moves = frozenset((m.action.thread, m.action.verb, key(m.state)) for m in machine.successors(state))
+            merged += key(state) in future
+            assert future.setdefault(key(state), (points, moves)) == (points, moves)
+    assert merged > 30

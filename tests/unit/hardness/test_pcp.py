@@ -1,0 +1,208 @@
+"""Post's problem as a program: what it looks like, and that its runs solve exactly what has a solution."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.pcp import INSTANCES, cells, instance
+from rdma_robust.errors import InternalError
+from rdma_robust.hardness.guided import replay
+from rdma_robust.hardness.pcp import CHECKER, THREADS, Instance, pcp_program
+from rdma_robust.hardness.pcp_search import Answer, PcpGuide, decoded, solve
+from rdma_robust.language.cfg import Program, Put, Read, Silent, Write, steps
+from rdma_robust.language.load import format_source, load_program
+from rdma_robust.semantics.explore import Limits, explore
+from rdma_robust.semantics.machine import Move
+from rdma_robust.semantics.machine_rdma import RdmaMachine
+from tests.conftest import ROOT
+from tests.support.pcp import instances, shortest
+
+CLASSIC = Instance(("a", "ab", "bba"), ("baa", "aa", "bb"))
+
+
+def loaded(instance: Instance) -> Program:
+    return load_program(pcp_program(instance), "pcp.rdma")
+
+
+def answer(instance: Instance, indices: int = 6) -> Answer:
+    return solve(instance, loaded(instance), Limits(depth=indices))
+
+
+odd_words = st.text(st.sampled_from('ab1Z_→é"\\`{/*'), min_size=1, max_size=4)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.lists(st.tuples(odd_words, odd_words), min_size=1, max_size=3))
+def test_programs_are_laid_out_and_use_puts_of_constants_and_local_accesses_only(pairs: list[tuple[str, str]]) -> None:
+    text = pcp_program(Instance(tuple(t for t, _ in pairs), tuple(b for _, b in pairs)))
+    assert format_source(text, "x") == text
+    program = load_program(text, "x")
+    assert program.warnings == ()
+    assert tuple(thread.name for thread in program.threads) == THREADS
+    assert len({thread.node for thread in program.threads}) == 4
+    written = set()
+    sources = set()
+    for thread in program.threads:
+        for _, _, step in steps(thread):
+            match step.op:
+                case Put(target, source):
+                    written.add(target)
+                    sources.add(source)
+                case Write(cell, _):
+                    written.add(cell)
+                case op:
+                    assert isinstance(op, Silent | Read)
+    assert not written & sources
+
+
+def test_the_classic_instance() -> None:
+    found = answer(CLASSIC)
+    assert found.solution is not None
+    assert found.solution.indices == (3, 2, 3, 1)
+    assert found.solution.word == "bbaabbbaa"
+    state = found.solution.run[-1].state
+    program = loaded(CLASSIC)
+    assert state.threads[CHECKER].point == program.threads[CHECKER].exit
+    assert [t.point == code.exit for t, code in zip(state.threads, program.threads, strict=True)] == [True] * 4
+
+
+@settings(max_examples=10, deadline=None)
+@given(instances)
+def test_runs_solve_what_words_alone_solve(instance: Instance) -> None:
+    expected = shortest(instance, 6)
+    found = answer(instance, 6)
+    if found.solution is not None:
+        assert len(found.solution.indices) == expected
+        assert instance.is_solution(found.solution.indices)
+    else:
+        assert expected == ("none" if found.search.cut is None else "open")
+
+
+@pytest.mark.long
+@settings(max_examples=400, deadline=None)
+@given(instances)
+def test_runs_solve_what_words_alone_solve_for_more_instances(instance: Instance) -> None:
+    test_runs_solve_what_words_alone_solve.hypothesis.inner_test(instance)
+
+
+def test_limits_are_kept_and_named() -> None:
+    growing = Instance(("a", "b"), ("aa", "bb"))
+    by_depth = answer(growing, 5)
+    assert by_depth.solution is None
+    assert by_depth.search.cut == "depth 5"
+    assert by_depth.search.depth == 5
+    program = loaded(growing)
+    by_states = solve(growing, program, Limits(max_states=500)).search
+    assert by_states.cut == "500 states"
+    assert 500 < by_states.states < 1000
+    assert solve(growing, program, Limits(timeout=0.0)).search.cut == "0 s"
+
+
+def test_a_run_that_is_no_solution_is_refused() -> None:
+    found = answer(CLASSIC).solution
+    assert found is not None
+    program = loaded(CLASSIC)
+    reads = [
+        k
+        for k, m in enumerate(found.run)
+        if m.action.thread == CHECKER and m.action.read in (1, 2) and m.action.step.assigns
+    ]
+    without_a_letter = (*found.run[: reads[0]], *found.run[reads[0] + 1 :])
+    for run in (without_a_letter, found.run[:-1]):
+        with pytest.raises(InternalError):
+            decoded(CLASSIC, program, run)
+    with pytest.raises(InternalError):
+        decoded(Instance(("a", "ab", "bbb"), CLASSIC.bottom), program, found.run)
+
+
+def test_a_replay_compares_each_move_with_the_machine() -> None:
+    program = loaded(Instance(("a",), ("a",)))
+    machine = RdmaMachine(program)
+
+    class Inventing(PcpGuide):
+        def moves(self, state: object) -> list[Move]:
+            return [Move(move.action._replace(read=7), move.state) for move in super().moves(state)]
+
+    with pytest.raises(InternalError, match="cannot make"):
+        replay(machine, Inventing(machine), [0, 1])
+    with pytest.raises(InternalError, match="nowhere"):
+        replay(machine, PcpGuide(machine), [0])
+
+
+def without_guesses(instance: Instance) -> str:
+    """Return the program of `instance` with its first index known to the expanders and no guesser."""
+    text = re.sub(r"thread Guesser on G \{\n(?:  .*\n)*\}\n", "", pcp_program(instance))
+    text, blocks = re.subn(r"    i = index\n(?:    .*\n)*?    await index == 0\n", "", text)
+    text, loops = re.subn(r"    \}\n  \}\n  put", "    }\n    i = END\n  }\n  put", text)
+    assert (blocks, loops) == (2, 2)
+    return text.replace("reg i\n", "reg i = 1\n")
+
+
+@pytest.mark.parametrize(("top", "bottom"), [("a", "a"), ("a", "b")])
+def test_every_run_of_the_checker_agrees(top: str, bottom: str) -> None:
+    """Without a heuristic, for one known index: all threads can end iff the two words are the same."""
+    program = load_program(without_guesses(Instance((top,), (bottom,))), "x")
+    search = explore(RdmaMachine(program), Limits())
+    assert search.cut is None
+    assert bool(search.finals) == (top == bottom)
+    assert bool(search.finals) == (answer(Instance((top,), (bottom,))).solution is not None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("top", "bottom"), [("ab", "a"), ("ab", "ab"), ("ab", "ba"), ("aa", "ab")])
+def test_every_run_of_the_checker_agrees_for_longer_words(top: str, bottom: str) -> None:
+    test_every_run_of_the_checker_agrees(top, bottom)
+
+
+def disturbed(machine: RdmaMachine, rng: Random) -> tuple[Move, ...]:
+    """Return a run that mostly follows the guide, but now and then makes any move that leaves no thread stuck."""
+    guide = PcpGuide(machine)
+    run = [rng.choice(machine.initial())]
+    while len(run) < 300 and not guide.is_goal(run[-1].state):
+        moves = guide.moves(run[-1].state)
+        if not moves or rng.random() < 0.05:
+            moves = [m for m in machine.successors(run[-1].state) if not guide.is_stuck(m.state, m.action.thread)]
+        if not moves:
+            break
+        run.append(rng.choice(moves))
+    return tuple(run)
+
+
+def disturbed_ends(instance: Instance, rng: Random, count: int) -> list[tuple[Move, ...]]:
+    """Return those of some disturbed runs in which Checker ends."""
+    machine = RdmaMachine(loaded(instance))
+    guide = PcpGuide(machine)
+    return [run for run in (disturbed(machine, rng) for _ in range(count)) if guide.is_goal(run[-1].state)]
+
+
+def test_whatever_order_the_puts_arrive_in_an_end_is_a_solution() -> None:
+    """Also off the guide's path Checker ends only if it has received what was sent."""
+    rng = Random(1)
+    solvable = Instance(("a", "b"), ("a", "b"))
+    ended = disturbed_ends(solvable, rng, 25)
+    assert len(ended) > 3
+    program = loaded(solvable)
+    for run in ended:
+        decoded(solvable, program, run)
+    assert not disturbed_ends(Instance(("a",), ("b",)), rng, 10)
+
+
+DOCUMENT = (ROOT / "docs/undecidability.md").read_text(encoding="utf-8")
+TABLE = re.findall(r"^\| (\d+ \| \d .*?) \| \d+\.\d\d s \|$", DOCUMENT, re.MULTILINE)
+
+
+def test_the_table_of_the_document_has_all_instances() -> None:
+    assert len(TABLE) == len(INSTANCES)
+
+
+@pytest.mark.parametrize("row", TABLE[:10])
+def test_the_table_of_the_document_says_what_is_so(row: str) -> None:
+    """The first ten rows, solutions of up to six indices; the states are the same in every run."""
+    top, bottom = row.split(" | ")[2:4]
+    assert " | ".join(cells(top, bottom)) == row
+    assert shortest(instance(top, bottom), 6) == int(row.split(" | ", maxsplit=1)[0])
