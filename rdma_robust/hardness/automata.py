@@ -54,7 +54,7 @@ def automata_program(question: Automata) -> str:
     """
     _refuse_large(question)
     heading = ["Guess a word, letter by letter; the thread can end iff every automaton accepts one."]
-    variables = [f"a{number}" for number in range(len(question.automata))]
+    variables = [f"m{number}" for number in range(len(question.automata))]
     for variable, automaton in zip(variables, question.automata, strict=True):
         states = ", ".join(f"{number} {state}" for number, state in enumerate(automaton.states))
         heading.append(f"{variable} is the state of {automaton.name}: {states}")

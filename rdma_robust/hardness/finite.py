@@ -327,6 +327,8 @@ class _Body:
         take, give = self.around(printer.expression(first.condition))
         then = nested(f"if {printer.expression(first.condition)}", [*give, *self.block(first.block)])
         other = self.branches(rest, otherwise) if rest else self.block(otherwise) if otherwise else []
+        if rest and not give and other[0].startswith("if "):
+            return [*take, *then, f"else {other[0]}", *other[1:]]
         return [*take, *then, *(nested("else", [*give, *other]) if give or other else [])]
 
     def around(self, text: str) -> tuple[list[str], list[str]]:
