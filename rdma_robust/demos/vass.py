@@ -90,13 +90,11 @@ def _theorem() -> Section:
         (
             Paragraph(
                 "Theorem 7.1: robustness of RDMA programs is ExpSpace-complete. That it is so hard is shown with vector "
-                "addition systems with states (VASS): a finite control and counters that are never negative. A transition "
-                "adds "
-                "to counters, or takes from them if there is enough to take. It cannot ask whether a counter is 0. Whether a "
-                ""
-                "given control state can be reached with at least so much in the counters is the coverability problem, and "
-                "needs exponential space (Lipton 1976, Rackoff 1978). A Petri net is a VASS with one control state: places "
-                "are its counters, tokens their values."
+                "addition systems with states (VASS): a finite control and counters that are never negative. A "
+                "transition adds to counters, or takes from them if there is enough to take. It cannot ask whether a "
+                "counter is 0. Whether a given control state can be reached with at least so much in the counters is "
+                "the coverability problem, and needs exponential space (Lipton 1976, Rackoff 1978). A Petri net is a "
+                "VASS with one control state: places are its counters, tokens their values."
             ),
             Paragraph(
                 "The proof turns a VASS into a program that is not robust if and only if the VASS covers its target. "
@@ -137,12 +135,10 @@ def _program(encoding: Encoding) -> Section:
         "The program",
         (
             Paragraph(
-                "One thread simulates the system. Each counter is a node, and its value is the number of puts towards that "
-                "node "
-                "that no poll has taken yet. To add 1 is a put. To subtract 1 is a poll, which waits for a completion and "
-                "takes it: if there is none left, it waits for ever, as the transition would. Nothing in the program can ask "
-                ""
-                "whether a counter is 0, and nothing can in a VASS."
+                "One thread simulates the system. Each counter is a node, and its value is the number of puts towards "
+                "that node that no poll has taken yet. To add 1 is a put. To subtract 1 is a poll, which waits for a "
+                "completion and takes it: if there is none left, it waits for ever, as the transition would. Nothing in "
+                "the program can ask whether a counter is 0, and nothing can in a VASS."
             ),
             Paragraph(
                 "The control state, if there are several, is the variable `state`. A loop chooses a rule, any number of "
@@ -150,9 +146,9 @@ def _program(encoding: Encoding) -> Section:
                 "it asks for and puts the rest back. A place that may start with any number begins with a loop of puts."
             ),
             Paragraph(
-                "Up to the end of the loop the program is robust. Nobody ever reads the words that are put, so it does not "
-                "matter when they arrive; and the puts to one node share a queue pair, which keeps their order. Behind the "
-                "loop the thread polls for what the target asks, and comes to two lines that are not robust: "
+                "Up to the end of the loop the program is robust. Nobody ever reads the words that are put, so it does "
+                "not matter when they arrive; and the puts to one node share a queue pair, which keeps their order. "
+                "Behind the loop the thread polls for what the target asks, and comes to two lines that are not robust: "
                 "`put Gadget.z = g`, then `g = 1`. The network card may read `g` after the thread has written it. Under "
                 "sequential consistency it reads it before."
             ),

@@ -88,15 +88,12 @@ def _theorem() -> Section:
         "The theorem",
         (
             Paragraph(
-                "Robustness is in ExpSpace (Theorem 6.1). The proof goes the other way than `rdma-robust demo vass` with a "
-                "net: "
-                "it turns a program into a VASS that covers a target if and only if the program is not robust. If there is a "
-                ""
-                "violation, there is one in a normal form that sequentially consistent steps can imitate with a finite "
-                "memory; "
-                "and how many completions of a queue pair are still to be polled is a counter. A poll takes one from it. "
-                "Where polls cannot run ahead without bound, or there are none, no counter is left, and the search is in "
-                "PSpace."
+                "Robustness is in ExpSpace (Theorem 6.1). The proof goes the other way than `rdma-robust demo vass` "
+                "with a net: it turns a program into a VASS that covers a target if and only if the program is not "
+                "robust. If there is a violation, there is one in a normal form that sequentially consistent steps can "
+                "imitate with a finite memory; and how many completions of a queue pair are still to be polled is a "
+                "counter. A poll takes one from it. Where polls cannot run ahead without bound, or there are none, no "
+                "counter is left, and the search is in PSpace."
             ),
             Paragraph(
                 "This is the VASS of the refined construction that `rdma-robust check` uses (the pivot instrumentation)."
