@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rdma_robust.cli import stop
 from rdma_robust.cli.decide import exit_of_error, message_of
 from rdma_robust.cli.demo_options import Showing
 from rdma_robust.cli.messages import warn
-from rdma_robust.cli.output import StandardOutput, replace_file
+from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
 from rdma_robust.demos.walk import Code, Walk
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.escape import printable
@@ -40,7 +41,8 @@ def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
     """
     _protect(showing)
     try:
-        walk = build()
+        with _busy():
+            walk = build()
         saved = _saved(walk, showing)
     except BrokenPipeError:
         raise
@@ -54,9 +56,28 @@ def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
 
 
 def _protect(showing: Showing) -> None:
+    """Find out before anything is computed what cannot be written. Raises UsageError."""
+    if showing.output is not None and showing.output == showing.html:
+        raise UsageError("--output and --html name the same file")
     for path in (showing.output, showing.html):
-        if path is not None and os.path.isfile(path) and not showing.force:
+        if path is None or (path == showing.output and _is_folder(path)):
+            continue
+        if os.path.isfile(path) and not showing.force:
             raise UsageError(f"{printable(path)} is there already; --force replaces it")
+        FileOutput(path)
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) or path.endswith(("/", os.sep))
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Show on a terminal that something is under way."""
+    from rich.console import Console  # noqa: PLC0415 - slow
+
+    with Console(stderr=True).status("running the programs; Ctrl-C ends it"):
+        yield
 
 
 def _saved(walk: Walk, showing: Showing) -> list[str]:
@@ -78,7 +99,7 @@ def _listings(walk: Walk, output: str, force: bool) -> dict[str, str]:
     listings = {b.file: b.text for s in walk.sections for b in s.blocks if isinstance(b, Code) and b.file}
     if not listings:
         raise UsageError(f"demo {walk.demo} has generated nothing that could be saved with --output")
-    if not (os.path.isdir(output) or output.endswith(("/", os.sep))):
+    if not _is_folder(output):
         return {output: next(iter(listings.values()))}
     try:
         os.makedirs(output, exist_ok=True)

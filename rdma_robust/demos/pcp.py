@@ -221,10 +221,17 @@ def _try(instance: Instance) -> Section:
     mine = _options(instance)
     commands = [
         f"demo pcp {mine} -o {FILE}",
+        f"reach {FILE} -t 'Checker ended' --max-states 20000",
         f"explore {FILE}",
         f"demo pcp {mine} --all-moves | less",
         "demo pcp --top a,ab --bottom ab,ba",
         "demo pcp --top a,b --bottom aa,bb --indices 30",
         "demo abp",
     ]
-    return Section("What to try next", (Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),))
+    return Section(
+        "What to try next",
+        (
+            Paragraph("`reach` searches without knowing the protocol."),
+            Code("", "console", "".join(f"$ rdma-robust {each}\n" for each in commands)),
+        ),
+    )

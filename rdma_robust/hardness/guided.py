@@ -1,8 +1,9 @@
 """Guided search: breadth first through those moves of the RDMA machine that a guide picks.
 
 A guide says which moves of a state are worth trying: one if nothing is lost by making it, several where there is a real
-choice, none at a dead end. States between choices are not stored, so that a search can go deep: its depth is counted in
-choices. What is found is replayed with the machine's own `successors`, so a guide can miss runs but not invent them.
+choice, none at a dead end. States between choices are not stored, so that a search can go deep; its depth counts those
+moves at choices that the guide calls steps. What is found is replayed with the machine's own `successors`, so a guide can
+miss runs but not invent them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
 
 
 class Guide(Protocol):
-    """What directs a search; deterministic."""
+    """What directs a search; deterministic. Its moves must not go round in a circle without a choice."""
 
     def moves(self, state: RdmaState) -> Sequence[Move]:
         """Return the moves worth trying, each a successor of `state`; more than one is a choice."""

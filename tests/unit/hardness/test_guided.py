@@ -79,3 +79,21 @@ def test_states_that_are_alike_can_do_the_same(loops: bool) -> None:
             merged += key(state) in future
             assert future.setdefault(key(state), (points, moves)) == (points, moves)
     assert merged > 30
+
+
+@pytest.mark.parametrize(("write", "keys"), [("a = 1", 1), ("x = 1", 2)])
+def test_puts_are_alike_only_if_nobody_writes_their_sources(write: str, keys: int) -> None:
+    text = f"""node A {{ x, z, a }}
+node B {{ y }}
+thread T on A {{
+  choose {{ put B.y = x }} or {{ put B.y = z }}
+  {write}
+}}
+thread U on B {{ reg r; r = y }}
+thread V on A {{ reg r; r = a }}
+"""
+    machine = RdmaMachine(load_program(text, "x"))
+    (start,) = machine.initial()
+    posted = [move.state for move in machine.cpu_moves(start.state, 0)]
+    assert len(posted) == 2
+    assert len(set(map(alike(machine), posted))) == keys
