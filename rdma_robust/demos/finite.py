@@ -142,10 +142,7 @@ def _program(generated: FiniteProgram) -> Iterator[Block]:
         )
     else:
         yield Paragraph(f"The target is about {generated.thread} alone, so the gadget stands at its end.")
-    if generated.text.count("\n") <= LONGEST_LISTING:
-        yield Code("The program, which has no poll:", "rdma", generated.text, FILE)
-    else:
-        yield Paragraph(f"The program has {generated.text.count(chr(10)):,} lines.")
+    yield Code("The program, which has no poll:", "rdma", generated.text, FILE)
 
 
 def _verdict(question: Question, generated: FiniteProgram, timeout: float | None) -> Iterator[Block]:
