@@ -6,10 +6,10 @@ from types import ModuleType
 
 import typer
 
-from rdma_robust.cli import demo_abp, demo_pcp
+from rdma_robust.cli import demo_abp, demo_finite, demo_pcp, demo_vass
 from rdma_robust.cli.demo_options import demos
 
-PARTS: tuple[ModuleType, ...] = (demo_pcp, demo_abp)
+PARTS: tuple[ModuleType, ...] = (demo_pcp, demo_abp, demo_vass, demo_finite)
 """Modules with demos, in the order of the list; each has its commands in `commands`."""
 
 

@@ -66,13 +66,13 @@ def lay_out(graph: Graph, lanes: tuple[Lane, ...]) -> Layout:
         reason = f"drawing needs the package pygraphviz, which cannot be loaded ({error})"
         raise UsageError(f"{reason}; text, json and dot work without") from error
     text = digraph(graph, lanes, [], Look(_title_size, _node_size, _label_size))
-    with _unheard(), pygraphviz.AGraph(string=text) as laid:
+    with unheard(), pygraphviz.AGraph(string=text) as laid:
         found = json.loads(laid.draw(prog="dot", format="json0"))
     return _layout(found)
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def unheard() -> Iterator[None]:
     """Keep Graphviz from writing on standard error, which it does past Python: remarks on how it routes edges."""
     try:
         kept = os.dup(2)
