@@ -39,7 +39,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next."""
+    """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next.
+
+    Under SC a put or get that is half done is all that its thread can do next.
+    """
 
     thread: str
     line: int

@@ -16,7 +16,7 @@ from rdma_robust.robustness.instrument_plain import PlainTarget, fault_targets
 from rdma_robust.semantics.final import valuation
 from rdma_robust.semantics.machine import Move
 from rdma_robust.semantics.machine_rdma import RdmaMachine
-from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.machine_sc import ScMachine, ScState
 from rdma_robust.semantics.terms import read_at, term_of
 from rdma_robust.semantics.threadcode import Watched
 from rdma_robust.semantics.trace import EventType
@@ -119,7 +119,15 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
         case At(thread, line):
             t = numbers[thread]
             points = frozenset(points_at(program.threads[t], line))
-            return lambda state: int(place(state, t) in points)
+            code = machine.codes[t]
+
+            def at_line(state: object) -> int:
+                half_done = state.threads[t].carried if isinstance(state, ScState) else ()
+                if half_done:
+                    return int(code.commands[half_done[0]].step.span.line == line)
+                return int(place(state, t) in points)
+
+            return at_line
         case None:
             pass
         case _:

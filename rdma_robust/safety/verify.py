@@ -68,16 +68,7 @@ class Verified:
 def claims(program: Program) -> tuple[Claim, ...]:
     """Return every claim of the program, in the order of the source: its `assert` statements, its `outcome` lines, and that
     nothing else goes wrong where it could."""
-    lines = program.source.splitlines()
-    found = [
-        Claim(
-            fault.kind,
-            lines[fault.span.line - 1].strip() if fault.kind != "assertion" else _written(program, fault.span),
-            fault.span,
-            FaultGoal(fault),
-        )
-        for fault in faults(program)
-    ]
+    found = [Claim(f.kind, _written(program, f.span), f.span, FaultGoal(f)) for f in faults(program)]
     for line in program.outcomes:
         for claim in line.claims:
             condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]

@@ -73,7 +73,7 @@ class RdmaMachine:
         return moves
 
     def reduced(self, state: RdmaState) -> list[Move]:
-        """Enough of the successors, see Machine: handing over, polling, fences, and reads of constants only enable."""
+        """Enough of the successors, see Machine: a step that only enables others, and that nobody sees, comes first."""
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
             code = self.codes[t]
@@ -84,11 +84,26 @@ class RdmaMachine:
                     return moves
             for qp, queue in enumerate(thread.queues):
                 for i in self._ready(t, queue):
-                    command = code.commands[queue[i].command]
-                    fence = isinstance(command.step.op, RFence) and not self.watched.drained
-                    if fence or (queue[i].stage == FRESH and command.constant):
+                    if self._only_enables(t, thread.point, queue, i):
                         return [self._serve(state, t, qp, i)]
         return self.successors(state)
+
+    def _only_enables(self, t: int, point: int, queue: Queue, i: int) -> bool:
+        """Whether the next step of this operation commutes with whatever else can happen before it.
+
+        A fence does. So does a read of a word that nobody writes any more. So does a put's write entering the buffer: later
+        gets wait for it anyway, unless an earlier get is still to read, which then has to wait for the flush.
+        """
+        code = self.codes[t]
+        command = code.commands[queue[i].command]
+        if isinstance(command.step.op, RFence):
+            return not self.watched.drained
+        if queue[i].stage == FRESH:
+            return command.constant or (command.own and command.source not in code.writes_ahead[point])
+        if queue[i].stage != READ or not isinstance(command.step.op, Put):
+            return False
+        earlier = (code.commands[entry.command].step.op for entry in queue[:i] if entry.stage == FRESH)
+        return not any(isinstance(op, Get) for op in earlier)
 
     def _run(self, moves: list[Move], state: RdmaState, t: int, command: Command) -> None:
         """Append what the CPU can do with this command: access memory, hand an operation to the NIC, or poll."""

@@ -47,7 +47,7 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. `qp` numbers the thread's
     queue pairs, -1 for CPU accesses; `number` is the command's own. `guard_reads` iff the guard depends on the value
     read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
-    no cycle; `constant` iff nobody ever writes the source.
+    no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -63,6 +63,7 @@ class Command:
     guard_reads: bool = False
     eager: bool = False
     constant: bool = False
+    own: bool = False
 
     def enabled(self, registers: Registers, value: int = 0) -> bool:
         return self.guard is None or bool(self.guard((*registers, value), 0))
@@ -86,6 +87,7 @@ class Usage:
 
     def __init__(self, program: Program) -> None:
         self.written: set[Cell] = set()
+        self.writers: dict[Cell, set[str | None]] = {}
         self.owner: dict[Cell, str | None] = {}
         for thread in program.threads:
             for _, _, step in steps(thread):
@@ -94,22 +96,26 @@ class Usage:
                         self._used(cell, thread.name)
                     case Write(cell, _) | Cas(cell, _, _):
                         self._used(cell, thread.name)
-                        self.written.add(cell)
+                        self._writes(cell, thread.name)
                     case Put(target, source) | Get(target, source):
                         self._used(target, None)
                         self._used(source, None)
-                        self.written.add(target)
+                        self._writes(target, None)
                     case _:
                         pass
 
     def _used(self, cell: Cell, by: str | None) -> None:
         self.owner[cell] = by if self.owner.get(cell, by) == by else None
 
+    def _writes(self, cell: Cell, by: str | None) -> None:
+        self.written.add(cell)
+        self.writers.setdefault(cell, set()).add(by)
+
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
         match step.op:
             case Read(cell):
-                return cell not in self.written or self.owner[cell] == thread.name
+                return self.writers.get(cell, set()) <= {thread.name}
             case Write(cell, _) | Cas(cell, _, _):
                 return self.owner[cell] == thread.name
             case _:
@@ -172,11 +178,13 @@ class ThreadCode:
                     guard_reads=VALUE.name in names(step.guard),
                     eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
                     constant=command.source >= 0 and program.cells[command.source] not in usage.written,
+                    own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)
                 group = self.silent if isinstance(step.op, Silent) and not stepwise else self.visible
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
+        self.writes_ahead = self._writes_ahead()
         self._settled: dict[tuple[int, Registers], tuple[Settled, ...]] = {}
 
     def settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
@@ -246,6 +254,15 @@ class ThreadCode:
                 return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(source.node))
             case Poll(node) | RFence(node):
                 return Command(step, to, guard, assigns, qp=self.remotes.index(node))
+
+    def _writes_ahead(self) -> dict[int, frozenset[int]]:
+        """Return for each program point the cells that the thread's CPU may write from there on."""
+        ahead: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        for point, commands in self.visible.items():
+            written = {command.target for command in commands if command.qp < 0 and command.target >= 0}
+            for earlier in (point, *nx.ancestors(self.thread.graph, point)) if written else ():
+                ahead[earlier] |= written
+        return {point: frozenset(cells) for point, cells in ahead.items()}
 
     def _polls_ahead(self) -> dict[int, tuple[bool, ...]]:
         polls: dict[int, set[int]] = {point: set() for point in self.thread.graph}

@@ -8,7 +8,7 @@ from rdma_robust.language.cfg import Program, steps
 from rdma_robust.language.expr import evaluate
 from rdma_robust.language.targets import At, Ended, Target
 from rdma_robust.semantics.machine_rdma import DONE, RdmaMachine, RdmaState
-from rdma_robust.semantics.machine_sc import ScMachine, ScState
+from rdma_robust.semantics.machine_sc import ScMachine, ScState, ScThread
 from rdma_robust.semantics.threadcode import Watched
 
 Some = RdmaState | ScState
@@ -37,8 +37,9 @@ def everything(program: Program) -> Watched:
     return Watched(frozenset(range(len(program.threads))), frozenset(program.cells), True)
 
 
-def holds(program: Program, target: Target, state: Some) -> bool:
+def holds(machine: RdmaMachine | ScMachine, target: Target, state: Some) -> bool:
     """Evaluate the target on a state, by its definition."""
+    program = machine.program
     env = {str(cell): value for cell, value in zip(program.cells, state.memory, strict=True)}
     for thread, local in zip(program.threads, state.threads, strict=True):
         env |= {f"{thread.name}.{r}": value for (r, _), value in zip(thread.registers, local.registers, strict=True)}
@@ -50,6 +51,8 @@ def holds(program: Program, target: Target, state: Some) -> bool:
         elif isinstance(atom, At):
             thread, local = threads[atom.thread]
             lines = [step.span.line for source, _, step in steps(thread) if source == local.point]
+            if isinstance(local, ScThread) and local.carried:
+                lines = [machine.codes[program.threads.index(thread)].commands[local.carried[0]].step.span.line]
             env[name] = local.point != thread.exit and atom.line in lines
         elif isinstance(state, RdmaState):
             env[name] = all(e.stage == DONE for t in state.threads for queue in t.queues for e in queue)
@@ -64,7 +67,7 @@ def reachable(machine: RdmaMachine | ScMachine, target: Target, most: int) -> bo
     seen = set(todo)
     while todo:
         state = todo.pop()
-        if holds(machine.program, target, state):
+        if holds(machine, target, state):
             return True
         for move in machine.successors(state):
             if move.state not in seen:
