@@ -37,6 +37,7 @@ def complaints(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list
         ("```console\n$ echo a > f\n```\n\n```console\n$ cat f\na\n```\n", 0),
         ("```python\nx = 1\n```\n\n```python\nprint(x)\n```\n\n```text\n1\n```\n", 0),
         ("```python\nprint(2)\n```\n\n```text\n1\n```\n", 1),
+        ("```python\nx = 2\n```\n\n```text\n1\n```\n", 1),
         ("```python\nprint(2)\n```\nbetween\n\n```text\n1\n```\n", 0),
         (f"```rdma\n{PROGRAM}expect robust\n```\n", 0),
         (f"```rdma\n{PROGRAM}expect not robust\n```\n", 1),

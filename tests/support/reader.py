@@ -22,7 +22,8 @@ class Reader:
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self.names: dict[str, Any] = {"__name__": "__main__"}
-        self.printed = ""
+        self.printed: str | None = None
+        """What the last block printed, if it was Python."""
 
     def follow(self, block: Block) -> Iterator[str]:
         """Yield what is wrong with `block`."""
@@ -30,9 +31,9 @@ class Reader:
             yield from self.file(block)
         elif block.language in ("console", "python", "rdma", "spec", "json", "yaml"):
             yield from getattr(self, block.language)(block)
-        elif block.language == "text" and self.printed and block.follows:
+        elif block.language == "text" and self.printed is not None and block.follows:
             yield from differences(block.place, self.printed, block.body)
-        self.printed = self.printed if block.language == "python" else ""
+        self.printed = self.printed if block.language == "python" else None
 
     def file(self, block: Block) -> Iterator[str]:
         path = self.terminal.folder / str(block.title)

@@ -35,10 +35,10 @@ def recorded(document: Path, terminal: Terminal) -> str:
 def _body(reader: Reader, block: Block) -> str:
     """Return what `block` should be."""
     if block.language == "console" and block.title is None:
-        reader.printed = ""
+        reader.printed = None
         return "".join(f"$ {command}\n{_kept(shown, reader.terminal.run(command))}" for command, shown in commands(block))
-    if block.language == "text" and block.title is None and block.follows and reader.printed:
-        printed, reader.printed = reader.printed, ""
+    if block.language == "text" and block.title is None and block.follows and reader.printed is not None:
+        printed, reader.printed = reader.printed, None
         return _kept(block.body, printed)
     wrong = list(reader.follow(block))
     if wrong:
