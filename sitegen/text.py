@@ -9,12 +9,16 @@ GENERATED = "<!-- Written by `make promote` from the code: edit the code, not th
 
 
 def cell(text: str) -> str:
-    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code."""
+    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code.
+
+    The name of a page, as docs/model.md, becomes a link from docs/reference.
+    """
     return "".join(piece if piece.startswith("`") else _escaped(piece) for piece in re.split(r"(`[^`\n]*`)", text))
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\*_\[\]|#])", r"\\\1", text).replace("<", "&lt;").replace(">", "&gt;")
+    plain = re.sub(r"([\\*_\[\]|#])", r"\\\1", text).replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"\bdocs/([a-z-]+\.md)", r"[\1](../\1)", plain)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo.test_documents import Reader, begins
 from tests.support.documents import ROOT, blocks, commands, without_times
+from tests.support.reader import Reader, begins
+from tests.support.record import recorded
 from tests.support.terminal import Terminal, needs_shell
 
 PROGRAM = "node A { x }\nthread T on A { x = 1 }\n"
@@ -17,7 +18,7 @@ def complaints(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list
     document = folder / "doc.md"
     document.write_text(text, encoding="utf-8")
     monkeypatch.setattr("tests.support.documents.ROOT", folder)
-    monkeypatch.setattr("tests.repo.test_documents.ROOT", folder)
+    monkeypatch.setattr("tests.support.reader.ROOT", folder)
     (folder / "here").mkdir()
     reader = Reader(Terminal(folder / "here", monkeypatch))
     return [each for block in blocks(document) for each in reader.follow(block)]
@@ -36,6 +37,7 @@ def complaints(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list
         ("```console\n$ echo a > f\n```\n\n```console\n$ cat f\na\n```\n", 0),
         ("```python\nx = 1\n```\n\n```python\nprint(x)\n```\n\n```text\n1\n```\n", 0),
         ("```python\nprint(2)\n```\n\n```text\n1\n```\n", 1),
+        ("```python\nx = 2\n```\n\n```text\n1\n```\n", 1),
         ("```python\nprint(2)\n```\nbetween\n\n```text\n1\n```\n", 0),
         (f"```rdma\n{PROGRAM}expect robust\n```\n", 0),
         (f"```rdma\n{PROGRAM}expect not robust\n```\n", 1),
@@ -116,3 +118,14 @@ def test_json_may_be_cut_short_only_where_it_says_so() -> None:
     assert not begins({"a": 1}, {"a": True})
     assert not begins({"a": 1}, {"a": 1, "b": 2})
     assert not begins([1], [1, 2])
+
+
+def test_what_is_recorded_is_right_and_the_rest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("documents", "reader", "record"):
+        monkeypatch.setattr(f"tests.support.{module}.ROOT", tmp_path)
+    document = tmp_path / "doc.md"
+    old = "a\n\n```console\n$ echo 1.50 s\n1.00 s\n$ echo x\ny\n```\n\n```python\nprint(2)\n```\n\n```text\n3\n```\n\nb\n"
+    document.write_text(old, encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    new = recorded(document, Terminal(tmp_path / "here", monkeypatch))
+    assert new == old.replace("\ny\n", "\nx\n").replace("\n3\n", "\n2\n")

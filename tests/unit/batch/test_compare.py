@@ -66,7 +66,7 @@ def test_order_and_totals() -> None:
     assert "Regressions:\n  a: robust -> NOT ROBUST (the program was edited)\n" in text
     assert "The new report is of a run that was interrupted" in text
     assert text.endswith("1 regression, 1 improvement, 1 new program, 1 missing program, 0 verdicts unchanged\n")
-    assert "- `a`: robust -> **NOT ROBUST**" in write_markdown(found)
+    assert "- `a`: robust -> **NOT ROBUST** \\(the program was edited\\)\n" in write_markdown(found)
     changes = json.loads(write_changes(found))
     SCHEMA.validate(changes)
     assert changes["summary"] == {"regression": 1, "improvement": 1, "new": 1, "missing": 1, "same": 0}

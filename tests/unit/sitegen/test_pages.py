@@ -29,6 +29,10 @@ def test_code_in_a_cell_stays_code() -> None:
     assert cell("a `b_c` d_e") == "a `b_c` d\\_e"
 
 
+def test_pages_that_are_named_are_linked() -> None:
+    assert cell("see docs/python-api.md.") == "see [python-api.md](../python-api.md)."
+
+
 SMALL: dict[str, Any] = {
     "$id": "urn:small",
     "title": "Small",
