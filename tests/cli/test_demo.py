@@ -106,7 +106,6 @@ def test_everything_generated_can_be_saved_in_a_folder(cli: Cli, tmp_path: Path)
     for name in names:
         assert cli("fmt", "--check", f"transfers/{name}").returncode == 0
     assert cli("demo", "abp", "--length", "0", "-o", "transfers/").returncode == 2
-    assert cli("demo", "abp", "--length", "0", "-o", "transfers/", "--force").returncode == 0
 
 
 def test_transfers_are_compared(cli: Cli) -> None:
