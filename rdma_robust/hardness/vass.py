@@ -49,12 +49,10 @@ _TAKEN: Final = ("Leader", "Gadget", "Simulator")
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The generated program: its text, the node of each counter (None where nothing happens to it), and which control
-    state the values of the variable `state` are, empty if there is no such variable."""
+    """The generated program: its text, and the node of each counter, None where nothing happens to it."""
 
     text: str
     nodes: tuple[str | None, ...]
-    states: tuple[str, ...]
 
 
 def vass_program(system: System, *, robust: bool | None = None) -> Encoding:
@@ -65,15 +63,15 @@ def vass_program(system: System, *, robust: bool | None = None) -> Encoding:
     allows, or a single amount above MAX_AMOUNT.
     """
     possible = _possible(system)
-    _refuse_large(possible)
-    names = node_names(system.counters)
     used = {c for vector in _vectors(possible) for c, _ in vector} | set(_marked_at_start(system))
+    _refuse_large(possible, len(used))
+    names = node_names(system.counters)
     nodes = tuple(name if c in used else None for c, name in enumerate(names))
     writer = _Writer(possible, names)
     body = [*writer.declarations(nodes), "", *writer.thread()]
     body += [] if robust is None else ["", f"expect {'robust' if robust else 'not robust'}"]
     text = "\n".join([*_heading(system, possible, nodes), *body]) + "\n"
-    return Encoding(text, nodes, system.states)
+    return Encoding(text, nodes)
 
 
 def node_names(counters: Sequence[str]) -> tuple[str, ...]:
@@ -106,17 +104,26 @@ def _possible(system: System) -> System:
     They would be polls that wait for ever, of which the language warns.
     """
     marked = set(_marked_at_start(system))
-
-    def fed(vector: Vector) -> bool:
-        return all(counter in marked for counter, _ in vector)
-
-    more = True
-    while more:
-        given = {counter for rule in system.rules if fed(rule.take) for counter, _ in rule.give}
-        more = not given <= marked
-        marked |= given
-    rules = tuple(rule for rule in system.rules if fed(rule.take))
-    return replace(system, rules=rules, goals=tuple(goal for goal in system.goals if fed(goal.least)))
+    missing = [sum(counter not in marked for counter, _ in rule.take) for rule in system.rules]
+    waiting: dict[int, list[int]] = {}
+    for number, rule in enumerate(system.rules):
+        for counter, _ in rule.take:
+            if counter not in marked:
+                waiting.setdefault(counter, []).append(number)
+    todo = [number for number, lacks in enumerate(missing) if not lacks]
+    while todo:
+        for counter, _ in system.rules[todo.pop()].give:
+            if counter not in marked:
+                marked.add(counter)
+                for number in waiting.get(counter, ()):
+                    missing[number] -= 1
+                    if not missing[number]:
+                        todo.append(number)
+    return replace(
+        system,
+        rules=tuple(rule for rule, lacks in zip(system.rules, missing, strict=True) if not lacks),
+        goals=tuple(goal for goal in system.goals if all(counter in marked for counter, _ in goal.least)),
+    )
 
 
 def _vectors(system: System) -> Iterator[Vector]:
@@ -127,23 +134,23 @@ def _vectors(system: System) -> Iterator[Vector]:
         yield goal.least
 
 
-def _refuse_large(system: System) -> None:
-    """Raise SizeLimitError for what the language has no room for."""
+def _refuse_large(system: System, counters: int) -> None:
+    """Raise SizeLimitError for what the language has no room for; so many `counters` become nodes."""
     largest = max((n for vector in _vectors(system) for _, n in vector), default=0)
     largest = max(largest, *system.start, 0)
     if largest > MAX_AMOUNT:
         raise SizeLimitError(
             f"{largest:,} tokens at once are too many: the program counts them one by one, up to {MAX_AMOUNT:,}"
         )
-    if len(system.counters) + 3 > MAX_CELLS:
-        raise SizeLimitError(f"{len(system.counters):,} counters are too many: each becomes a node, up to {MAX_CELLS - 3:,}")
+    if counters + 3 > MAX_CELLS:
+        raise SizeLimitError(f"{counters:,} counters are too many: each becomes a node, up to {MAX_CELLS - 3:,}")
     amounts = [n for vector in _vectors(system) for _, n in vector] + [n for n in system.start if n]
     steps = sum(n if n <= UNROLLED else 4 for n in amounts) + 3 * len(system.rules) + 2 * len(system.goals) + 8
-    tokens = 10 * len(system.rules) + 8 * len(system.counters) + 8 * len(system.goals)
+    tokens = 10 * len(system.rules) + 8 * counters + 8 * len(system.goals)
     tokens += sum(8 * n if n <= UNROLLED else 24 for n in amounts) + 100
     if steps > MAX_STEPS or tokens > MAX_TOKENS:
         raise SizeLimitError(
-            f"{len(system.rules):,} rules and {len(system.goals):,} targets are too many: the program would have about "
+            f"{len(system.rules):,} rules with their targets are too many: the program would have about "
             f"{tokens:,} tokens, and the language allows {MAX_TOKENS:,}"
         )
 
