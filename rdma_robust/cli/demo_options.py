@@ -1,4 +1,4 @@
-"""The `demo` command: its list of demos, and the options that all of them have."""
+"""The options that all demos have."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-
-from rdma_robust.cli.help import DEMO_HELP
 
 AUTO = "auto"
 
@@ -59,15 +57,3 @@ AllMoves = Annotated[bool, typer.Option("--all-moves", help="Print every move of
 def showing(output: str | None, html: str | None, force: bool, pace: str, all_moves: bool) -> Showing:
     """Return the options of a demo as one value."""
     return Showing(output, html, force, None if pace == AUTO else float(pace), all_moves)
-
-
-demos = typer.Typer(invoke_without_command=True, no_args_is_help=False, help=DEMO_HELP)
-
-
-@demos.callback(invoke_without_command=True)
-def _list(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        from rdma_robust.cli.demo_show import list_demos  # noqa: PLC0415 - each command loads what it needs
-
-        names = [(str(each.name), str(each.short_help)) for each in demos.registered_commands]
-        context.obj.append(lambda: list_demos(names))
