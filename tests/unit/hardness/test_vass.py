@@ -44,13 +44,13 @@ def covers(net: Net) -> bool:
     return result.run is not None
 
 
-@pytest.mark.parametrize("seed", range(200, 220))
+@pytest.mark.parametrize("seed", range(200, 214))
 def test_random_nets(seed: int) -> None:
     net = random_net(Random(seed))
     assert is_robust(vass_program(system_of_net(net)).text) == (not covers(net))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_vass(seed: int) -> None:
     vass = random_vass(Random(seed))
     assert is_robust(vass_program(system_of_vass(vass)).text) == (not covers(to_net(vass)))
