@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rdma_robust.language import advice, ast, cfg, printer
 from rdma_robust.language.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.language.expr import Const, Expr, Name, conj
@@ -11,7 +13,9 @@ from rdma_robust.language.resolve import UNKNOWN, ConstantResolver, Resolver
 
 
 class OutcomeResolver(Resolver):
-    """Names are `Thread.register` and `Node.cell`, or constants."""
+    """Names are `Thread.register` and `Node.cell`, or constants. `WHAT` is what diagnostics call the condition."""
+
+    WHAT: ClassVar = "an outcome"
 
     def named(self, ref: ast.Ref) -> Expr:
         if ref.owner is None:
@@ -39,7 +43,7 @@ class OutcomeResolver(Resolver):
             index = advice.unqualified(ref)
             self.report.error(
                 ref.span,
-                f"{quote(name)} is not a constant; an outcome names `Thread.register` and `Node.variable`",
+                f"{quote(name)} is not a constant; {self.WHAT} names `Thread.register` and `Node.variable`",
                 hint=f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
             )
         return UNKNOWN

@@ -118,6 +118,8 @@ def _parser() -> Lark:
 class _Resolver(OutcomeResolver):
     """Resolves targets; what is said of threads becomes names of `atoms`."""
 
+    WHAT = "a target"
+
     def __init__(self, world: World, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
         super().__init__(world, report)
         self.threads = threads

@@ -178,7 +178,7 @@ def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
 
 
 def _idle(edge: EventEdge) -> bool:
-    return edge.type is None and edge.source == edge.target and not edge.assigns
+    return edge.type is None and edge.source == edge.target and not edge.assigns and edge.step.fault is None
 
 
 def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], end: int) -> Iterator[EventEdge]:

@@ -32,7 +32,7 @@ def possible_values(program: Program) -> dict[Cell, frozenset[int]]:
 
     Thread-modular: a read may return any value the cell can hold; registers are followed along each thread's graph, as
     one set of values per register and program point (their correlation is lost). Steps with too many valuations yield
-    the whole domain, or without a domain every constant of the program.
+    the whole domain and what may be outside it, or without a domain every constant of the program.
     Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values.
     """
     analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells})
@@ -134,13 +134,19 @@ def _universe(program: Program) -> Values:
     lo, hi = program.domain
     if hi - lo >= MAX_DOMAIN:
         raise SizeLimitError(f"the domain {lo}..{hi} has more than {MAX_DOMAIN} values")
-    return frozenset(range(lo, hi + 1))
+    # Truth values and initial values may be outside the domain, and are copied from there.
+    return frozenset(range(lo, hi + 1)) | {0, 1} | frozenset(_initial(program))
 
 
-def _constants(program: Program) -> Iterator[int]:
+def _initial(program: Program) -> Iterator[int]:
     yield from (cell.init for cell in program.cells)
     for thread in program.threads:
         yield from (value for _, value in thread.registers)
+
+
+def _constants(program: Program) -> Iterator[int]:
+    yield from _initial(program)
+    for thread in program.threads:
         for _, _, step in steps(thread):
             exprs = [step.guard, *(expr for _, expr in step.assigns)]
             exprs += [step.op.value] if isinstance(step.op, Write) else []

@@ -59,6 +59,7 @@ def test_a_limit_is_named(cli: Cli, tmp_path: Path) -> None:
     [
         ("T9 ended", "there is no thread `T9`"),
         ("nobody.x == 1", "`nobody` is neither a thread nor a node"),
+        ("nothing == 1", "a target names `Thread.register` and `Node.variable`"),
         ("drained = 1", "equality is written `==`"),
         ("", "the target ends too early"),
         ("drained == 12ab", "digits"),

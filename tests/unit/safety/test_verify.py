@@ -71,6 +71,21 @@ def test_what_no_thread_can_do_needs_no_search() -> None:
     assert {c.answer.argument for c in found.checked} == {Argument.THREAD}
 
 
+@pytest.mark.parametrize("body", ["loop { assert r == 1\n }", "while 1 == 1 { assert r == 1\n }"])
+def test_an_assertion_that_is_all_of_a_loop_is_checked(body: str) -> None:
+    assert only(f"{NODES}thread T on A {{ reg r\n {body}\n}}\n") == (Status.VIOLATED, Argument.SC_RUN)
+
+
+def test_truth_values_outside_the_domain_are_possible() -> None:
+    text = (
+        "domain 10..100\nnode A { f = 10, b = 20 }\nthread L on A { reg q\n loop { q = b\n q = q + 1\n b = q\n }\n}\n"
+        "thread T on A { reg q, r\n q = b\n r = b\n r = q == r\n f = r\n}\n"
+        "thread U on A { reg s\n s = f\n assert s != 1\n}\n"
+    )
+    (status,) = (c.status for c in verified(text).checked if c.claim.kind == "assertion")
+    assert status is Status.VIOLATED
+
+
 def holds_by_outcomes(program: Program, ordered: bool) -> dict[tuple[int, str], bool | None]:
     report = explore_outcomes(program, ordered, max_states=2000)
     return {(line.line.span.start, c.claim.model): c.holds for line in report.lines for c in line.claims}
