@@ -14,7 +14,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language import ast, cfg, limits
 from rdma_robust.language.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.language.expr import Expr, Name, conj
-from rdma_robust.language.layout import MAX_DIGITS, MAX_NESTING
+from rdma_robust.language.layout import MAX_DIGITS
 from rdma_robust.language.meaning import defined
 from rdma_robust.language.names import World
 from rdma_robust.language.outcomes import OutcomeResolver
@@ -26,6 +26,9 @@ FILE: Final = "--target"
 
 MAX_LENGTH: Final = 10_000
 """Characters of a target."""
+
+MAX_LEVELS: Final = 200
+"""Levels of operators; `a && b && c` has one for each `&&`. Later passes recurse over them."""
 
 DRAINED: Final = "drained"
 
@@ -70,10 +73,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """An atom in the tree: its thread and line as written, None for `drained`."""
+    """An atom about a thread in the tree: its thread and line as written, None for `ended`."""
 
     span: Span
-    thread: Token | None = None
+    thread: Token
     line: Token | None = None
 
 
@@ -95,9 +98,6 @@ class _Builder(TreeBuilder):
 
     def at(self, parts: list[Any]) -> _Written:
         return _Written(between(parts[0], parts[-1]), parts[0], parts[-1])
-
-    def drained(self, parts: list[Any]) -> _Written:
-        return _Written(between(parts[0], parts[0]))
 
 
 @functools.cache
@@ -125,11 +125,14 @@ class _Resolver(OutcomeResolver):
         self.threads = threads
         self.atoms: dict[str, Atom] = {}
 
+    def named(self, ref: ast.Ref) -> Expr:
+        if ref.owner is None and ref.index is None and ref.name.text == DRAINED and DRAINED not in self.world.constants:
+            return self._atom(DRAINED, Drained())
+        return super().named(ref)
+
     def resolve(self, expr: ast.Expr | _Written) -> Expr:
         if not isinstance(expr, _Written):
             return super().resolve(expr)
-        if expr.thread is None:
-            return self._atom(DRAINED, Drained())
         thread = self.threads.get(str(expr.thread))
         if thread is None:
             hint = did_you_mean(str(expr.thread), self.threads)
@@ -197,8 +200,8 @@ def _parse(text: str, report: Reporter) -> Any:
         hint = "equality is written `==`" if error.char == "=" else ""
         report.error(place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
     else:
-        if limits.depth(tree) > MAX_NESTING:
-            report.error(_point(0), f"this target is nested more than {MAX_NESTING} deep")
+        if limits.depth(tree) > MAX_LEVELS:
+            report.error(_point(0), f"this target has more than {MAX_LEVELS} levels of operators")
             return None
         return tree
     return None

@@ -17,7 +17,7 @@ from rdma_robust.vass.search import Limits
 MOST = 20_000
 """States of one thread that are looked at."""
 
-_CHECK_EVERY = 64
+_CHECK_EVERY = 1024
 
 Local = tuple[int, Registers]
 
@@ -26,7 +26,7 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
     """Return goals, by their places, that a thread by itself rules out; those that no thread rules out may be anything."""
     threads = {i: t for i, goal in enumerate(goals) if (t := _thread_of(program, goal)) is not None}
     try:
-        values = possible_values(program) if threads else {}
+        values = possible_values(program, limits.exceeded) if threads else {}
     except SizeLimitError:
         return frozenset()
     found: set[int] = set()
@@ -72,10 +72,14 @@ def _states(
     seen = {(code.thread.entry, code.initial)}
     todo = list(seen)
     faults: set[Fault] = set()
+    work = 0
     while todo:
         point, registers = todo.pop()
         for command in code.visible.get(point, ()):
             for value in read[command.source] if command.source >= 0 and command.qp < 0 else (0,):
+                work += 1
+                if len(seen) > MOST or (work % _CHECK_EVERY == 0 and limits.exceeded()):
+                    return None
                 if command.enabled(registers, value):
                     if command.step.fault is not None:
                         faults.add(command.step.fault)
@@ -83,8 +87,6 @@ def _states(
                     if after not in seen:
                         seen.add(after)
                         todo.append(after)
-        if len(seen) > MOST or (len(todo) % _CHECK_EVERY == 0 and limits.exceeded()):
-            return None
     return seen, faults
 
 
@@ -92,12 +94,13 @@ def _met(program: Program, t: int, goal: Goal, seen: set[Local], faults: set[Fau
     if isinstance(goal, FaultGoal):
         return goal.fault in faults
     thread = program.threads[t]
-    atoms = dict(goal.target.atoms)
+    atoms = {
+        name: frozenset(points_at(thread, atom.line) if isinstance(atom, At) else (thread.exit,))
+        for name, atom in goal.target.atoms
+    }
     for point, registers in seen:
         env = {f"{thread.name}.{r}": value for (r, _), value in zip(thread.registers, registers, strict=True)}
-        for name, atom in atoms.items():
-            at_line = isinstance(atom, At) and point in points_at(thread, atom.line)
-            env[name] = int(at_line or (isinstance(atom, Ended) and point == thread.exit))
+        env |= {name: int(point in points) for name, points in atoms.items()}
         if evaluate(goal.target.condition, env):
             return True
     return False

@@ -211,7 +211,7 @@ class _Question:
     def _limit(self, cut: str) -> str:
         return {
             "time": f"reached the time limit of {self.bounds.timeout:g} s" if self.bounds.timeout is not None else "",
-            "states": f"reached the limit of {self.bounds.max_states} states",
+            "states": f"reached the limit of {_states(self.bounds.max_states or 0)}",
             "memory": f"reached the memory limit of {self.bounds.memory} MiB",
         }[cut]
 

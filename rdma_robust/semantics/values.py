@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -27,15 +27,15 @@ def is_loop_free(program: Program) -> bool:
     return all(nx.is_directed_acyclic_graph(thread.graph) for thread in program.threads)
 
 
-def possible_values(program: Program) -> dict[Cell, frozenset[int]]:
+def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[Cell, frozenset[int]]:
     """Return for every cell a superset of the values it can hold in any execution, SC or RDMA.
 
     Thread-modular: a read may return any value the cell can hold; registers are followed along each thread's graph, as
     one set of values per register and program point (their correlation is lost). Steps with too many valuations yield
     the whole domain and what may be outside it, or without a domain every constant of the program.
-    Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values.
+    Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values, or once `exceeded` names a limit.
     """
-    analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells})
+    analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells}, exceeded)
     changed = True
     while changed:
         before = dict(analysis.cells)
@@ -68,6 +68,7 @@ def _compile(step: Step) -> _Compiled:
 class _Analysis:
     program: Program
     cells: dict[Cell, Values]
+    exceeded: Callable[[], str]
     points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
     compiled: dict[Step, _Compiled] = field(default_factory=dict)
     anything_cache: Values | None = None
@@ -80,6 +81,8 @@ class _Analysis:
         todo = sorted(point for owner, point in self.points if owner == number)
         while todo:
             point = todo.pop(0)
+            if limit := self.exceeded():
+                raise SizeLimitError(f"the values that variables can have were not found within the limit of {limit}")
             for target, step in out.get(point, []):
                 after = self.apply(step, self.points[number, point])
                 if after is not None and self.join(number, target, after) and target not in todo:

@@ -74,6 +74,17 @@ def test_bad_targets_are_refused(cli: Cli, sb: str, target: str, says: str) -> N
     assert done.stdout == ""
 
 
+def test_a_node_may_be_called_drained_and_a_long_target_is_none_too_deep(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "named.rdma").write_text("node drained { z, ended }\nthread at on drained { z = 1\n ended = 1\n}\n")
+    assert "REACHABLE" in cli("reach", "named.rdma", "-t", "drained.z == 1 && drained && at at 3 && !(at ended)").stdout
+    assert "unreachable" in cli("reach", "named.rdma", "-t", "drained.z == 0 && drained.ended == 1 && at ended").stdout
+    long = " && ".join(["drained.z == 1"] * 150)
+    assert "REACHABLE" in cli("reach", "named.rdma", "-t", long).stdout
+    done = cli("reach", "named.rdma", "-t", f"{long} && {long}")
+    assert done.returncode == 2
+    assert "more than 200 levels of operators" in done.stderr
+
+
 def test_reach_without_a_target_or_a_program(cli: Cli, sb: str) -> None:
     assert "--target" in cli("reach", "sb.rdma").stderr
     assert cli("reach", "none.rdma", "-t", sb).returncode == 2
