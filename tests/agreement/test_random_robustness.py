@@ -22,19 +22,19 @@ USUAL = Size()
 SMALL = Size(threads=(2, 2), instructions=(1, 3), total=6)
 LARGE = Size(threads=(2, 4), instructions=(2, 6), total=12)
 
-CHUNKS = range(12)
+CHUNKS = range(7)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_pivot_is_brute_force(chunk: int) -> None:
-    """250 loop-free programs a chunk, 3,000 in all."""
-    seeds = range(100_000 * chunk, 100_000 * chunk + 300)
-    assert count_agreeing(seeds, USUAL, by("pivot"), by_oracle, enough=250) == 250
+    """160 loop-free programs a chunk, 1,120 in all; .ci/run and `make test-long` compare more."""
+    seeds = range(100_000 * chunk, 100_000 * chunk + 200)
+    assert count_agreeing(seeds, USUAL, by("pivot"), by_oracle, enough=160) == 160
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_paper_is_brute_force(chunk: int) -> None:
-    """50 loop-free programs a chunk, 600 in all; those beyond the paper instrumentation's budget are replaced."""
+    """50 loop-free programs a chunk, 350 in all; those beyond the paper instrumentation's budget are replaced."""
     seeds = range(100_000 * chunk + 50_000, 100_000 * chunk + 50_120)
     assert count_agreeing(seeds, SMALL, by("paper", 15_000), by_oracle, enough=50) == 50
 
@@ -69,9 +69,9 @@ def check_unrollings(program: Program, outcome: Outcome, ordered_reads: bool) ->
     raise AssertionError("no unrolling is non-robust")
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", range(6))
 def test_looping_programs_and_their_unrollings(chunk: int) -> None:
-    """30 looping programs a chunk, 300 in all: a robust one has robust unrollings only, another has one that is not."""
+    """30 looping programs a chunk, 180 in all: a robust one has robust unrollings only, another has one that is not."""
     checked = 0
     for seed in range(100_000 * chunk + 70_000, 100_000 * chunk + 70_200):
         text = random_program(Random(seed), SMALL, loops=True)

@@ -75,9 +75,10 @@ MOST_STEPS = 60
 """Without TinyCC models with more are left to `make test-long`: gcc takes 6 ms for each step."""
 
 
-@pytest.mark.parametrize("chunk", [c if c % 2 == 0 else pytest.param(c, marks=pytest.mark.long) for c in range(CHUNKS)])
+@pytest.mark.long
+@each_chunk
 def test_pivot_models_of_loop_free_programs(chunk: int, tmp_path: Path) -> None:
-    """Half of those of loop-free programs; `.ci/run` compares the other half in a step of its own."""
+    """`.ci/run` compares these in a step of its own."""
     compare_pivot(chunk, range(10**9 if fast else MOST_STEPS + 1), tmp_path, loops=False)
 
 
