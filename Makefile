@@ -19,7 +19,7 @@ run: $(INSTALLED) ## decide the whole litmus suite and compare with the `expect`
 	$(BIN)/rdma-robust --expect litmus/*.rdma
 
 test: $(DEV) ## run all tests but the long ones (under 5 minutes on 2 cores)
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-long: $(DEV) ## run the agreement tests on ten times as many, larger random programs
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m long

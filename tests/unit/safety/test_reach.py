@@ -72,7 +72,7 @@ ONLY_RDMA = (83, 84, 117, 143, 351, 500, 565, 628, 725)
 """Seeds of questions, rare among random ones, whose answer is a run that SC does not have."""
 
 
-@pytest.mark.parametrize(("loops", "number"), [(False, 80), (True, 30)])
+@pytest.mark.parametrize(("loops", "number"), [(False, 50), (True, 15)])
 def test_answers_are_those_of_all_states(loops: bool, number: int) -> None:
     compare_many((*range(number), *ONLY_RDMA), loops=loops)
 
