@@ -126,10 +126,10 @@ def verify_object(verified: Verified, tool: Mapping[str, object], options: Mappi
         "program": program.name,
         "status": verified.status.value,
         "claims": [_checked_object(program, checked) for checked in verified.checked],
-        **_sizes(verified.rdma),
+        **_sizes(verified.asked),
         "warnings": [dataclasses.asdict(w) for w in diagnostics(program.warnings)],
         "exit_code": int(VERIFY_EXITS[verified.status]),
-        "time_s": round(verified.rdma.time_s + (verified.sc.time_s if verified.sc else 0.0), 6),
+        "time_s": round(verified.asked.time_s, 6),
     }
 
 

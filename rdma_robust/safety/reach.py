@@ -20,7 +20,6 @@ from rdma_robust.safety.exploration import confirmed, explore_machine
 from rdma_robust.safety.goals import FaultGoal, Goal, is_local, met_by, watched
 from rdma_robust.safety.sequential import Run, Sequential, rdma_run, search_sequential
 from rdma_robust.semantics.machine_rdma import RdmaMachine
-from rdma_robust.semantics.machine_sc import ScMachine
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.vass.search import Limits, Progress, ignore
 
@@ -59,8 +58,11 @@ class Reached:
 
 @dataclass(frozen=True)
 class Asked:
-    """Answers in the order of the goals. `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under
-    SC, of the RDMA machine, and for robustness; 0 for one that was not made. `robust` is None if that was not decided."""
+    """Answers in the order of the questions.
+
+    `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under SC, of the RDMA machine, and for
+    robustness; 0 for one that was not made. `robust` is None if that was not decided.
+    """
 
     answers: tuple[Reached, ...]
     sc_states: int
@@ -81,46 +83,55 @@ class Bounds:
 
 
 def reach(program: Program, goals: Sequence[Goal], model: Model, bounds: Bounds, progress: Progress = ignore) -> Asked:
-    """Answer for every goal whether it is reachable under `model`.
+    """Answer for every goal whether it is reachable under `model`, see :func:`answer`."""
+    return answer(program, [(goal, model) for goal in goals], bounds, progress)
+
+
+def answer(program: Program, questions: Sequence[tuple[Goal, Model]], bounds: Bounds, progress: Progress = ignore) -> Asked:
+    """Answer for every goal whether it is reachable under its model; what SC does is searched once for all.
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
     (:func:`goals.is_local`); the rest is looked for among the states of the machine.
     Raises InternalError if a run that was found is not confirmed.
     """
-    return _Question(program, tuple(goals), bounds, progress).under(model)
+    asked = _Questions(program, questions, bounds, progress)
+    asked.answer()
+    took = time.monotonic() - asked.started
+    answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
+    return Asked(answers, asked.sc_states, asked.rdma_states, asked.check_states, asked.robust, took)
 
 
-class _Question:
-    def __init__(self, program: Program, goals: tuple[Goal, ...], bounds: Bounds, progress: Progress) -> None:
+class _Questions:
+    """The goals, each once; what is found out about each under SC and, where that is asked, under RDMA."""
+
+    def __init__(
+        self, program: Program, questions: Sequence[tuple[Goal, Model]], bounds: Bounds, progress: Progress
+    ) -> None:
         self.program = program
-        self.goals = goals
+        self.goals = tuple(dict.fromkeys(goal for goal, _ in questions))
+        self.wanted = {goal for goal, model in questions if model == "rdma"}
         self.bounds = bounds
         self.progress = progress
         self.started = time.monotonic()
-        look = watched(program, goals)
-        self.sc = ScMachine(program, look)
-        self.machine = RdmaMachine(program, bounds.ordered_reads, look)
-        self.answers: dict[int, Reached] = {}
-        self.rdma_states = self.check_states = 0
+        self.machine = RdmaMachine(program, bounds.ordered_reads, watched(program, self.goals))
+        self.under_sc: dict[Goal, Reached] = {}
+        self.under_rdma: dict[Goal, Reached] = {}
+        self.sc_states = self.rdma_states = self.check_states = 0
         self.robust: bool | None = None
 
-    def under(self, model: Model) -> Asked:
-        alone = model == "sc"
-        found = search_sequential(self.program, self.goals, self._limits(1.0 if alone else 0.4), self.progress)
-        if alone:
-            self._answer_sc(found)
-        else:
-            self._from_sc(found)
-            self._by_threads()
-            self._by_robustness(found)
-            self._by_exploration(found)
-        answers = tuple(self.answers[i] for i in range(len(self.goals)))
-        took = time.monotonic() - self.started
-        return Asked(answers, found.states, self.rdma_states, self.check_states, self.robust, took)
+    def answer(self) -> None:
+        found = search_sequential(self.program, self.goals, self._limits(0.4 if self.wanted else 1.0), self.progress)
+        self.sc_states = found.states
+        self._answer_sc(found)
+        self._from_sc()
+        self._by_threads()
+        self._by_robustness()
+        self._by_exploration()
 
-    def _left(self) -> list[int]:
-        return [i for i in range(len(self.goals)) if i not in self.answers]
+    def _left(self) -> list[Goal]:
+        """Return what is still to be answered under RDMA."""
+        return [goal for goal in self.goals if goal in self.wanted and goal not in self.under_rdma]
 
     def _remaining(self) -> float | None:
         if self.bounds.timeout is None:
@@ -133,38 +144,43 @@ class _Question:
         return Limits(deadline, self.bounds.max_states, self.bounds.memory)
 
     def _answer_sc(self, found: Sequential) -> None:
-        for i, run in found.runs.items():
-            self.answers[i] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", run)
-        for i in self._left():
-            self.answers[i] = (
-                Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {_states(found.states)}")
-                if found.cut
-                else Reached(
-                    Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {_states(found.states)}"
-                )
-            )
+        size = _states(found.states)
+        if found.cut:
+            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {size}")
+        else:
+            others = Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
+        for i, goal in enumerate(self.goals):
+            run = found.runs.get(i)
+            reached = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", run)
+            self.under_sc[goal] = others if run is None else reached
 
-    def _from_sc(self, found: Sequential) -> None:
+    def _from_sc(self) -> None:
         """What SC can do, the hardware can do, unless the goal is about a put or get that is half done under SC."""
-        for i, sc_run in found.runs.items():
-            goal = self.goals[i]
+        for goal in self._left():
+            sc_run = self.under_sc[goal].run
+            if sc_run is None:
+                continue
             run = rdma_run(self.machine, sc_run)
             met = met_by(goal, self.machine)
             if isinstance(goal, FaultGoal):
                 run = run[: 1 + next(n for n, move in enumerate(run) if met(move))]
             if met(run[-1]):
                 confirmed(self.machine, run, goal)
-                self.answers[i] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", run)
+                self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", run)
 
     def _by_threads(self) -> None:
         left = self._left()
-        reason = "whatever it reads, the thread cannot do that"
-        for place in sorted(impossible_alone(self.program, [self.goals[i] for i in left], self._limits(0.1))):
-            self.answers[left[place]] = Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
+        reached = Reached(Answer.UNREACHABLE, Argument.THREAD, "whatever it reads, the thread cannot do that")
+        for place in sorted(impossible_alone(self.program, left, self._limits(0.1))):
+            self.under_rdma[left[place]] = reached
 
-    def _by_robustness(self, found: Sequential) -> None:
-        local = [i for i in self._left() if i not in found.runs and _is_local(self.program, self.goals[i])]
-        if found.cut or not local:
+    def _by_robustness(self) -> None:
+        local = [
+            goal
+            for goal in self._left()
+            if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal)
+        ]
+        if not local:
             return
         remaining = self._remaining()
         options = CheckOptions(
@@ -179,34 +195,32 @@ class _Question:
             return
         self.robust = outcome.verdict is Verdict.ROBUST
         if self.robust:
-            reason = f"the program is robust, and all SC executions were searched, {_states(found.states)}"
-            for i in local:
-                self.answers[i] = Reached(Answer.UNREACHABLE, Argument.ROBUST, reason)
+            reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
+            self.under_rdma |= dict.fromkeys(local, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
 
-    def _by_exploration(self, found: Sequential) -> None:
+    def _by_exploration(self) -> None:
         left = self._left()
         if not left:
             return
-        goals = [self.goals[i] for i in left]
         bounded = not is_loop_free(self.program)
-        explored = explore_machine(self.machine, goals, self._limits(1.0), self.progress, bounded=bounded)
+        explored = explore_machine(self.machine, left, self._limits(1.0), self.progress, bounded=bounded)
         self.rdma_states = explored.states
-        for place, run in explored.runs.items():
-            confirmed(self.machine, run, goals[place])
-            reason = "a run of the hardware" if found.cut else "a run of the hardware; no run under SC leads there"
-            if left[place] in found.runs:
-                reason = "a run of the hardware"
-            self.answers[left[place]] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run)
-        for i in self._left():
-            if explored.cut:
-                size = f"{_states(explored.states)} of the RDMA machine, {explored.depth} moves deep"
-                reached = f"{self._limit(explored.cut)} after {size}"
-                if explored.bound is not None:
-                    reached += f"; {_seen(explored.bound)}"
-                self.answers[i] = Reached(Answer.UNKNOWN, Argument.LIMIT, reached)
-            else:
-                reason = f"all states of the RDMA machine were searched, {_states(explored.states)}"
-                self.answers[i] = Reached(Answer.UNREACHABLE, Argument.RDMA_EXHAUSTED, reason)
+        if explored.cut:
+            size = f"{_states(explored.states)} of the RDMA machine, {explored.depth} moves deep"
+            seen = "" if explored.bound is None else f"; {_seen(explored.bound)}"
+            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(explored.cut)} after {size}{seen}")
+        else:
+            reason = f"all states of the RDMA machine were searched, {_states(explored.states)}"
+            others = Reached(Answer.UNREACHABLE, Argument.RDMA_EXHAUSTED, reason)
+        for place, goal in enumerate(left):
+            run = explored.runs.get(place)
+            if run is None:
+                self.under_rdma[goal] = others
+                continue
+            confirmed(self.machine, run, goal)
+            alone = self.under_sc[goal].answer is Answer.UNREACHABLE
+            reason = f"a run of the hardware{'; no run under SC leads there' if alone else ''}"
+            self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run)
 
     def _limit(self, cut: str) -> str:
         return {

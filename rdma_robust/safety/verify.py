@@ -13,7 +13,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.cfg import Program
 from rdma_robust.language.targets import Target
 from rdma_robust.safety.goals import FaultGoal, Goal, StateGoal, faults
-from rdma_robust.safety.reach import Answer, Asked, Bounds, Model, Reached, reach
+from rdma_robust.safety.reach import Answer, Asked, Bounds, Model, Reached, answer
 from rdma_robust.vass.search import Progress, ignore
 
 
@@ -51,12 +51,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, in the order of the source, and how each model's question was answered."""
+    """What was checked, in the order of the source, and the searches behind it."""
 
     program: Program
     checked: tuple[Checked, ...]
-    rdma: Asked
-    sc: Asked | None
+    asked: Asked
 
     @property
     def status(self) -> Status:
@@ -84,14 +83,9 @@ def _written(program: Program, span: Span) -> str:
 def verify(program: Program, bounds: Bounds, progress: Progress = ignore) -> Verified:
     """Check every claim of the program. Raises InternalError if a run that was found is not confirmed."""
     every = claims(program)
-    rdma = [c for c in every if c.model == "rdma"]
-    sc = [c for c in every if c.model == "sc"]
-    under_rdma = reach(program, [c.goal for c in rdma], "rdma", bounds, progress)
-    under_sc = reach(program, [c.goal for c in sc], "sc", bounds, progress) if sc else None
-    answers = dict(zip(map(id, rdma), under_rdma.answers, strict=True))
-    answers |= dict(zip(map(id, sc), under_sc.answers if under_sc else (), strict=True))
-    checked = tuple(Checked(c, _status(c, answers[id(c)]), answers[id(c)]) for c in every)
-    return Verified(program, checked, under_rdma, under_sc)
+    asked = answer(program, [(c.goal, c.model) for c in every], bounds, progress)
+    checked = tuple(Checked(c, _status(c, reached), reached) for c, reached in zip(every, asked.answers, strict=True))
+    return Verified(program, checked, asked)
 
 
 def _status(claim: Claim, answer: Reached) -> Status:
