@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rdma_robust.language.cfg import Program
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
-    from rdma_robust.safety.reach import Model, Reached
-    from rdma_robust.safety.verify import Verified
+    from rdma_robust.safety.reach import Answer, Argument, Model, Reached
+    from rdma_robust.safety.verify import Checked, Claim, Status, Verified
 
 __version__: Final = "0.1.0"
 
@@ -35,7 +35,11 @@ TOOL: Final = {"name": "rdma-robust", "version": __version__, "kernel": KERNEL}
 """What reports say about their maker."""
 
 __all__ = [
+    "Answer",
+    "Argument",
     "CheckOptions",
+    "Checked",
+    "Claim",
     "Counts",
     "Diagnostic",
     "InternalError",
@@ -43,10 +47,13 @@ __all__ = [
     "Program",
     "ProgramError",
     "RdmaRobustError",
+    "Reached",
     "SizeLimitError",
     "Span",
+    "Status",
     "UsageError",
     "Verdict",
+    "Verified",
     "Witness",
     "__version__",
     "check",
@@ -60,6 +67,8 @@ _HOMES: Final = {
     "language.cfg": ("Program",),
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
+    "safety.reach": ("Answer", "Argument", "Reached"),
+    "safety.verify": ("Checked", "Claim", "Status", "Verified"),
 }
 
 
