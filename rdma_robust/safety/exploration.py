@@ -32,8 +32,8 @@ _CHECK_EVERY = 256
 class Explored:
     """`runs` has a run for each goal that was reached, by its place among the goals.
 
-    `cut` names the limit that ended the search, empty if the other goals are unreachable. `states` and `transitions` are
-    those of the last search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
+    `cut` names the limit that ended the search, empty if the other goals are unreachable. `states` are those of the last
+    search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
     queue pair under way (completions waiting for a poll included) up to which every state has been seen, None if that
     number plays no part, 0 if not even the first search was finished.
     """
@@ -41,7 +41,6 @@ class Explored:
     runs: Mapping[int, Run]
     cut: str
     states: int
-    transitions: int
     depth: int
     bound: int | None
 
@@ -69,8 +68,7 @@ def explore_machine(
             del tests[number]
         whole = not tests or (not cut and not layers.shortened)
         if whole or cut or bound is None:
-            size = (len(layers.before), layers.transitions, layers.depth)
-            return Explored(runs, cut if tests else "", *size, None if whole else seen_to)
+            return Explored(runs, cut if tests else "", len(layers.before), layers.depth, None if whole else seen_to)
         seen_to, bound = bound, 2 * bound
 
 
@@ -83,7 +81,6 @@ class _Layers:
     reduce: bool
     before: dict[RdmaState, RdmaState | None] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
-    transitions: int = 0
     depth: int = 0
     shortened: bool = False
 
@@ -98,7 +95,6 @@ class _Layers:
             following_layer: list[RdmaState] = []
             for state in layer:
                 for move in self._moves(state):
-                    self.transitions += 1
                     self._arrive(state, move, left, following_layer)
                 expanded += 1
                 if not left:

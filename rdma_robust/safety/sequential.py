@@ -32,37 +32,31 @@ class Sequential:
     """`runs` has a run of the SC machine for each goal that was reached, by its place among the goals.
 
     `cut` names the limit that ended the search, empty if the other goals are unreachable under SC. `states` counts those
-    of the largest search, `transitions` its transitions.
+    of the largest search.
     """
 
     runs: Mapping[int, Run]
     cut: str
-    engine: str
     states: int
-    transitions: int
 
 
-def search_sequential(
-    program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore, *, engine: str = "auto"
-) -> Sequential:
+def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore) -> Sequential:
     """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found."""
     frame = Frame.of(program, False, kept(program, goals))
     look = watched(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}
     runs: dict[int, Run] = {}
-    states = transitions = 0
-    used = engine
+    states = 0
     while True:
         owners = [i for i, targets in left.items() for _ in targets]
         targets = tuple(t for each in left.values() for t in each)
         if not targets:
-            return Sequential(runs, "", used, states, transitions)
-        found = explore(sequential(frame, targets), limits, progress, engine=engine)
-        used = found.engine
-        states, transitions = max(states, found.result.states), max(transitions, found.result.transitions)
+            return Sequential(runs, "", states)
+        found = explore(sequential(frame, targets), limits, progress)
+        states = max(states, found.result.states)
         if found.result.target < 0:
-            return Sequential(runs, found.result.cut, used, states, transitions)
+            return Sequential(runs, found.result.cut, states)
         number = owners[found.result.target]
         goal = goals[number]
         last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
