@@ -7,7 +7,7 @@ CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 WORKERS ?= 2
-BUILT_FROM := pyproject.toml setup.py $(wildcard rdma_robust/*/*.pyx)
+BUILT_FROM := pyproject.toml setup.py $(wildcard rdma_robust/*/kernel/*.p[yx][xd])
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long lint format litmus bench docs promote clean
@@ -48,7 +48,7 @@ promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` li
 
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f rdma_robust/vass/*.so
+	rm -f rdma_robust/*/kernel/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):

@@ -9,8 +9,13 @@ except ImportError:
     extensions = []
 else:
     kernels = [
-        Extension(f"rdma_robust.vass.{name}", [f"rdma_robust/vass/{name}.pyx"], extra_compile_args=["-O3"], optional=True)
-        for name in ("_kernel", "_net_kernel", "_net_forest")
+        Extension(
+            f"rdma_robust.{room}.kernel.{name}",
+            [f"rdma_robust/{room}/kernel/{name}.pyx"],
+            extra_compile_args=["-O3"],
+            optional=True,
+        )
+        for room, name in (("counters", "_kernel"), ("petri", "_net_kernel"), ("petri", "_net_forest"))
     ]
     extensions = cythonize(kernels, build_dir="build")
 

@@ -16,13 +16,13 @@ from rich.table import Table
 from bench import coverability, families, spin
 from bench.measure import Budget, keep, search
 from bench.reductions import main as reductions
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_program
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.state_space import Limits, explore
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from rdma_robust.vass.cover import COVER_ENGINES, cover
-from rdma_robust.vass.net import Net, NetTransition
-from rdma_robust.vass.search import Limits
+from rdma_robust.counters.searches import Limits
+from rdma_robust.petri.cover import COVER_ENGINES, cover
+from rdma_robust.petri.net import Net, NetTransition
 
 SECONDS = 20.0
 MEBIBYTES = 4096

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 
 from bench.coverability import Builder
-from rdma_robust.vass.net import Net
+from rdma_robust.petri.net import Net
 
 
 def filter_lock(processes: int, broken: bool = False) -> Net:

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rdma_robust.counters.counter_bounds import counter_bounds
+from rdma_robust.counters.kernel import driver as kernel
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.searches import Limits, breadth_first, ignore
 from rdma_robust.exports import Model, promela_of
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program
-from rdma_robust.program.bounds import counter_bounds
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
-from rdma_robust.vass import kernel
-from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits, breadth_first, ignore
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.spin import Found, compile_verifier, generate, verify
 
 MIB = 1 << 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import keep
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict

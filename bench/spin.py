@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench import families
 from bench.measure import Budget, OurRun, SpinRun, Verifier, alternate, check, command_time, growth, machine, search
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.values import is_loop_free
 from tests.support.spin import MISSING

@@ -10,19 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 if TYPE_CHECKING:
+    from rdma_robust.analyses.safety.reach import Answer, Argument, Model, Reached
+    from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
-    from rdma_robust.language.cfg import Program
+    from rdma_robust.language.flow.cfg import Program
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
-    from rdma_robust.safety.reach import Answer, Argument, Model, Reached
-    from rdma_robust.safety.verify import Checked, Claim, Status, Verified
 
 __version__: Final = "0.1.0"
 
 
 def _kernel() -> str:
     try:
-        import_module(f"{__name__}.vass._kernel")
+        import_module(f"{__name__}.counters.kernel._kernel")
     except ImportError:
         return "python"
     return "compiled"
@@ -64,11 +64,11 @@ __all__ = [
 
 _HOMES: Final = {
     "errors": ("Diagnostic", "InternalError", "ProgramError", "RdmaRobustError", "SizeLimitError", "Span", "UsageError"),
-    "language.cfg": ("Program",),
+    "language.flow.cfg": ("Program",),
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
-    "safety.reach": ("Answer", "Argument", "Reached"),
-    "safety.verify": ("Checked", "Claim", "Status", "Verified"),
+    "analyses.safety.reach": ("Answer", "Argument", "Reached"),
+    "analyses.safety.verify": ("Checked", "Claim", "Status", "Verified"),
 }
 
 
@@ -130,10 +130,10 @@ def reach(
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
     target that means nothing in the program.
     """
+    from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
     from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415
-    from rdma_robust.safety.goals import StateGoal  # noqa: PLC0415
-    from rdma_robust.safety.reach import Bounds  # noqa: PLC0415
-    from rdma_robust.safety.reach import reach as answer  # noqa: PLC0415 - slow
 
     loaded, meant = load_program_and_target(*_text_of(program), target, await_loops=True)
     bounds = Bounds(ordered_reads, timeout, max_states, memory)
@@ -149,9 +149,9 @@ def verify(
     memory: int | None = None,
 ) -> Verified:
     """Check every `assert` and `outcome` line of `program`, see docs/safety.md. Parameters are those of :func:`reach`."""
+    from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
+    from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
     from rdma_robust.language.load import load_program  # noqa: PLC0415
-    from rdma_robust.safety.reach import Bounds  # noqa: PLC0415
-    from rdma_robust.safety.verify import verify as checked  # noqa: PLC0415 - slow
 
     loaded = load_program(*_text_of(program), await_loops=True)
     return checked(loaded, Bounds(ordered_reads, timeout, max_states, memory))

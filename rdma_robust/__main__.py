@@ -34,7 +34,7 @@ def main() -> int:
         drop_output()
         return 2
     except Exception as error:
-        from rdma_robust.cli.messages import internal_message  # noqa: PLC0415 - only now needed
+        from rdma_robust.cli.stderr import internal_message  # noqa: PLC0415 - only now needed
 
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 4

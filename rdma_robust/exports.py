@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.counters.explicit import ExplicitVass, explicit, to_net
+from rdma_robust.counters.explicit_dot import write_dot
+from rdma_robust.counters.explicit_json import write_json
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import Choose, CounterProgram
+from rdma_robust.counters.promela.write import Legend, Promela, promela
+from rdma_robust.counters.searches import Limits
+from rdma_robust.counters.vass import Control
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.program.model import Choose, CounterProgram
-from rdma_robust.program.promela import Legend, Promela, promela
-from rdma_robust.robustness.instrument import NIC_BITS, EventLabel
-from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
-from rdma_robust.robustness.instrument_plain import instrument_plain
+from rdma_robust.petri.spec.writer import write_spec
+from rdma_robust.robustness.frame import NIC_BITS, EventLabel
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
-from rdma_robust.vass.explicit import ExplicitVass, explicit, to_net
-from rdma_robust.vass.explicit_dot import write_dot
-from rdma_robust.vass.explicit_json import write_json
-from rdma_robust.vass.lower import lower
-from rdma_robust.vass.model import Control
-from rdma_robust.vass.search import Limits
-from rdma_robust.vass.spec_writer import write_spec
+from rdma_robust.robustness.plain import instrument_plain
 
 Form = Literal["promela", "spec", "dot", "json"]
 Model = Literal["pivot", "paper", "none"]
@@ -73,7 +73,7 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
         return Export(model.text, _bounded(model, options.counter_bound))
     counter_program = MODELS[options.model or "pivot"](program, options.ordered_reads)
     if options.form == "dot" and options.graph == "program":
-        from rdma_robust.program.dot import program_dot  # noqa: PLC0415 - one form of many
+        from rdma_robust.counters.dot import program_dot  # noqa: PLC0415 - one form of many
 
         return Export(program_dot(counter_program, source_of))
     return Export(_WRITERS[options.form](control_graph(counter_program, options)))

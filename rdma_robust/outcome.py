@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rdma_robust.errors import Diagnostic
-from rdma_robust.language.cfg import Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.trace import Cycle, Event, Trace
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import typer.main
 
 from rdma_robust.cli.app import app
-from rdma_robust.cli.help import COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.options import REDUCTIONS
+from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
-from rdma_robust.reports.exits import WORST_FIRST, Exit
-from rdma_robust.vass.cover import COVER_ENGINES
+from rdma_robust.reports.share.exits import WORST_FIRST, Exit
 from sitegen.text import GENERATED, cell, table
 
 MEANINGS = {

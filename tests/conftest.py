@@ -68,7 +68,7 @@ def installed(tmp_path: Path) -> Cli:
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Run the command line in `tmp_path` without starting a process: the answer of `installed`, but sooner."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rdma_robust.cli.check.processors", lambda: 1)
+    monkeypatch.setattr("rdma_robust.cli.commands.check.processors", lambda: 1)
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
 
     def run(*arguments: str, stdin: str = "") -> Answer:

@@ -21,9 +21,9 @@ from typing import Any
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.options import REDUCTIONS
-from rdma_robust.reports.page import Page
-from rdma_robust.reports.reader import Unreadable, from_json, to_json
-from rdma_robust.reports.result import Result
+from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 
 ENVIRONMENT = "RDMA_ROBUST_CACHE"
 UNUSED_S = 30 * 24 * 3600

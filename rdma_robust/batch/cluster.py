@@ -19,7 +19,7 @@ from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.result import failure, gave_up
+from rdma_robust.reports.check.result import failure, gave_up
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.compare_view import Change, Comparison, Kind, Known, Report
-from rdma_robust.reports.result import VerdictWord
+from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Known, Report
+from rdma_robust.reports.check.result import VerdictWord
 
 RANK: Mapping[str, int] = {verdict: rank for rank, verdict in enumerate(("robust", "not-robust", "unknown", "error"))}
 """From good to bad, as the exit codes are weighed."""

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.page import Page
-from rdma_robust.reports.result import Result
+from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.check.result import Result
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from rdma_robust.analyses.explain.compose import explanation
+from rdma_robust.analyses.explain.explanation import Explanation
+from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
+from rdma_robust.analyses.repair.run import repair
 from rdma_robust.batch.job import Job
-from rdma_robust.explain.build import explanation
-from rdma_robust.explain.model import Explanation
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.repair.model import Repair, RepairOptions
-from rdma_robust.repair.run import repair
-from rdma_robust.reports.explanation_html import orders_html, source_html
-from rdma_robust.reports.explanation_svg import graph_svg
-from rdma_robust.reports.explanation_timeline import timeline_svg
-from rdma_robust.reports.page import Page
+from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.explanation.explanation_html import orders_html, source_html
+from rdma_robust.reports.explanation.explanation_svg import graph_svg
+from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 
 
 def page_of(outcome: Outcome, job: Job) -> Page:

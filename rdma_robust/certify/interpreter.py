@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from rdma_robust.certify.document import reject
-from rdma_robust.language.expr import Expr, evaluate, names
-from rdma_robust.program.model import (
+from rdma_robust.counters.program import (
     Add,
     Assign,
     Body,
@@ -26,6 +25,7 @@ from rdma_robust.program.model import (
     Zero,
     pc,
 )
+from rdma_robust.expr import Expr, evaluate, names
 
 Control = tuple[int, ...]
 Values = dict[str, int]

@@ -7,10 +7,10 @@ from typing import Any, TypeVar, cast
 
 from rdma_robust.certify.document import Setting, array, members, natural, reject, string
 from rdma_robust.certify.interpreter import Control, Interpreter, Transition
-from rdma_robust.language.cfg import Program
-from rdma_robust.program.model import CounterProgram
-from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 
 Limit = tuple[int | None, ...]
 """An omega-marking: None is omega, any number."""

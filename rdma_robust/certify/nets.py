@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject
-from rdma_robust.certify.runs import Firing, Loop, compressed, effect_of, read_firings, show_firings
-from rdma_robust.vass import net as net_data
-from rdma_robust.vass.net import DownwardInvariant, Invariant, LinearInvariant, Net, NetTransition, UpwardInvariant, Vector
+from rdma_robust.certify.firing import Firing, Loop, compressed, effect_of, read_firings, show_firings
+from rdma_robust.petri import net as net_data
+from rdma_robust.petri.net import DownwardInvariant, Invariant, LinearInvariant, Net, NetTransition, UpwardInvariant, Vector
 
 JsonObject = dict[str, object]
 Number = TypeVar("Number")

@@ -7,8 +7,22 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.certify.document import Setting, array, integer, mapping, members, natural, one_of, reject, string
 from rdma_robust.errors import InternalError
-from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
-from rdma_robust.language.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace

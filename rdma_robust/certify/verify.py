@@ -14,7 +14,7 @@ from rdma_robust.certify.nets import check_safe, check_unsafe
 from rdma_robust.certify.traces import check_not_robust
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_program
-from rdma_robust.vass.spec_reader import read_spec
+from rdma_robust.petri.spec.reader import read_spec
 
 
 @dataclass(frozen=True, slots=True)

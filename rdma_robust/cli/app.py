@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.arguments import (
+from rdma_robust.cli.commands.demo import register as register_demo
+from rdma_robust.cli.inputs import Item, expand
+from rdma_robust.cli.options.arguments import (
     AwaitLoops,
     Certificates,
     Files,
@@ -23,10 +25,10 @@ from rdma_robust.cli.arguments import (
     Version,
     limit,
 )
-from rdma_robust.cli.demo import register as register_demo
-from rdma_robust.cli.explore_command import explore_command
-from rdma_robust.cli.formats import Drawing, ExplainFormat, Format, TextOrJson
-from rdma_robust.cli.help import (
+from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory, processors
+from rdma_robust.cli.options.explore_options import explore_command
+from rdma_robust.cli.options.formats import Drawing, ExplainFormat, Format, TextOrJson
+from rdma_robust.cli.options.help_texts import (
     CHECK_HELP,
     COMMANDS,
     COVER_HELP,
@@ -37,19 +39,17 @@ from rdma_robust.cli.help import (
     OUTCOMES_HELP,
     VERIFY_HELP,
 )
-from rdma_robust.cli.inputs import Item, expand
-from rdma_robust.cli.limits import TIMEOUT_S, default_memory, processors
-from rdma_robust.cli.messages import warn
-from rdma_robust.cli.reductions import HELP as REDUCTIONS_HELP
-from rdma_robust.cli.reductions import parse_reductions
-from rdma_robust.cli.repair_options import register as register_repair
-from rdma_robust.cli.report_options import register as register_report
-from rdma_robust.cli.safety_options import register as register_safety
-from rdma_robust.cli.stop import listen
+from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
+from rdma_robust.cli.options.reductions_option import parse_reductions
+from rdma_robust.cli.options.repair_options import register as register_repair
+from rdma_robust.cli.options.report_options import register as register_report
+from rdma_robust.cli.options.safety_options import register as register_safety
+from rdma_robust.cli.processes.stop import listen
+from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
-from rdma_robust.reports.escape import printable
-from rdma_robust.reports.exits import Exit
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
 
 MAX_COUNTER_BOUND = 32_767
 
@@ -132,7 +132,7 @@ def _check(
         bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
     ] = False,
 ) -> None:
-    from rdma_robust.cli.check import Request, run_check  # noqa: PLC0415 - each command loads what it needs
+    from rdma_robust.cli.commands.check import Request, run_check  # noqa: PLC0415 - each command loads what it needs
 
     items = expand(files, COMMANDS)
     at_a_time = min(jobs or processors(), len(items))
@@ -151,7 +151,7 @@ def _check(
     if certificate is not None and dump_after is not None:
         raise UsageError("--certificate and --dump-after exclude one another")
     if dump_after is not None:
-        from rdma_robust.cli.dump import run_dump  # noqa: PLC0415
+        from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
 
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
@@ -194,8 +194,8 @@ def _cover(
         bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
     ] = False,
 ) -> None:
-    from rdma_robust.cli.cover import CoverRequest, run_cover  # noqa: PLC0415
-    from rdma_robust.cli.cover_net import CoverOptions  # noqa: PLC0415
+    from rdma_robust.cli.commands.cover import CoverRequest, run_cover  # noqa: PLC0415
+    from rdma_robust.cli.processes.decide_net import CoverOptions  # noqa: PLC0415
 
     items = expand(files, suffix=".spec")
     at_a_time = min(jobs or processors(), len(items))
@@ -219,7 +219,7 @@ def _fmt(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would change.")] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the programs back instead of printing them.")] = False,
 ) -> None:
-    from rdma_robust.cli.fmt import Mode, run_fmt  # noqa: PLC0415
+    from rdma_robust.cli.commands.fmt import Mode, run_fmt  # noqa: PLC0415
 
     if check and write:
         raise UsageError("--check and --write exclude one another")
@@ -240,7 +240,7 @@ def _outcomes(
     timeout: Timeout = TIMEOUT_S,
     format_: Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")] = "text",
 ) -> None:
-    from rdma_robust.cli.outcomes import Bounds, run_outcomes  # noqa: PLC0415
+    from rdma_robust.cli.commands.outcomes import Bounds, run_outcomes  # noqa: PLC0415
 
     bounds = Bounds(ordered_reads, depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
@@ -275,7 +275,7 @@ def _explain(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Let -o replace a file that is there.")] = False,
 ) -> None:
-    from rdma_robust.cli.explain import ExplainRequest, run_explain  # noqa: PLC0415
+    from rdma_robust.cli.commands.explain import ExplainRequest, run_explain  # noqa: PLC0415
 
     options = CheckOptions(
         ordered_reads=ordered_reads,
@@ -301,7 +301,7 @@ def _verify(
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
 ) -> None:
-    from rdma_robust.cli.verify_certificate import run_verify  # noqa: PLC0415
+    from rdma_robust.cli.commands.verify_certificate import run_verify  # noqa: PLC0415
 
     context.obj.append(partial(run_verify, files, input_))
 
@@ -337,7 +337,7 @@ def _export(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of standard output.")
     ] = None,
 ) -> None:
-    from rdma_robust.cli.export import run_export  # noqa: PLC0415
+    from rdma_robust.cli.commands.export import run_export  # noqa: PLC0415
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415
 
     options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, ordered_reads, await_loops)

@@ -10,11 +10,11 @@ from contextlib import closing
 from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Source
-from rdma_robust.cli.meter import Meter, wanted
-from rdma_robust.cli.stop import Stopped, released
+from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.escape import printable
-from rdma_robust.reports.exits import Exit
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
 
 Answer = TypeVar("Answer")
 

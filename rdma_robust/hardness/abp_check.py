@@ -9,11 +9,11 @@ from itertools import product
 
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.abp import Transfer, received, transfer_program
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.machine import Move
-from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.state_space import Limits, explore
 
 RECEIVER = 1
 """The receiver's place among the threads of a transfer program."""

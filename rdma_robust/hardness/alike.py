@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from rdma_robust.language.cfg import Cas, Put, Step, Thread, Write, steps
-from rdma_robust.language.expr import names
-from rdma_robust.semantics.machine_rdma import Queue, RdmaMachine, RdmaState
-from rdma_robust.semantics.threadcode import ThreadCode
+from rdma_robust.expr import names
+from rdma_robust.language.flow.cfg import Cas, Put, Step, Thread, Write, steps
+from rdma_robust.semantics.machines.rdma import Queue, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.threadcode import ThreadCode
 
 
 def alike(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:

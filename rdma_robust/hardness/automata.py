@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, SizeLimitError, Span
 from rdma_robust.hardness.symbols import comment, laid_out, nested
-from rdma_robust.language.layout import MAX_NESTING, MAX_TOKENS
+from rdma_robust.language.syntax.layout import MAX_NESTING, MAX_TOKENS
 
 FORMAT: Final = "rdma-robust/automata"
 VERSION: Final = 1

@@ -25,16 +25,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rdma_robust.counters.printing import show_expr
 from rdma_robust.errors import Diagnostic, ProgramError, SizeLimitError, UsageError
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
 from rdma_robust.hardness.symbols import comment, laid_out, nested
-from rdma_robust.language import ast, printer
-from rdma_robust.language.cfg import Program
-from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Name, names, substitute
-from rdma_robust.language.grammar import load_grammar
-from rdma_robust.language.limits import statements
+from rdma_robust.language.check.targets import At, Ended, Target
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program, load_program_and_target, parse_program
-from rdma_robust.language.targets import At, Ended, Target
-from rdma_robust.program.printing import show_expr
+from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.grammar import load_grammar
+from rdma_robust.language.syntax.tree_limits import statements
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REMOTE: Final = (ast.Put, ast.Get, ast.Poll, ast.RFence)

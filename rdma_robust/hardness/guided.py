@@ -14,9 +14,9 @@ from typing import Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.alike import alike
-from rdma_robust.semantics.explore import Limits, clock
-from rdma_robust.semantics.machine import Move
-from rdma_robust.semantics.machine_rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.state_space import Limits, clock
 
 
 class Guide(Protocol):

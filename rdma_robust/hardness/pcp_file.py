@@ -6,9 +6,9 @@ import json
 import re
 from dataclasses import dataclass
 
+from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.pcp import Instance
-from rdma_robust.language.diagnose import Reporter, quote
 
 MOST_PAIRS = 100
 MOST_LETTERS = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rdma_robust.vass.explicit import ExplicitVass
-from rdma_robust.vass.net import Net, Vector
+from rdma_robust.counters.explicit import ExplicitVass
+from rdma_robust.petri.net import Net, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rdma_robust.language import ast, cfg
-from rdma_robust.language.declarations import ProgramChecker
-from rdma_robust.language.diagnose import Reporter
-from rdma_robust.language.formatter import format_source
-from rdma_robust.language.names import World
-from rdma_robust.language.parse import parse
-from rdma_robust.language.targets import Target, target_reader
+from rdma_robust.diagnose import Reporter
+from rdma_robust.language.check.declarations import ProgramChecker
+from rdma_robust.language.check.names import World
+from rdma_robust.language.check.targets import Target, target_reader
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.formatter import format_source
+from rdma_robust.language.syntax.parse import parse
 
 __all__ = ["format_source", "load_program", "load_program_and_target", "parse_program"]
 

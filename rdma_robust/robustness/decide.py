@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.counters.search import Exploration, explore
+from rdma_robust.counters.searches import Limits, Progress, SearchResult, ignore
 from rdma_robust.errors import InternalError
-from rdma_robust.language.cfg import Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
-from rdma_robust.program.model import CounterProgram
-from rdma_robust.robustness.instrument import EventLabel
-from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import lift
-from rdma_robust.vass.explore import Exploration, explore
-from rdma_robust.vass.search import Limits, Progress, SearchResult, ignore
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 
 INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
     "pivot": lambda program, options: instrument_pivot(program, options.ordered_reads, options.reductions),

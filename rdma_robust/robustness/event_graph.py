@@ -14,8 +14,22 @@ from itertools import count
 
 import networkx as nx
 
-from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
-from rdma_robust.language.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
+from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64

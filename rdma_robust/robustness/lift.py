@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.cfg import Cell, Program
-from rdma_robust.language.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.instrument import EventLabel
+from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
-from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.language.expr import Binary, Const, Expr, Ite, Name, disj
-from rdma_robust.robustness.instrument import has_bit
+from rdma_robust.expr import Binary, Const, Expr, Ite, Name, disj
+from rdma_robust.robustness.frame import has_bit
 
 WORD: Final = 60
 """Marks in one variable: the search kernel packs numbers of up to 62 bits."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.language.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, disj, names, substitute
-from rdma_robust.program.model import pc
-from rdma_robust.robustness.critical import CriticalCycles
+from rdma_robust.counters.program import pc
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, disj, names, substitute
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.instrument import Frame, PivotClass, conflicts, reads, writes
-from rdma_robust.robustness.relevance import Relevance
-from rdma_robust.robustness.symmetry import automorphisms, representatives
+from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, reads, writes
+from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.reductions.relevance import Relevance
+from rdma_robust.robustness.reductions.symmetry import automorphisms, representatives
 from rdma_robust.semantics.trace import CPU_TYPES
 
 CLASS = "class"

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness.decide import decide_instrumented
-from rdma_robust.robustness.instrument_pivot import instrument_pivot, pivot_classes
+from rdma_robust.robustness.pivot import instrument_pivot, pivot_classes
 
 
 def class_count(program: Program, options: CheckOptions) -> int:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.order_table import Scope, ippo_scope, oppo_scope
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.tables import Scope, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Cycle, CycleEdge, EventType, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 

@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Ite, Name, Unary
 
 Reads = Sequence[int]
 """Values by event, of all threads; a term looks at the events of one thread, which start at an offset."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rdma_robust.language.cfg import Cell, Step
+from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.semantics.relation import Relation
 
 

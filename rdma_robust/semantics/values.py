@@ -10,8 +10,8 @@ from math import prod
 import networkx as nx
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.cfg import Cas, Cell, Get, Program, Put, Read, Step, Thread, Write, steps
-from rdma_robust.language.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
+from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Read, Step, Thread, Write, steps
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
 MAX_VALUATIONS = 512

@@ -6,9 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write, steps
-from rdma_robust.language.expr import VALUE, evaluate
-from rdma_robust.semantics.build import nfo_pairs, pf_of_positions, po_of_positions
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
+from rdma_robust.semantics.linearise import nfo_pairs, pf_of_positions, po_of_positions
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 

@@ -10,12 +10,12 @@ from random import Random
 import pytest
 
 from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
-from rdma_robust.cli.cover_net import expectation
-from rdma_robust.reports.cover_result import run_view
-from rdma_robust.vass.cover import COVER_ENGINES, cover
-from rdma_robust.vass.net import CoverResult, Net
-from rdma_robust.vass.search import Limits
-from rdma_robust.vass.spec_reader import read_spec
+from rdma_robust.cli.processes.decide_net import expectation
+from rdma_robust.counters.searches import Limits
+from rdma_robust.petri.cover import COVER_ENGINES, cover
+from rdma_robust.petri.net import CoverResult, Net
+from rdma_robust.petri.spec.reader import read_spec
+from rdma_robust.reports.cover.cover_result import run_view
 from tests.conftest import ROOT
 from tests.support.flawed_tree import flawed_limits
 from tests.support.naive_backward import below, coverable, dense, reaches, replay

@@ -9,7 +9,7 @@ from random import Random
 import networkx as nx
 import pytest
 
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict

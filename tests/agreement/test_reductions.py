@@ -7,17 +7,17 @@ from random import Random
 
 import pytest
 
-from rdma_robust.cli.reductions import parse_reductions
+from rdma_robust.cli.options.reductions_option import parse_reductions
+from rdma_robust.counters.liveness import forget_dead
+from rdma_robust.counters.search import explore
+from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import UsageError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.program.liveness import forget_dead
-from rdma_robust.robustness import instrument_pivot
+from rdma_robust.robustness import pivot as instrument_pivot
 from rdma_robust.robustness.decide import decide
-from rdma_robust.vass.explore import explore
-from rdma_robust.vass.search import Limits
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.random_programs import LARGER, SMALL, random_program
 

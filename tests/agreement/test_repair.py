@@ -7,20 +7,20 @@ from random import Random
 
 import pytest
 
+from rdma_robust.analyses.repair.candidates import universe
+from rdma_robust.analyses.repair.counting import Plan, plan
+from rdma_robust.analyses.repair.needless import remove_needless
+from rdma_robust.analyses.repair.patch import Patcher, Usage
+from rdma_robust.analyses.repair.repairs import RepairOptions
+from rdma_robust.analyses.repair.run import repair
+from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
-from rdma_robust.repair.candidates import universe
-from rdma_robust.repair.counting import Plan, plan
-from rdma_robust.repair.model import RepairOptions
-from rdma_robust.repair.needless import remove_needless
-from rdma_robust.repair.patch import Patcher, Usage
-from rdma_robust.repair.run import repair
-from rdma_robust.repair.sites import Sites
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.final import state_names, valuation
-from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.machines.final import state_names, valuation
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.state_space import Limits, explore
 from tests.conftest import ROOT
 from tests.support.naive_repair import cheaper, robust
 from tests.support.random_programs import Size, random_program

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.demos.page import walk_page
-from rdma_robust.demos.pcp import CLASSIC, pcp_walk
-from rdma_robust.demos.walk import Animation, Walk
-from rdma_robust.language.cfg import Get, Program, Put, Step
+from rdma_robust.language.flow.cfg import Get, Program, Put, Step
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.explore import Limits
-from rdma_robust.semantics.machine import Verb, wording
-from rdma_robust.semantics.machine_rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.machine import Verb, wording
+from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.state_space import Limits
+from rdma_robust.teaching.demos.walk import Animation, Walk
+from rdma_robust.teaching.demos.walk_page import walk_page
+from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk
 from tests.browser.test_explain_page import CONTRAST, WIDE
 from tests.support.browser import MISSING, chromium, complaints, requests, show
 from tests.support.walks import animation, chain, litmus, random_run, sample

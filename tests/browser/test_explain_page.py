@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.reports.explanation_html import explanation_html
+from rdma_robust.reports.explanation.explanation_html import explanation_html
 from tests.support.browser import MISSING, chromium, complaints, requests, show
 from tests.support.explained import explained, litmus
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.reports.batch_view import BatchReport
-from rdma_robust.reports.html_report import write_html
-from rdma_robust.reports.page import Page
+from rdma_robust.reports.batch.batch_view import BatchReport
+from rdma_robust.reports.batch.html_report import write_html
+from rdma_robust.reports.batch.program_page import Page
 from tests.browser.test_explain_page import CONTRAST, WIDE
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
 from tests.support.browser import MISSING, chromium, complaints, requests, show

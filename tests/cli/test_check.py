@@ -103,7 +103,7 @@ def test_a_bare_list_of_files_is_check(installed: Cli, programs: Path) -> None:
 
 
 def test_version_names_the_kernel(cli: Cli) -> None:
-    kernel = "compiled" if find_spec("rdma_robust.vass._kernel") else "python"
+    kernel = "compiled" if find_spec("rdma_robust.counters.kernel._kernel") else "python"
     assert f"search kernel: {kernel}" in cli("--version").stdout
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from rdma_robust.cli import cover as cover_command
-from rdma_robust.cli import cover_net
-from rdma_robust.cli.cover_net import CoverOptions, answer_net, family_mebibytes, overdue
+from rdma_robust.cli.commands import cover as cover_command
 from rdma_robust.cli.inputs import Item, Source
-from rdma_robust.cli.pool import Work, in_processes
-from rdma_robust.vass import cover as engines
-from rdma_robust.vass.net import CoverResult, DownwardInvariant, Run
+from rdma_robust.cli.processes import decide_net as cover_net
+from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net, family_mebibytes, overdue
+from rdma_robust.cli.processes.pool import Work, in_processes
+from rdma_robust.petri import cover as engines
+from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run
 from tests.conftest import COMMAND, ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/cover.schema.json").read_text()))
@@ -210,7 +210,7 @@ def test_the_memory_of_a_family_is_counted() -> None:
 def test_ctrl_c_prints_what_is_done(nets: Path) -> None:
     (nets / "slow.py").write_text(
         "import sys, time\n"
-        "from rdma_robust.vass import cover\n"
+        "from rdma_robust.petri import cover\n"
         "real = cover.cover\n"
         "def slow(net, *rest, **more):\n"
         "    return time.sleep(60) if net.name == 'unsafe.spec' else real(net, *rest, **more)\n"

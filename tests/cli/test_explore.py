@@ -63,7 +63,7 @@ def test_a_port_in_use(cli: Cli, programs: Path) -> None:
 @pytest.mark.parametrize(("flag", "package"), [("--no-browser", "uvicorn"), ("--tui", "textual")])
 def test_a_missing_package(cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch, flag: str, package: str) -> None:
     assert programs
-    monkeypatch.setattr("rdma_robust.cli.explore.find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr("rdma_robust.cli.commands.explore.find_spec", lambda name: None if name == package else object())
     answer = cli("explore", "sb.rdma", flag)
     assert answer.returncode == 2
     assert f"explore needs {package}, which is not installed here: pip install {package}" in answer.stderr

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.vass.explicit_json import read_json
-from rdma_robust.vass.spec_reader import read_spec
+from rdma_robust.counters.explicit_json import read_json
+from rdma_robust.petri.spec.reader import read_spec
 from tests.conftest import Cli
 
 LOOP = """node A { x }

@@ -26,7 +26,7 @@ FAST = ("--repair", "0")
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep the user's cache out of the tests, and, where no process of the command is started, other processes too."""
     monkeypatch.setenv("RDMA_ROBUST_CACHE", str(tmp_path / ".cache"))
-    monkeypatch.setattr("rdma_robust.cli.report.can_fork", lambda: False)
+    monkeypatch.setattr("rdma_robust.cli.commands.report.can_fork", lambda: False)
     return tmp_path / ".cache"
 
 

@@ -19,12 +19,12 @@ from rdma_robust.batch import cluster
 from rdma_robust.batch.cluster import ClusterExecutor, OtherCode, Tasks, on_worker
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.cli import cluster_job
-from rdma_robust.cli.cluster_job import TASKS, first_try, is_violation, part, parts, together
-from rdma_robust.cli.decide_job import decide_job
+from rdma_robust.cli.processes import cluster_job
+from rdma_robust.cli.processes.cluster_job import TASKS, first_try, is_violation, part, parts, together
+from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.result import Result
+from rdma_robust.reports.check.result import Result
 from tests.cli.test_stop import endless
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
 

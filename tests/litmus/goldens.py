@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_robust.language.cfg import Program
+from rdma_robust.analyses.safety.verify import Bounds, Checked, claims, verify
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.safety.verify import Bounds, Checked, claims, verify
 from rdma_robust.semantics.values import is_loop_free
 from tests.support.compare import by_oracle
 

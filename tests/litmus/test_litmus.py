@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.counters.kernel import driver as kernel
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.search import ENGINES, explore
+from rdma_robust.counters.searches import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
-from rdma_robust.semantics.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.values import is_loop_free
-from rdma_robust.vass import kernel
-from rdma_robust.vass.explore import ENGINES, explore
-from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits
 from tests.litmus.goldens import (
     EXPECTED,
     PAPER_BUDGET,

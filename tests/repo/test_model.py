@@ -7,8 +7,8 @@ import re
 from random import Random
 
 from rdma_robust.semantics.axioms import Relation, ib_parts, inst, ob_parts
-from rdma_robust.semantics.build import trace_of_order
-from rdma_robust.semantics.tables import CELLS
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.order_table import CELLS
 from rdma_robust.semantics.trace import CPU_TYPES, Trace
 from tests.conftest import ROOT
 from tests.support.random_splits import PROGRAM, random_split

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from markdown.extensions.toc import slugify
 
-from rdma_robust.cli.help import COMMANDS
-from rdma_robust.vass.cover import COVER_ENGINES
+from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.petri.cover import COVER_ENGINES
 from sitegen.cli_reference import MEANINGS
 from sitegen.reference import pages
 from sitegen.sources import LINK, linked_sources

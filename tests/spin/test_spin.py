@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
+from rdma_robust.counters.promela.write import Promela
+from rdma_robust.counters.search import explore as our_search
+from rdma_robust.counters.searches import Limits as SearchLimits
+from rdma_robust.counters.searches import ignore
 from rdma_robust.exports import MODELS, Model, promela_of
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
-from rdma_robust.program.promela import Promela
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.machine_sc import ScMachine
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.state_space import Limits, explore
 from rdma_robust.semantics.values import is_loop_free
-from rdma_robust.vass.explore import explore as our_search
-from rdma_robust.vass.search import Limits as SearchLimits
-from rdma_robust.vass.search import ignore
 from tests.litmus.goldens import PROGRAMS, load, read_golden
 from tests.support.random_programs import SMALL, Size, random_program
 from tests.support.spin import COMPILER, MISSING, Found, verify_all

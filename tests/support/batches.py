@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rdma_robust import TOOL
 from rdma_robust.batch.job import Job, sha256
-from rdma_robust.cli.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.batch_view import BatchReport, Entry
-from rdma_robust.reports.json_report import described
-from rdma_robust.reports.result import failure
-from rdma_robust.reports.summary import summarise
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.check.json_report import described
+from rdma_robust.reports.check.result import failure
+from rdma_robust.reports.check.summary import summarise
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 
 OPTIONS = CheckOptions(timeout=60)

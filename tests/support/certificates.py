@@ -12,12 +12,12 @@ from rdma_robust import TOOL
 from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document, write_document
 from rdma_robust.certify.produce import cover_certificate, robustness_certificate
 from rdma_robust.certify.verify import Proved, verify
+from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
+from rdma_robust.petri.net import CoverResult
+from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.robustness.decide import decide
-from rdma_robust.vass.net import CoverResult
-from rdma_robust.vass.search import Limits
-from rdma_robust.vass.spec_reader import read_spec
 
 Document = dict[str, Any]
 

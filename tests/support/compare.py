@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 
 from rdma_robust.errors import InternalError, SizeLimitError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions, Instrumentation
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.oracle import oracle_robust
+from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from tests.support.random_programs import Size, random_program
 from tests.support.shrinking import shrink
 

@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from rdma_robust.explain.build import explanation
-from rdma_robust.explain.model import Explanation
-from rdma_robust.language.cfg import Get, Program, Put, Step
+from rdma_robust.analyses.explain.compose import explanation
+from rdma_robust.analyses.explain.explanation import Explanation
+from rdma_robust.language.flow.cfg import Get, Program, Put, Step
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_text
-from rdma_robust.semantics.machine import Action, Verb
-from rdma_robust.semantics.machine_rdma import RdmaMachine
+from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 from tests.support.random_programs import Size, random_program
 
 LITMUS = Path(__file__).parents[2] / "litmus"

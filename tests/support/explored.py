@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from rdma_robust.explorer.address import Place, Side
-from rdma_robust.explorer.session import Session
-from rdma_robust.language.cfg import Cas, Get, Poll, Program, Put, RFence, Write
+from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Put, RFence, Write
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.build import trace_of_order
-from rdma_robust.semantics.machine import Action, Machine, Move, Verb
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.machines.machine import Action, Machine, Move, Verb
 from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.session import Session
 
 NIC_VERBS = (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE)
 

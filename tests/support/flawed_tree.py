@@ -6,7 +6,7 @@ import math
 import operator
 from dataclasses import dataclass, field
 
-from rdma_robust.vass.net import Net
+from rdma_robust.petri.net import Net
 from tests.support.naive_backward import dense
 
 Limit = tuple[float, ...]

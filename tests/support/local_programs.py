@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from rdma_robust.language.cfg import Cas, Program, Read, Step, Write, steps
-from rdma_robust.language.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.check.targets import Ended
+from rdma_robust.language.flow.cfg import Cas, Program, Read, Step, Write, steps
 from rdma_robust.language.load import load_program, load_program_and_target
-from rdma_robust.language.targets import Ended
 
 State = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]
 """Program points and registers by thread, and the memory by cell."""

@@ -14,15 +14,16 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from rdma_robust.language.expr import FALSE, TRUE, Const, negate
+from rdma_robust.expr import FALSE, TRUE, Const, negate
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness import instrument_pivot, outlook, specialise
-from rdma_robust.robustness.critical import Relaxation
-from rdma_robust.robustness.instrument import CPU_BETA, Frame, has_bit
-from rdma_robust.robustness.instrument_pivot import _Pivot
+from rdma_robust.robustness import pivot as instrument_pivot
+from rdma_robust.robustness.frame import CPU_BETA, Frame, has_bit
+from rdma_robust.robustness.pivot import _Pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.robustness.relevance import Relevance
+from rdma_robust.robustness.reductions import outlook, specialise
+from rdma_robust.robustness.reductions.critical import Relaxation
+from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.support.compare import by, by_oracle
 from tests.support.random_programs import Size, random_program

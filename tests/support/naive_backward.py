@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 
-from rdma_robust.vass.net import Net, Run, Vector
+from rdma_robust.petri.net import Net, Run, Vector
 
 Dense = tuple[int, ...]
 

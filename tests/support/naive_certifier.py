@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import product
 
-from rdma_robust.vass.net import DownwardInvariant, LinearInvariant, Net, Run, UpwardInvariant, Vector
+from rdma_robust.petri.net import DownwardInvariant, LinearInvariant, Net, Run, UpwardInvariant, Vector
 from tests.support.naive_backward import below, dense
 
 Dense = tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Repair by trying everything: an independent, slow definition of what `rdma_robust.repair` answers for loop-free programs.
+"""Repair by trying everything: independently and slowly what `rdma_robust.analyses.repair` answers for loop-free programs.
 
 Insertions are made in the syntax tree, what is outstanding is counted along every path of the tree, and every set of
 insertions up to a size is decided. Nothing of the repair room is used.
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from rdma_robust.language import ast
-from rdma_robust.language.formatter import format_tree
-from rdma_robust.language.limits import blocks_of
 from rdma_robust.language.load import parse_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.formatter import format_tree
+from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text

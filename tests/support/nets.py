@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from itertools import product
 
-from rdma_robust.vass.net import (
+from rdma_robust.petri.net import (
     CoverResult,
     DownwardInvariant,
     LinearInvariant,

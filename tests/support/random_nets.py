@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.vass.net import Net, NetTransition, Vector
+from rdma_robust.petri.net import Net, NetTransition, Vector
 
 SHAPES = ("sparse", "dense", "token", "counters", "weighted", "lossless")
 

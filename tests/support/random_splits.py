@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from rdma_robust.language.cfg import Cell
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.trace import Event, EventType
 

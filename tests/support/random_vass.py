@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from rdma_robust.vass.explicit import Cone, Edge, ExplicitVass
-from rdma_robust.vass.model import Effect, Marking
+from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass
+from rdma_robust.counters.vass import Effect, Marking
 
 
 def random_vass(rng: Random) -> ExplicitVass:

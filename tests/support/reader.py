@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from rdma_robust.language.load import load_program
-from rdma_robust.vass.spec_reader import read_spec
+from rdma_robust.petri.spec.reader import read_spec
 from tests.support.documents import ROOT, Block, commands, without_times
 from tests.support.terminal import Terminal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rdma_robust.vass.explore import Exploration
+from rdma_robust.counters.search import Exploration
 
 
 def comparable(found: Exploration[Any]) -> tuple[object, ...]:

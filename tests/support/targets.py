@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from rdma_robust.language.cfg import Program, steps
-from rdma_robust.language.expr import evaluate
-from rdma_robust.language.targets import At, Ended, Target
-from rdma_robust.semantics.machine_rdma import DONE, RdmaMachine, RdmaState
-from rdma_robust.semantics.machine_sc import ScMachine, ScState, ScThread
-from rdma_robust.semantics.threadcode import Watched
+from rdma_robust.expr import evaluate
+from rdma_robust.language.check.targets import At, Ended, Target
+from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.semantics.machines.rdma import DONE, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.sc import ScMachine, ScState, ScThread
+from rdma_robust.semantics.machines.threadcode import Watched
 
 Some = RdmaState | ScState
 

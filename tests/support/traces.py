@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rdma_robust.language.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Write, steps
-from rdma_robust.language.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Poll, Program, Put, Read, RFence, Silent, Step, Write, steps
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType, Trace
 
 Place = tuple[int, int]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import networkx as nx
 
-from rdma_robust.language.cfg import Program, Thread, steps
+from rdma_robust.language.flow.cfg import Program, Thread, steps
 
 
 def unrolled(program: Program, bound: int) -> Program:

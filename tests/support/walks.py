@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from rdma_robust.demos.walk import Animation, Code, Figure, Paragraph, Section, Table, Walk
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.machine import Move, Verb
-from rdma_robust.semantics.machine_rdma import RdmaMachine
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.teaching.demos.walk import Animation, Code, Figure, Paragraph, Section, Table, Walk
 from tests.conftest import ROOT
 
 NODES = ("Guesser", "First", "Second", "Checker")

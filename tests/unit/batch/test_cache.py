@@ -17,9 +17,9 @@ from rdma_robust.batch.cache import UNUSED_S, Cache, default_folder
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick, run_batch
-from rdma_robust.cli.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.result import gave_up
+from rdma_robust.reports.check.result import gave_up
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST
 
 OPTIONS = CheckOptions(timeout=60, memory=4000)

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.batch_json import write_json
-from rdma_robust.reports.compare_report import write_json as write_changes
-from rdma_robust.reports.compare_report import write_markdown, write_text
+from rdma_robust.reports.batch.batch_json import write_json
+from rdma_robust.reports.batch.compare_report import write_json as write_changes
+from rdma_robust.reports.batch.compare_report import write_markdown, write_text
 from tests.conftest import ROOT
 from tests.support.batches import HOSTILE_NAMES, hostile, litmus
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from rdma_robust.analyses.repair.repairs import Repair
 from rdma_robust.batch import pages
 from rdma_robust.batch.job import Job
 from rdma_robust.batch.pages import repair_note
-from rdma_robust.cli import decide_job as module
-from rdma_robust.cli.decide import OutOfTime
-from rdma_robust.cli.decide_job import decide_job
+from rdma_robust.cli.processes import decide_job as module
+from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_program import OutOfTime
 from rdma_robust.options import CheckOptions
-from rdma_robust.repair.model import Repair
-from rdma_robust.reports.page import Page
+from rdma_robust.reports.batch.program_page import Page
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 
 OPTIONS = CheckOptions(timeout=60)

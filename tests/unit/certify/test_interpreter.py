@@ -10,9 +10,8 @@ import pytest
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.interpreter import Interpreter, Transition
 from rdma_robust.certify.invariants import check_inductive, robust_evidence
-from rdma_robust.language.expr import TRUE, Binary, Const, Expr, Name
-from rdma_robust.language.load import load_program
-from rdma_robust.program.model import (
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import (
     Add,
     Assign,
     Body,
@@ -27,9 +26,10 @@ from rdma_robust.program.model import (
     leaf,
     pc,
 )
-from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
-from rdma_robust.vass.lower import lower
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name
+from rdma_robust.language.load import load_program
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, random_program
 
 

@@ -10,16 +10,16 @@ from rdma_robust.cli.app import run
 from tests.conftest import NOT_ROBUST, ROBUST
 
 ENGINES = (
-    "rdma_robust.vass.search",
-    "rdma_robust.vass.lower",
-    "rdma_robust.vass.inductive",
-    "rdma_robust.vass.independence",
-    "rdma_robust.vass.cover",
+    "rdma_robust.counters.searches",
+    "rdma_robust.counters.lower",
+    "rdma_robust.counters.inductive",
+    "rdma_robust.counters.independence",
+    "rdma_robust.petri.cover",
     "rdma_robust.vass.engines",
-    "rdma_robust.vass.explore",
-    "rdma_robust.vass.kernel",
-    "rdma_robust.vass.bytecode",
-    "rdma_robust.program.bounds",
+    "rdma_robust.counters.search",
+    "rdma_robust.counters.kernel.driver",
+    "rdma_robust.counters.kernel.bytecode",
+    "rdma_robust.counters.counter_bounds",
     "rdma_robust.robustness.decide",
     "rdma_robust.robustness.lift",
     "rdma_robust.robustness.invariant",
@@ -27,11 +27,11 @@ ENGINES = (
 )
 READERS = {
     "rdma_robust.vass",
-    "rdma_robust.vass.net",
-    "rdma_robust.vass.spec_reader",
-    "rdma_robust.vass.spec_fast",
-    "rdma_robust.vass.spec_syntax",
-    "rdma_robust.vass.spec_tree",
+    "rdma_robust.petri.net",
+    "rdma_robust.petri.spec.reader",
+    "rdma_robust.petri.spec.fast",
+    "rdma_robust.petri.spec.spec_syntax",
+    "rdma_robust.petri.spec.spec_tree",
 }
 """What the checker may know of the room of the engines: what a net is, and how it is read."""
 
@@ -52,7 +52,7 @@ def test_checking_loads_no_engine(tmp_path: Path) -> None:
         "from rdma_robust.cli.app import run\nassert run(['verify-certificate', 'proofs']) == 0",
     ):
         # The package itself looks whether the compiled kernel is there, to say so in `--version`.
-        modules = loaded_after(code, tmp_path) - {"rdma_robust.vass._kernel"}
+        modules = loaded_after(code, tmp_path) - {"rdma_robust.counters.kernel._kernel"}
         assert "rdma_robust.certify.verify" in modules
         assert not modules & set(ENGINES)
         assert {m for m in modules if m.startswith("rdma_robust.vass")} <= READERS

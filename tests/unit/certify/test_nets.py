@@ -11,12 +11,12 @@ from jsonschema import Draft202012Validator
 
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
-from rdma_robust.vass.cover import COVER_ENGINES
-from rdma_robust.vass.cover import cover as cover_net
-from rdma_robust.vass.net import CoverResult, DownwardInvariant, Invariant, LinearInvariant, Net, Run, UpwardInvariant
-from rdma_robust.vass.search import Limits
-from rdma_robust.vass.spec_reader import read_spec
-from rdma_robust.vass.spec_writer import write_spec
+from rdma_robust.counters.searches import Limits
+from rdma_robust.petri.cover import COVER_ENGINES
+from rdma_robust.petri.cover import cover as cover_net
+from rdma_robust.petri.net import CoverResult, DownwardInvariant, Invariant, LinearInvariant, Net, Run, UpwardInvariant
+from rdma_robust.petri.spec.reader import read_spec
+from rdma_robust.petri.spec.writer import write_spec
 from tests.conftest import ROOT
 from tests.support import naive_certifier
 from tests.support.certificates import Document, at, changed, check, cover, document, places, rejection, without

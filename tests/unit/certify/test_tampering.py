@@ -17,12 +17,12 @@ import pytest
 from rdma_robust.certify.document import InvalidCertificate, Setting, digest, read_document
 from rdma_robust.certify.invariants import check_inductive
 from rdma_robust.certify.traces import check_not_robust, trace_evidence
-from rdma_robust.language.cfg import Program
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions, Instrumentation
-from rdma_robust.program.model import CounterProgram
-from rdma_robust.robustness.instrument_paper import instrument_paper
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 from tests.support.certificates import (
     Document,

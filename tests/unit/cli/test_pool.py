@@ -8,12 +8,13 @@ import time
 
 import pytest
 
-from rdma_robust.cli import decide, pool
-from rdma_robust.cli.decide import Answer, OutOfTime, decide_item
 from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.processes import decide_program as decide
+from rdma_robust.cli.processes import pool
+from rdma_robust.cli.processes.decide_program import Answer, OutOfTime, decide_item
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.result import gave_up
+from rdma_robust.reports.check.result import gave_up
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 

@@ -14,11 +14,11 @@ from rdma_robust.errors import InternalError
 from rdma_robust.hardness.guided import replay
 from rdma_robust.hardness.pcp import CHECKER, THREADS, Instance, pcp_program
 from rdma_robust.hardness.pcp_search import Answer, PcpGuide, decoded, solve
-from rdma_robust.language.cfg import Program, Put, Read, Silent, Write, steps
+from rdma_robust.language.flow.cfg import Program, Put, Read, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.machine import Move
-from rdma_robust.semantics.machine_rdma import RdmaMachine
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.state_space import Limits, explore
 from tests.conftest import ROOT
 from tests.support.pcp import instances, shortest
 

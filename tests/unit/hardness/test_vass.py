@@ -9,18 +9,18 @@ from random import Random
 
 import pytest
 
+from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, to_net
+from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import SizeLimitError
+from rdma_robust.hardness.from_vass import MAX_AMOUNT, UNROLLED, node_names, vass_program
 from rdma_robust.hardness.system import System, system_of_net, system_of_vass
-from rdma_robust.hardness.vass import MAX_AMOUNT, UNROLLED, node_names, vass_program
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
+from rdma_robust.petri.cover import cover
+from rdma_robust.petri.net import Net, NetTransition
+from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.pipeline import check_text
-from rdma_robust.vass.cover import cover
-from rdma_robust.vass.explicit import Cone, Edge, ExplicitVass, to_net
-from rdma_robust.vass.model import Effect
-from rdma_robust.vass.net import Net, NetTransition
-from rdma_robust.vass.spec_reader import read_spec
 from tests.conftest import ROOT
 from tests.support.random_nets import random_net
 from tests.support.random_vass import random_vass

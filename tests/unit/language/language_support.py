@@ -8,9 +8,10 @@ from random import Random
 from hypothesis import strategies as st
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.language import ast, cfg
-from rdma_robust.language.expr import Binary, Const, Expr, Name, Unary
+from rdma_robust.expr import Binary, Const, Expr, Name, Unary
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax import ast
 
 HEADER = """\
 domain 0..3

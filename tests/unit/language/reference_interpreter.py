@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rdma_robust.language import ast, cfg
-from rdma_robust.language.expr import OPERATORS, evaluate
+from rdma_robust.expr import OPERATORS, evaluate
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
 
 VALUES = (0, 2)
 LOW, HIGH = 0, 3

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.diagnose import MAX_ERRORS
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.language.diagnose import MAX_ERRORS
 from rdma_robust.language.load import load_program
 from tests.unit.language.language_support import HEADER, errors_of
 

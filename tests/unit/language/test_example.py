@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.language import ast, cfg
-from rdma_robust.language.expr import Binary, Const, Name
+from rdma_robust.expr import Binary, Const, Name
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.load import load_program, parse_program
+from rdma_robust.language.syntax import ast
 from tests.unit.language.language_support import errors_of, show, show_edge
 
 EXAMPLE = """\

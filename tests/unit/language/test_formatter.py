@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.language import ast
-from rdma_robust.language.formatter import format_source, format_tree
 from rdma_robust.language.load import parse_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.formatter import format_source, format_tree
 from tests.unit.language.language_support import BODIES, program
 from tests.unit.language.test_example import EXAMPLE
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rdma_robust.diagnose import MAX_ERRORS
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.diagnose import MAX_ERRORS
-from rdma_robust.language.grammar import load_grammar
 from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.syntax.grammar import load_grammar
 from tests.unit.language.language_support import BODIES, HEADER, program
 from tests.unit.language.test_example import EXAMPLE
 
@@ -99,7 +99,7 @@ def test_damaged_programs(seed: int) -> None:
 @given(BODIES)
 @settings(max_examples=50, deadline=None)
 def test_random_programs_have_no_syntax_errors(body: tuple[object, ...]) -> None:
-    from rdma_robust.language.formatter import format_tree  # noqa: PLC0415
+    from rdma_robust.language.syntax.formatter import format_tree  # noqa: PLC0415
 
     assert attempt(format_tree(program(body))).endswith("fine")  # type: ignore[arg-type]
 

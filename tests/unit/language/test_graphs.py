@@ -7,8 +7,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from rdma_robust.language import cfg
-from rdma_robust.language.expr import evaluate
+from rdma_robust.expr import evaluate
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.load import load_program
 from tests.unit.language.language_support import edges, load
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 
-from rdma_robust.language import ast
-from rdma_robust.language.formatter import format_tree
 from rdma_robust.language.load import load_program, parse_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.formatter import format_tree
 from tests.unit.language.language_support import BODIES, errors_of, program
 from tests.unit.language.reference_interpreter import traces_of_graph, traces_of_tree
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdma_robust.errors import Span
-from rdma_robust.language.cfg import Cell, Program, Read, Step
+from rdma_robust.language.flow.cfg import Cell, Program, Read, Step
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome

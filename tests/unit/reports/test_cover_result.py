@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdma_robust.errors import InternalError
-from rdma_robust.reports.cover_result import Group, grouped, run_view
-from rdma_robust.vass.net import Loop, Net, NetTransition, Run
-from rdma_robust.vass.net_slice import replay
+from rdma_robust.petri.net import Loop, Net, NetTransition, Run
+from rdma_robust.petri.slice import replay
+from rdma_robust.reports.cover.cover_result import Group, grouped, run_view
 
 
 def unfolded(groups: list[tuple[int, Group]]) -> list[int]:

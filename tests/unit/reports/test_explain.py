@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 
 from rdma_robust.errors import Span
-from rdma_robust.language.cfg import Fault
+from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Verdict
-from rdma_robust.reports.explain import explain
-from rdma_robust.reports.result import gave_up, result_of
-from rdma_robust.reports.timeline import timeline
-from rdma_robust.reports.wording import NOT_KEPT, OTHER_QUEUE_PAIR, Words
-from rdma_robust.semantics.tables import oppo_scope
+from rdma_robust.reports.check.paragraphs import explain
+from rdma_robust.reports.check.result import gave_up, result_of
+from rdma_robust.reports.check.steps_table import timeline
+from rdma_robust.reports.share.wording import NOT_KEPT, OTHER_QUEUE_PAIR, Words
+from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.unit.reports.samples import event, outcome, program
 

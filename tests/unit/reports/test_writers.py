@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from rdma_robust.outcome import Verdict
-from rdma_robust.reports.escape import one_line, printable
-from rdma_robust.reports.exits import Exit, worst
-from rdma_robust.reports.json_report import document, dump, layout, result_object
-from rdma_robust.reports.result import Result, failure, gave_up, result_of
-from rdma_robust.reports.summary import exit_of, summarise
-from rdma_robust.reports.text_report import TextReport, expected_word
+from rdma_robust.reports.check.json_report import document, dump, layout, result_object
+from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
+from rdma_robust.reports.check.summary import exit_of, summarise
+from rdma_robust.reports.check.text_report import TextReport, expected_word
+from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.reports.share.exits import Exit, worst
 from tests.conftest import ROOT
 from tests.unit.reports.samples import outcome
 

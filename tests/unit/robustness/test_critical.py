@@ -7,11 +7,11 @@ import pytest
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.critical import Relaxation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import event_graph
-from rdma_robust.robustness.instrument import Frame
+from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot_classes import PivotClasses
+from rdma_robust.robustness.reductions.critical import Relaxation
 from tests.litmus.goldens import LITMUS, PROGRAMS, load
 
 NODES = "node A { x, y, s }\nnode B { u, v }\nnode C { w }\n"

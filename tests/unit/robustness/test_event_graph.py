@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.language.expr import size
+from rdma_robust.expr import size
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.counters.inductive import covers, inductive_set
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.searches import Limits, breadth_first
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.vass.inductive import covers, inductive_set
-from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits, breadth_first
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 
 POLLED = (ROOT / "litmus/mailbox-polled.rdma").read_text(encoding="utf-8")

@@ -9,15 +9,15 @@ from random import Random
 import pytest
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.axioms import ib, is_violating, ob, oppo, sc, sc_violation
-from rdma_robust.semantics.build import trace_of_order
-from rdma_robust.semantics.oracle import DEFAULT_LIMITS, _candidates
-from rdma_robust.semantics.partial import Partial
-from rdma_robust.semantics.paths import Extent
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, _candidates
+from rdma_robust.semantics.oracle.choices import Budget, Search
+from rdma_robust.semantics.oracle.partial import Partial
+from rdma_robust.semantics.oracle.thread_paths import Extent
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.search import Budget, Search
 from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 from tests.conftest import ROOT
 from tests.support.random_programs import Size, random_program

@@ -7,14 +7,14 @@ from random import Random
 import pytest
 
 from bench.families import lock_server, pipeline
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.search import explore
+from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness import instrument_pivot as instrument_pivot_module
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
+from rdma_robust.robustness import pivot as instrument_pivot_module
+from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
-from rdma_robust.vass.explore import explore
-from rdma_robust.vass.lower import lower
-from rdma_robust.vass.search import Limits
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.searches import comparable
 

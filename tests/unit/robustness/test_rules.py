@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from rdma_robust.semantics.axioms import ob, oppo
-from rdma_robust.semantics.build import trace_of_order
+from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from tests.support.random_splits import PROGRAM, random_split
 

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
+from rdma_robust.counters.search import explore
+from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
-from rdma_robust.robustness import instrument_pivot as instrument_pivot_module
-from rdma_robust.robustness.instrument import Frame
-from rdma_robust.robustness.instrument_pivot import instrument_pivot
-from rdma_robust.vass.explore import explore
-from rdma_robust.vass.search import Limits
+from rdma_robust.robustness import pivot as instrument_pivot_module
+from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, random_program
 
 SPIN = """

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.language.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.counters.search import explore
+from rdma_robust.counters.searches import Limits
+from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness import symmetry
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.instrument import Frame, PivotClass
-from rdma_robust.robustness.instrument_pivot import _Pivot, instrument_pivot
-from rdma_robust.robustness.symmetry import Automorphism, automorphisms, representatives
-from rdma_robust.vass.explore import explore
-from rdma_robust.vass.search import Limits
+from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.pivot import _Pivot, instrument_pivot
+from rdma_robust.robustness.reductions import symmetry
+from rdma_robust.robustness.reductions.symmetry import Automorphism, automorphisms, representatives
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.compare import by_oracle
 from tests.support.symmetric import clients, random_symmetric, ring

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.explore import Exploration, Limits, explore
-from rdma_robust.semantics.machine import Machine, State, Verb, wording
-from rdma_robust.semantics.machine_rdma import RdmaMachine
-from rdma_robust.semantics.machine_sc import ScMachine
-from rdma_robust.semantics.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.machine import Machine, State, Verb, wording
+from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.state_space import Exploration, Limits, explore
 from tests.support.random_programs import TINY, random_program
 
 SB = """

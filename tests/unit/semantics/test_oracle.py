@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.axioms import is_violating, rdma_violation, sc_violation
-from rdma_robust.semantics.oracle import OracleLimits, axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.support.random_programs import TINY, random_program

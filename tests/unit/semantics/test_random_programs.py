@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from rdma_robust.language.cfg import Cas, Get, Poll, Put, Read, RFence, Silent, Write, steps
+from rdma_robust.language.flow.cfg import Cas, Get, Poll, Put, Read, RFence, Silent, Write, steps
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.oracle import oracle_robust
+from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.values import is_loop_free
 from tests.support.random_programs import LARGER, SMALL, TINY, Size, random_program
 from tests.support.shrinking import shrink

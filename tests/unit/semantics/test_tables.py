@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.semantics.tables import CELLS, cell, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import CELLS, cell, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 DOCUMENT = """

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.cfg import Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.explore import Limits, explore
-from rdma_robust.semantics.machine_rdma import RdmaMachine
-from rdma_robust.semantics.paths import Extent, Path, thread_paths
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.oracle.thread_paths import Extent, Path, thread_paths
 from rdma_robust.semantics.values import is_loop_free, possible_values
 from tests.support.random_programs import SMALL, random_program
 

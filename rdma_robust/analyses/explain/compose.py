@@ -1,0 +1,127 @@
+"""From an outcome to its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rdma_robust.analyses.explain.explanation import (
+    CycleStep,
+    Explanation,
+    FaultNote,
+    FinalStates,
+    LineMark,
+    Pair,
+    VerdictWord,
+)
+from rdma_robust.analyses.explain.finals import STATES, final_states, not_asked
+from rdma_robust.analyses.explain.graph import graph
+from rdma_robust.analyses.explain.pairs import explained_pairs
+from rdma_robust.analyses.explain.schedule import machine_run
+from rdma_robust.analyses.explain.story import headline, paragraphs
+from rdma_robust.analyses.explain.timeline import timeline
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Counts, Outcome, Verdict
+from rdma_robust.reports.share.wording import Words
+from rdma_robust.semantics.trace import Event
+from rdma_robust.semantics.values import is_loop_free
+
+WORDS: dict[Verdict, VerdictWord] = {
+    Verdict.ROBUST: "robust",
+    Verdict.NOT_ROBUST: "not-robust",
+    Verdict.UNKNOWN: "unknown",
+}
+
+
+def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: int = STATES) -> Explanation:
+    """Return why `outcome`, decided with `options`, is what it is.
+
+    Of each machine at most `final_state_limit` states are searched for final states (a tenth for programs with loops; 0: the
+    final states are not compared), for at most `options.timeout` seconds. Raises InternalError if the machine cannot run the
+    witness.
+    """
+    program, witness = outcome.program, outcome.witness
+    run = drawn = None
+    if witness is not None:
+        run = timeline(program, witness, machine_run(program, witness, options.ordered_reads))
+        drawn = graph(program, witness, options.ordered_reads)
+    pairs, complete = explained_pairs(outcome, options)
+    finals = _finals(outcome, options, final_state_limit)
+    words = Words(program)
+    edges = () if witness is None else witness.cycle.edges
+    return Explanation(
+        file=program.file,
+        program=program.name,
+        source=program.source,
+        verdict=WORDS[outcome.verdict],
+        reason=outcome.reason,
+        headline=headline(outcome),
+        paragraphs=paragraphs(outcome, run, finals, pairs, complete),
+        ordered_reads=options.ordered_reads,
+        instrumentation=outcome.instrumentation,
+        engine=outcome.engine,
+        states=outcome.counts.states,
+        transitions=outcome.counts.transitions,
+        pivots=outcome.counts.pivots,
+        spin_only=outcome.spin_only,
+        checked_by=outcome.checked_by,
+        faults=tuple(FaultNote(f.kind, f.message, f.span.line) for f in outcome.faults),
+        faults_exact=outcome.faults_exact,
+        lines=line_marks(outcome, words, pairs),
+        cycle=tuple(
+            CycleStep(e.source.index, e.relation, e.target.index, words.edge(e.source, e.relation, e.target)) for e in edges
+        ),
+        timeline=run,
+        graph=drawn,
+        final_states=finals,
+        pairs=pairs,
+        pairs_complete=complete,
+    )
+
+
+def undecided(program: Program, options: CheckOptions, reason: str) -> Outcome:
+    """Return the outcome of a search that was stopped from outside, so that what is known can be told."""
+    return Outcome(program, Verdict.UNKNOWN, reason, options.instrumentation, options.engine, Counts(), 0.0)
+
+
+def _finals(outcome: Outcome, options: CheckOptions, limit: int) -> FinalStates:
+    if outcome.verdict is Verdict.ROBUST:
+        return not_asked("a robust program reaches the same final states under both")
+    if limit == 0:
+        return not_asked("it was switched off")
+    if outcome.verdict is Verdict.UNKNOWN and not is_loop_free(outcome.program):
+        return not_asked("the program has loops and is undecided")
+    return final_states(outcome.program, options.ordered_reads, limit, options.timeout)
+
+
+def line_marks(outcome: Outcome, words: Words, pairs: Sequence[Pair]) -> tuple[LineMark, ...]:
+    """Return the lines of the cycle with what happens there, and for robust programs those that keep an order."""
+    roles: dict[int, dict[str, None]] = {}
+    notes: dict[int, dict[str, None]] = {}
+
+    def mark(line: int, role: str, note: str) -> None:
+        roles.setdefault(line, {})[role] = None
+        notes.setdefault(line, {})[note] = None
+
+    witness = outcome.witness
+    if witness is not None:
+        members = {e.index: e for edge in witness.cycle.edges for e in (edge.source, edge.target)}
+        late, early = {a.index for a, _ in witness.relaxed}, {b.index for _, b in witness.relaxed}
+        for event in (members[i] for i in sorted(members)):
+            if event.step is not None:
+                for role in _roles(event, late, early, witness.pivot):
+                    mark(event.step.span.line, role, words.clause(event))
+    if outcome.verdict is Verdict.ROBUST:
+        for pair in pairs:
+            for keeper in pair.kept_by:
+                mark(keeper.line, "keeps", "keeps an order that the hardware alone does not")
+    for fault in outcome.faults:
+        mark(fault.span.line, "fault", f"{fault.kind}: {fault.message}")
+    return tuple(LineMark(line, tuple(roles[line]), tuple(notes[line])) for line in sorted(roles))
+
+
+def _roles(event: Event, late: set[int], early: set[int], pivot: Event | None) -> list[str]:
+    found = ["cycle"]
+    found += ["late"] if event.index in late else []
+    found += ["early"] if event.index in early else []
+    return found + (["pivot"] if pivot is not None and pivot.index == event.index else [])

@@ -1,0 +1,259 @@
+"""An explanation in English: what the hardware does, why sequential consistency does not, and what can be seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.outcome import Outcome, Verdict, Witness
+from rdma_robust.reports.check.paragraphs import SPIN_ONLY, count
+from rdma_robust.reports.share.wording import Words, why_reordered
+from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
+
+EDGES = {
+    "po": "{source} comes before {target} in the text of {thread}",
+    "rf": "{source} comes before {target}, which reads its value {read}",
+    "mo": "{source} comes before {target}, which overwrites {cell}",
+    "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
+}
+"""Why the source of an edge of the SC cycle comes before its target."""
+
+WHERE = {
+    ("put", "posted"): "This put is still in the pipe to {remote}, its source not yet read,",
+    ("put", "read"): "Its value has been read but not yet sent to {remote}",
+    ("put", "sent"): "Its value is on its way to {remote}, complete for a poll but not yet in memory,",
+    ("get", "posted"): "This get is still in the pipe to {remote}, nothing read yet,",
+    ("get", "read"): "Its value has been read at {remote}, but the answer is not back",
+    ("get", "sent"): "Its answer is back, but not yet stored in memory,",
+    ("rfence", "posted"): "The NIC has not come to this fence",
+}
+"""How far an operation is while a later step of its thread overtakes it, by how far it has come."""
+
+FLEXIBLE = "Its value is still in the pipe to {remote}"
+"""Of a put that carries a constant."""
+
+ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+SUMMARY = {
+    "kept": ("is kept in order by polls and remote fences", "are kept in order by polls and remote fences"),
+    "no-race": ("may be reordered, but no other thread races on it", "may be reordered, but no other thread races on them"),
+    "no-cycle": (
+        "may be reordered, but no conflicts lead from its later access back to the earlier one",
+        "may be reordered, but no conflicts lead from the later accesses back to the earlier ones",
+    ),
+    "filter": (
+        "may be reordered, but the static filter finds no cycle through it that has a last event",
+        "may be reordered, but the static filter finds no cycle through them that has a last event",
+    ),
+    "search": (
+        "may be reordered, but the exhausted search found no execution in which a cycle closes",
+        "may be reordered, but the exhausted search found no execution in which a cycle closes",
+    ),
+    "cycle": ("is reordered by the counterexample", "are reordered by the counterexample"),
+    "open": (
+        "may be reordered with conflicts that may close a cycle: nothing is known about it",
+        "may be reordered with conflicts that may close a cycle: nothing is known about them",
+    ),
+}
+"""What becomes of the pairs of each kind, of one and of several."""
+
+
+def headline(outcome: Outcome) -> str:
+    name = f"`{outcome.program.name}`"
+    match outcome.verdict:
+        case Verdict.ROBUST:
+            return f"{name} is robust: all it can do on RDMA hardware it can also do under sequential consistency."
+        case Verdict.NOT_ROBUST:
+            return f"{name} is not robust: RDMA hardware can run it in a way that sequential consistency does not allow."
+        case Verdict.UNKNOWN:
+            return f"It is not known whether {name} is robust: a limit was reached."
+
+
+def paragraphs(
+    outcome: Outcome, run: Timeline | None, finals: FinalStates, pairs: Sequence[Pair], complete: bool
+) -> tuple[str, ...]:
+    """Return the paragraphs of the explanation, without markup; code is in backquotes. `complete` if `pairs` are all."""
+    if outcome.witness is not None and run is not None:
+        found = [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
+    else:
+        found = [_decided(outcome), orders(pairs, complete)]
+    found.append(finals_text(finals))
+    if outcome.spin_only:
+        found.append(SPIN_ONLY)
+    return tuple(text for text in found if text)
+
+
+def reordering(program: Program, witness: Witness, run: Timeline) -> str:
+    """Return what happens: how far each overtaken operation is when it is overtaken, and what lets the hardware do so."""
+    words = Words(program)
+    rounds = _rounds(witness)
+    sentences = []
+    for earlier, later in witness.relaxed:
+        operation, step = _overtaken(run, earlier.index), _step_of(run, later.index)
+        name = program.threads[earlier.thread].name
+        where = _where(program, witness, operation, _progress(operation, step.number)).format(remote=earlier.remote)
+        sentences += [
+            f"{name} posts `{operation.statement}` (line {operation.line}){rounds.get(earlier.index, '').rstrip(',')}.",
+            f"{where} when {_action(words, name, later)}{rounds.get(later.index, '').rstrip(',')}.",
+            f"RDMA allows this: {why_reordered(earlier, later)}.",
+        ]
+    return " ".join(dict.fromkeys(sentences))
+
+
+def circle(program: Program, witness: Witness) -> str:
+    """Return why no sequentially consistent execution does the same: the SC cycle as a chain of what comes before what."""
+    words = Words(program)
+    edges = _rotated(witness)
+    met: set[int] = set()
+    rounds = _rounds(witness)
+
+    def name(event: Event) -> str:
+        known = event.index in met
+        met.add(event.index)
+        return (words.short(event) if known else words.noun(event)) + rounds.get(event.index, "")
+
+    clauses = []
+    for edge in edges:
+        source, target = name(edge.source), name(edge.target)
+        clauses.append(
+            EDGES[edge.relation].format(
+                source=source,
+                target=target,
+                thread=program.threads[edge.source.thread].name if edge.source.thread >= 0 else "",
+                read=edge.target.read,
+                cell=f"`{edge.target.cell}`",
+                seen=edge.source.read,
+            )
+        )
+    return (
+        "Under sequential consistency every step takes effect at once and in program order, so one order of all steps "
+        f"explains what is read. Here there is none: {'; '.join(clauses)}. So {name(edges[0].source)} would come before "
+        "itself."
+    )
+
+
+def _rounds(witness: Witness) -> dict[int, str]:
+    """Return for the events of statements that are executed more than once which time it is, in words."""
+    same: dict[tuple[object, ...], list[Event]] = {}
+    for event in sorted(witness.order, key=lambda e: e.position):
+        same.setdefault((event.thread, event.type, event.step), []).append(event)
+    found = {}
+    for events in same.values():
+        for k, event in enumerate(events, 1) if len(events) > 1 else ():
+            found[event.index] = f", the {k}{ENDINGS.get(k if k < 20 else k % 10, 'th')} time,"
+    return found
+
+
+def finals_text(finals: FinalStates) -> str:
+    """Return what the comparison of the final states says, "" if there was none."""
+    match finals.change:
+        case "new":
+            return f"{_new(finals)} {_number(finals)}"
+        case "none":
+            return (
+                f"The final states are the same under both, {count(finals.sc, 'final state')}: the reordering shows only on "
+                "the way, in what is read and in the order of writes."
+            )
+        case "unknown":
+            return f"Whether RDMA reaches new final states is not known: {finals.reason}."
+        case "not-asked":
+            return ""
+
+
+def orders(pairs: Sequence[Pair], complete: bool) -> str:
+    """Return in one paragraph how many pairs could be reordered, and what becomes of them."""
+    if not pairs:
+        return "The hardware keeps the program order of all accesses here: no two of one thread can be reordered."
+    parts = []
+    for why, (one, several) in SUMMARY.items():
+        number = sum(1 for p in pairs if (p.why or "kept") == why)
+        if number:
+            which = "all" if number == len(pairs) > 1 else f"{number:,}"
+            parts.append(f"{which} {one if number == 1 else several}")
+    told = "; ".join(parts)
+    if not complete:
+        many = f"more than {len(pairs):,} pairs of accesses"
+        return f"Without polls and fences the hardware could reorder {many}. Of those listed {told}."
+    return (
+        f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {told}. "
+        "Every other pair of accesses of one thread takes effect in program order."
+    )
+
+
+def values(conditions: Sequence[Condition]) -> str:
+    """Return values of a final state as an enumeration."""
+    *first, last = [f"`{c.name} = {c.value}`" for c in conditions]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _new(finals: FinalStates) -> str:
+    if not finals.telling:
+        return "New outcome: executions end, which none does under sequential consistency."
+    together = " together" if len(finals.telling) > 1 else ""
+    return f"New outcome: {values(finals.telling)}{together}. No execution under sequential consistency ends so."
+
+
+def _number(finals: FinalStates) -> str:
+    reached = f"{count(finals.rdma, 'final state')}, {finals.only_rdma:,} of them only under RDMA."
+    return f"RDMA reaches {reached}" if finals.complete else f"RDMA reaches at least {reached}"
+
+
+def _decided(outcome: Outcome) -> str:
+    counts = outcome.counts
+    classes = f"{counts.pivots:,} class{'' if counts.pivots == 1 else 'es'} of last events"
+    if outcome.verdict is Verdict.UNKNOWN:
+        begun = f" The search had begun with {classes}." if counts.pivots else ""
+        return f"Undecided: {outcome.reason}.{begun}"
+    if "without a search" in outcome.reason:
+        return "Proved without a search: no access can be the last event of a violation (the static filter)."
+    searched = f"{count(counts.states, 'state')}, all that there are"
+    return f"Proved by search: {f'{classes} in ' if counts.pivots else ''}{searched}, and no cycle closes."
+
+
+def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:
+    reads = next((e for e in witness.order if _is_read_of(program, e, operation)), None)
+    constant = reads is not None and reads.cell is not None and reads.cell.hidden
+    return FLEXIBLE if constant and progress != "sent" else WHERE[operation.kind, progress]
+
+
+def _is_read_of(program: Program, event: Event, operation: Operation) -> bool:
+    place = f"{program.threads[event.thread].name}>{event.remote}"
+    return (
+        event.type is EventType.NLR
+        and operation.lane == place
+        and event.step is not None
+        and event.step.span.line == operation.line
+    )
+
+
+def _overtaken(run: Timeline, event: int) -> Operation:
+    step = _step_of(run, event)
+    return next(o for o in run.operations if o.number == step.operation)
+
+
+def _step_of(run: Timeline, event: int) -> TimelineStep:
+    return next(s for s in run.steps if s.event == event)
+
+
+def _progress(operation: Operation, now: int) -> str:
+    """Return how far the operation is just before step `now`."""
+    if operation.sent is not None and operation.sent < now:
+        return "sent"
+    return "read" if operation.read is not None and operation.read < now else "posted"
+
+
+def _action(words: Words, thread: str, event: Event) -> str:
+    if event.type is EventType.LW:
+        return f"{thread} executes {words.noun(event)}"
+    if event.type in CPU_TYPES:
+        return f"{thread} {words.label(event)} in {words.noun(event)}"
+    return f"its NIC {words.label(event)} for `{words.statement(event)}` (line {event.step.span.line if event.step else 0})"
+
+
+def _rotated(witness: Witness) -> tuple[CycleEdge, ...]:
+    """Return the cycle, beginning with the first reordered pair."""
+    edges = witness.cycle.edges
+    relaxed = {(a.index, b.index) for a, b in witness.relaxed}
+    start = next((i for i, e in enumerate(edges) if (e.source.index, e.target.index) in relaxed), 0)
+    return edges[start:] + edges[:start]

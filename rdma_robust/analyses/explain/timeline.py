@@ -1,0 +1,150 @@
+"""The machine run of a witness as lanes: one for each processor's work and for each queue pair of the network card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
+from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
+from rdma_robust.language.flow.cfg import Get, Program, Put, RFence, Step
+from rdma_robust.outcome import Witness
+from rdma_robust.reports.share.wording import Words
+from rdma_robust.semantics.machines.machine import Verb
+
+KINDS: dict[Verb, StepKind] = {
+    Verb.ACCESS: "access",
+    Verb.ISSUE: "post",
+    Verb.NIC_READ: "read",
+    Verb.NIC_WRITE: "send",
+    Verb.FLUSH: "write",
+    Verb.FENCE: "fence",
+    Verb.POLL: "poll",
+}
+CPU_KINDS = ("access", "post", "poll")
+
+
+def timeline(program: Program, witness: Witness, run: Run) -> Timeline:
+    """Return `run`, the machine run of `witness`, as lanes, steps and remote operations."""
+    rows = _rows(run.steps)
+    on_cycle = {e.index for edge in witness.cycle.edges for e in (edge.source, edge.target)}
+    pivot = None if witness.pivot is None else witness.pivot.index
+    words = Words(program)
+    steps = tuple(
+        replace(step, on_cycle=step.event in on_cycle, pivot=step.event is not None and step.event == pivot)
+        for step in (_step(words, run, row, number) for number, row in enumerate(rows, 1))
+    )
+    operations = tuple(_operation(words, operation, steps) for operation in run.operations)
+    return Timeline(_lanes(program, steps), steps, operations)
+
+
+def nic_lane(program: Program, thread: int, remote: str) -> str:
+    return f"{program.threads[thread].name}>{remote}"
+
+
+def cpu_lane(program: Program, thread: int) -> str:
+    return program.threads[thread].name
+
+
+def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
+    """Return the steps; a NIC write that goes to memory right after it entered the buffer is one row (and true)."""
+    rows: list[tuple[RunStep, bool]] = []
+    for step in steps:
+        before = rows[-1][0] if rows else None
+        if (
+            step.action.verb is Verb.FLUSH
+            and before is not None
+            and before.action.verb is Verb.NIC_WRITE
+            and before.operation == step.operation
+        ):
+            rows[-1] = (step, True)
+        else:
+            rows.append((step, False))
+    return rows
+
+
+def _step(words: Words, run: Run, row: tuple[RunStep, bool], number: int) -> TimelineStep:
+    step, sent = row
+    program, thread = words.program, step.action.thread
+    kind = KINDS[step.action.verb]
+    operation = None if step.operation is None else run.operations[step.operation]
+    cpu = kind in CPU_KINDS or operation is None
+    label, text = _phrases(words, step, kind, operation)
+    return TimelineStep(
+        number=number,
+        lane=cpu_lane(program, thread) if cpu or operation is None else nic_lane(program, thread, operation.remote),
+        kind=kind,
+        sent=sent,
+        event=None if step.event is None else step.event.index,
+        operation=step.operation,
+        line=None if step.action.step is None else step.action.step.span.line,
+        label=label,
+        text=text,
+        on_cycle=False,
+        pivot=False,
+    )
+
+
+def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperation | None) -> tuple[str, str]:
+    """Return what a step does, without and with who does it."""
+    if row.event is not None:
+        return words.label(row.event), words.clause(row.event)
+    assert operation is not None
+    first = operation.events[0]
+    name = words.program.threads[operation.thread].name
+    statement = words.statement(first)
+    if kind == "post":
+        return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
+    write = operation.event(Verb.FLUSH)
+    assert write is not None and first.step is not None
+    what = words.label(write).removeprefix("writes ")
+    if isinstance(first.step.op, Put):
+        return f"sends {what}", f"{name}'s NIC sends {what}: the put is complete for a poll, but not yet in memory"
+    return f"receives {what}", f"{name}'s NIC has {what} for `{statement}`, not yet stored in memory"
+
+
+def _operation(words: Words, operation: RemoteOperation, steps: Sequence[TimelineStep]) -> Operation:
+    first = operation.events[0]
+    assert first.step is not None
+    mine = [s for s in steps if s.operation == operation.number]
+
+    def number(*kinds: StepKind) -> int | None:
+        return next((s.number for s in mine if s.kind in kinds), None)
+
+    sent = next((s.number for s in mine if s.kind == "send" or s.sent), None)
+    posted = number("post")
+    assert posted is not None
+    return Operation(
+        number=operation.number,
+        kind=_kind(first.step),
+        lane=nic_lane(words.program, operation.thread, operation.remote),
+        line=first.step.span.line,
+        statement=words.statement(first),
+        posted=posted,
+        read=number("read"),
+        sent=sent,
+        written=number("write", "fence"),
+        polled=number("poll"),
+    )
+
+
+def _kind(step: Step) -> OperationKind:
+    match step.op:
+        case Put():
+            return "put"
+        case Get():
+            return "get"
+        case RFence():
+            return "rfence"
+    raise AssertionError(step)
+
+
+def _lanes(program: Program, steps: Sequence[TimelineStep]) -> tuple[Lane, ...]:
+    used = {s.lane for s in steps}
+    lanes = []
+    for t, thread in enumerate(program.threads):
+        nics = [node for node in program.nodes if nic_lane(program, t, node) in used]
+        if nics or cpu_lane(program, t) in used:
+            lanes.append(Lane(cpu_lane(program, t), "cpu", thread.name, thread.node, None))
+            lanes += [Lane(nic_lane(program, t, node), "nic", thread.name, thread.node, node) for node in nics]
+    return tuple(lanes)

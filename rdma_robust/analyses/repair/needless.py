@@ -1,0 +1,200 @@
+"""The dual of repair: polls, fences and flushes that can go while the program stays robust.
+
+A program from which instructions X are removed is one into which they can be inserted. So by the projection lemma
+(`replay`), if it is robust without X then also without any part of X, as long as X are polls and fences: trying one after
+the other, and keeping what can go, ends with a set to which nothing can be added. A get that nobody reads goes together
+with a poll.
+
+What is removed must not have kept a thread waiting, and must not make one wait: on every path of a thread, every poll
+that is removed has something to take, and every poll that stays has something to take without X exactly if it has with X.
+Then both programs have the same executions under sequential consistency, but for the removed instructions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rdma_robust.analyses.repair.cheapest import Checker
+from rdma_robust.analyses.repair.edits import Source, apart, apply
+from rdma_robust.analyses.repair.patch import Usage, unified
+from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
+from rdma_robust.analyses.repair.sites import remote
+from rdma_robust.expr import names
+from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, Thread, steps
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import blocks_of
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+
+Removed = frozenset[int]
+"""Statements, by the offset where they begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A statement that could go."""
+
+    statement: ast.Poll | ast.RFence | ast.Get
+    thread: int
+    node: str
+    depth: int
+
+    @property
+    def at(self) -> int:
+        return self.statement.span.start
+
+
+def remove_needless(
+    text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None
+) -> Repair:
+    """Return a set of polls, remote fences and gets that nobody reads which can go, and to which nothing can be added.
+
+    The most expensive are tried first. What is left was decided again from its text. Raises ProgramError.
+    """
+    started = time.monotonic()
+    options, limits = options or RepairOptions(), limits or CheckOptions()
+    deadline = None if options.timeout is None else started + options.timeout
+    program = load_program(text, file, await_loops=limits.await_loops)
+    checker = Checker(file, limits, deadline)
+    first = checker.decide(program)
+    if first.verdict is not Verdict.ROBUST:
+        robustly = first.verdict is Verdict.NOT_ROBUST
+        reason = "the program is not robust: repair it first" if robustly else first.reason
+        return Repair("impossible" if robustly else "unknown", reason, checked=1, time_s=time.monotonic() - started)
+    source = Source.of(text, file)
+    parts = sorted(_parts(source, program), key=lambda p: (-_saves(p, options), p.at))
+    gone, complete = _greatest(source, program, parts, checker)
+    removed = tuple(p for p in sorted(parts, key=lambda p: p.at) if p.at in gone)
+    reason = "nothing more can go without a violation, or a poll that waits where it did not"
+    if not complete:
+        reason = "a limit came before it was known whether more can go"
+    solutions = (_solution(source, program, removed, options),) if removed else ()
+    spent = time.monotonic() - started
+    return Repair("repaired" if removed else "robust", reason, solutions, complete, complete, checker.checked, 0, spent)
+
+
+def _greatest(source: Source, program: Program, parts: list[Part], checker: Checker) -> tuple[Removed, bool]:
+    """Return what can go, and whether that is known to be all: pass after pass, until one finds nothing."""
+    gone: Removed = frozenset()
+    changed, complete = True, True
+    while changed:
+        changed = False
+        for unit in _units(parts):
+            if gone & unit or not keeps_executions(program, parts, gone | unit):
+                continue
+            if checker.late:
+                return gone, False
+            verdict = checker.check(_without(source, parts, gone | unit)).verdict
+            complete &= verdict is not Verdict.UNKNOWN
+            if verdict is Verdict.ROBUST:
+                gone |= unit
+                changed = True
+        # A set of polls and fences alone is complete after one pass.
+        changed &= any(isinstance(p.statement, ast.Get) for p in parts)
+    return gone, complete
+
+
+def _units(parts: list[Part]) -> Iterator[Removed]:
+    """Yield what to try at once: a poll, a fence, or a get with a poll of its queue pair or without."""
+    for part in parts:
+        if isinstance(part.statement, ast.Get):
+            polls = [
+                p for p in parts if isinstance(p.statement, ast.Poll) and (p.thread, p.node) == (part.thread, part.node)
+            ]
+            for poll in sorted(polls, key=lambda p: (p.at < part.at, p.at)):
+                yield frozenset({part.at, poll.at})
+        yield frozenset({part.at})
+
+
+def _without(source: Source, parts: list[Part], gone: Removed) -> str:
+    edits = [source.remove(p.statement) for p in parts if p.at in gone]
+    return apply(source.text, apart(edits))[0]
+
+
+def keeps_executions(program: Program, parts: list[Part], gone: Removed) -> bool:
+    """Whether removing `gone` neither lets a thread go on where it waited for ever nor makes it wait where it went on."""
+    pairs = {(p.thread, p.node) for p in parts if p.at in gone and not isinstance(p.statement, ast.RFence)}
+    return all(_same_polls(program.threads[thread], node, gone) for thread, node in pairs)
+
+
+def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
+    """Follow all paths by states (point, outstanding with what is gone, how many more without it), values ignored."""
+    edges = steps(thread)
+    out: dict[int, list[tuple[int, bool, int]]] = {}
+    for source, target, step in edges:
+        polls = isinstance(step.op, Poll) and step.op.node == node
+        change = -1 if polls else int(remote(step.op) == node)
+        out.setdefault(source, []).append((target, step.span.start in gone, change))
+    many = 1 + sum(change != 0 for each in out.values() for _, _, change in each)
+    start = (thread.entry, 0, 0)
+    seen, todo = {start}, [start]
+    while todo:
+        point, have, more = todo.pop()
+        for target, removed, change in out.get(point, ()):
+            if change < 0 and (have == 0 if removed else (have > 0) != (have + more > 0)):
+                return False
+            if change < 0 and have == 0:
+                continue
+            after = max(-many, min(many, more - change)) if removed else more
+            counts = (many - 1, many) if change < 0 and have == many else (min(have + change, many),)
+            for now in counts:
+                state = (target, now, after)
+                if state not in seen:
+                    seen.add(state)
+                    todo.append(state)
+    return True
+
+
+def _parts(source: Source, program: Program) -> Iterator[Part]:
+    unread = _unread(program)
+    for number, thread in enumerate(source.threads):
+        yield from _parts_in(thread.body, number, 0, unread)
+
+
+def _parts_in(block: ast.Block, thread: int, depth: int, unread: Mapping[int, str]) -> Iterator[Part]:
+    for statement in block.statements:
+        match statement:
+            case ast.Poll(node) | ast.RFence(node):
+                yield Part(statement, thread, node.text, depth)
+            case ast.Get() if statement.span.start in unread:
+                yield Part(statement, thread, unread[statement.span.start], depth)
+            case _:
+                inner = depth + isinstance(statement, ast.While | ast.Loop)
+                for inside in blocks_of(statement):
+                    yield from _parts_in(inside, thread, inner, unread)
+
+
+def _unread(program: Program) -> dict[int, str]:
+    """Return the gets into words that nothing but gets ever touches, by where they begin, with the node they read from."""
+    ops = [(step.span.start, step.op) for thread in program.threads for _, _, step in steps(thread)]
+    asked = {name for line in program.outcomes for name in names(line.condition)}
+    usage = Usage(program)
+    kept = usage.read | {str(op.target) for _, op in ops if isinstance(op, Put)} | usage.written_by_cpu | asked
+    found: dict[int, str] = {}
+    spoilt: set[int] = set()
+    for at, op in ops:
+        if isinstance(op, Get):
+            found[at] = op.source.node
+            spoilt |= {at} if str(op.target) in kept else set()
+    return {at: node for at, node in found.items() if at not in spoilt}
+
+
+def _saves(part: Part, options: RepairOptions) -> int:
+    kinds: dict[type, Kind] = {ast.Poll: Kind.POLL, ast.RFence: Kind.RFENCE, ast.Get: Kind.DRAIN}
+    return options.costs.of(kinds[type(part.statement)], part.depth)
+
+
+def _solution(source: Source, program: Program, removed: tuple[Part, ...], options: RepairOptions) -> Solution:
+    patched = _without(source, list(removed), frozenset(p.at for p in removed))
+    rows = []
+    for part in removed:
+        statement = part.statement
+        kind = "poll" if isinstance(statement, ast.Poll) else "rfence" if isinstance(statement, ast.RFence) else "get"
+        line = (printer.statement(statement),)
+        thread = program.threads[part.thread].name
+        rows.append(Insertion(kind, thread, part.node, statement.span.line, line, _saves(part, options)))
+    diff = unified(source.text, patched, program.file)
+    return Solution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows))

@@ -1,0 +1,76 @@
+"""Repairing a program: the way in from text to answer."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.patch import Patcher
+from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status
+from rdma_robust.analyses.repair.sites import Sites
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict, Witness
+
+_IMPOSSIBLE = "no set of polls, fences and flushes of a fixed number of polls makes it robust and lets no poll wait for ever"
+
+
+def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
+    """Return a cheapest set of insertions that makes the program in `text` robust; `file` names it in messages and the diff.
+
+    `limits` are the options of every check (its limits count for each one), `options.timeout` limits everything together.
+    Every solution was decided again from its patched text, and none makes a poll wait for ever (`counting`). The answer is
+    plain data. Raises ProgramError for a bad program and SizeLimitError for one too large to be marked.
+    """
+    started = time.monotonic()
+    options, limits = options or RepairOptions(), limits or CheckOptions()
+    deadline = None if options.timeout is None else started + options.timeout
+    sites = Sites.of(text, file, await_loops=limits.await_loops)
+    checker = Checker(file, limits, deadline)
+    first = checker.decide(sites.program)
+    if first.witness is None:
+        status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
+        return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
+    search = Search(sites, checker, options)
+    search.run(first.witness)
+    if not search.found and not search.exhausted:
+        with suppress(OutOfTimeError):
+            search.any_solution()
+    return _answer(search, options, started, _overtaking(first.witness))
+
+
+def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
+    solutions = []
+    for found in search.found:
+        best = search.with_words(found)
+        solutions.append(Patcher(search.sites).solution(best.patch, options.costs))
+    optimal = search.cheapest
+    status: Status = "repaired" if solutions else "impossible" if search.exhausted and search.exact else "unknown"
+    return Repair(
+        status,
+        _reason(search, optimal, violation),
+        tuple(solutions),
+        optimal,
+        search.exhausted and search.exact,
+        search.checker.checked,
+        search.cycles,
+        time.monotonic() - started,
+    )
+
+
+def _reason(search: Search, optimal: bool, violation: str) -> str:
+    if search.found:
+        if optimal:
+            return (
+                "a cheapest repair: every set of insertions that costs less leaves a violation or makes a poll wait for ever"
+            )
+        return "the best repair found: a limit came before it was known whether there is a cheaper one"
+    if search.exhausted and search.exact:
+        return f"{_IMPOSSIBLE}; the first violation found: {violation}"
+    return "a limit came before a repair was found"
+
+
+def _overtaking(witness: Witness) -> str:
+    pairs = {(a.step.span.line, b.step.span.line) for a, b in witness.relaxed if a.step is not None and b.step is not None}
+    return ", ".join(f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs))

@@ -1,0 +1,139 @@
+"""Where something can be inserted: a copy of the program that carries a mark at every place.
+
+The mark is a local read of a word that nobody writes. It changes nothing: the word has no conflicts, and CPU events are
+ordered with all later events of their thread already. But it shows, in graphs and in traces, when a thread comes past a
+place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+
+from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
+from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.language.flow.cfg import Get, Op, Program, Put, Read, Silent, Step, Thread, steps
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.ast import Node
+
+_MARK = "mark"
+
+
+def fresh(name: str, taken: frozenset[str]) -> str:
+    """Return `name`, with a number if need be, so that it is not in `taken`."""
+    if name not in taken:
+        return name
+    return next(f"{name}{k}" for k in range(2, len(taken) + 3) if f"{name}{k}" not in taken)
+
+
+def remote(op: Op) -> str | None:
+    """Return the node towards which a put or get goes, None for anything else."""
+    match op:
+        case Put(target, _):
+            return target.node
+        case Get(_, source):
+            return source.node
+        case _:
+            return None
+
+
+@dataclass(frozen=True)
+class Sites:
+    """The places of a program and the marked program."""
+
+    source: Source
+    program: Program
+    places: tuple[Place, ...]
+    marked: Program
+    mark: str
+
+    @staticmethod
+    def of(text: str, file: str, *, await_loops: bool) -> Sites:
+        """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
+        program = load_program(text, file, await_loops=await_loops)
+        source = Source.of(text, file)
+        found = tuple(places(source, await_loops=await_loops))
+        mark = fresh(_MARK, source.identifiers())
+        homes = {thread.node.text for thread in source.threads}
+        edits: list[Edit] = [
+            source.declare(item, [mark]) for item in source.tree.items if isinstance(item, Node) and item.name.text in homes
+        ]
+        edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
+        try:
+            marked = load_program(apply(text, edits)[0], file, await_loops=await_loops)
+        except ProgramError as error:
+            raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
+        return Sites(source, program, found, marked, mark)
+
+    def place_of(self, step: Step) -> int | None:
+        """Return the number of the place whose mark this step is, None for steps of the program itself."""
+        return self._by_text.get(step.text) if isinstance(step.op, Read) and step.op.cell.name == self.mark else None
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, int]:
+        return {f"await {self.mark} != {k + 1}": k for k in range(len(self.places))}
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The graph of every thread of the marked program."""
+        return tuple(Flow.of(self, thread) for thread in self.marked.threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step of the marked program; `place` is set if it is a mark."""
+
+    source: int
+    target: int
+    step: Step
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The graph of one thread of the marked program: its edges that can be reached, by source."""
+
+    thread: Thread
+    out: Mapping[int, tuple[Edge, ...]]
+
+    @staticmethod
+    def of(sites: Sites, thread: Thread) -> Flow:
+        reached = nx.descendants(thread.graph, thread.entry) | {thread.entry}
+        out: dict[int, list[Edge]] = {}
+        for source, target, step in steps(thread):
+            if source in reached:
+                out.setdefault(source, []).append(Edge(source, target, step, sites.place_of(step)))
+        return Flow(thread, {point: tuple(edges) for point, edges in out.items()})
+
+    @cached_property
+    def marks(self) -> Mapping[int, Edge]:
+        """The edge of every place that can be reached."""
+        return {e.place: e for edges in self.out.values() for e in edges if e.place is not None}
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that the thread sends to."""
+        found = {remote(e.step.op): None for edges in self.out.values() for e in edges}
+        return tuple(n for n in found if n is not None)
+
+    def behind(self, node: str | None) -> frozenset[int]:
+        """Return the places that some event, or with a `node` some put or get towards it, can come before."""
+        return self._places(node, self.thread.graph)
+
+    def ahead(self, node: str | None) -> frozenset[int]:
+        """Return the places that some event, or with a `node` some put or get towards it, can follow."""
+        return self._places(node, self.thread.graph.reverse(copy=False))
+
+    def _places(self, node: str | None, graph: nx.MultiDiGraph[int]) -> frozenset[int]:
+        forward = graph is self.thread.graph
+        starts = {
+            e.target if forward else e.source
+            for edges in self.out.values()
+            for e in edges
+            if e.place is None and (remote(e.step.op) == node if node else not isinstance(e.step.op, Silent))
+        }
+        near = starts.union(*(nx.descendants(graph, s) for s in starts))
+        return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)

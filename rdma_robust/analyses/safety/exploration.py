@@ -1,0 +1,171 @@
+"""Looking for goals among the states of the RDMA machine, with runs that lead there, shortest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rdma_robust.analyses.safety.goals import Goal, Met, met_by
+from rdma_robust.analyses.safety.sequential import Run
+from rdma_robust.counters.searches import Limits, Progress, ignore
+from rdma_robust.errors import InternalError
+from rdma_robust.semantics.axioms import rdma_violation
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.machines.effects import effects
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.operations import following, start
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.trace import Event
+from rdma_robust.semantics.wellformed import check_well_formed
+
+_COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE})
+"""What the NIC does by itself."""
+
+FIRST_BOUND = 2
+"""Operations of a queue pair under way that a search of a program with loops allows at first; then twice as many."""
+
+_CHECK_EVERY = 256
+
+
+@dataclass(frozen=True)
+class Explored:
+    """`runs` has a run for each goal that was reached, by its place among the goals.
+
+    `cut` names the limit that ended the search, empty if the other goals are unreachable. `states` are those of the last
+    search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
+    queue pair under way (completions waiting for a poll included) up to which every state has been seen, None if that
+    number plays no part, 0 if not even the first search was finished.
+    """
+
+    runs: Mapping[int, Run]
+    cut: str
+    states: int
+    depth: int
+    bound: int | None
+
+
+def explore_machine(
+    machine: RdmaMachine,
+    goals: Sequence[Goal],
+    limits: Limits,
+    progress: Progress = ignore,
+    *,
+    bounded: bool = False,
+    reduce: bool = True,
+) -> Explored:
+    """Look for every goal. `bounded` is for programs whose queues may grow for ever: the search is repeated with longer
+    queues, so that every run with short ones is tried before any with long ones; it is exhausted once no queue was cut."""
+    tests = {i: met_by(goal, machine) for i, goal in enumerate(goals)}
+    runs: dict[int, Run] = {}
+    bound = FIRST_BOUND if bounded else None
+    seen_to = 0 if bounded else None
+    while True:
+        layers = _Layers(machine, bound, reduce)
+        cut = layers.search(tests, limits, progress)
+        runs |= layers.runs
+        for number in layers.runs:
+            del tests[number]
+        whole = not tests or (not cut and not layers.shortened)
+        if whole or cut or bound is None:
+            return Explored(runs, cut if tests else "", len(layers.before), layers.depth, None if whole else seen_to)
+        seen_to, bound = bound, 2 * bound
+
+
+@dataclass
+class _Layers:
+    """One breadth-first search. `before` has the predecessor of every state; `shortened` if `bound` has ruled out a move."""
+
+    machine: RdmaMachine
+    bound: int | None
+    reduce: bool
+    before: dict[RdmaState, RdmaState | None] = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)
+    depth: int = 0
+    shortened: bool = False
+
+    def search(self, tests: Mapping[int, Met], limits: Limits, progress: Progress) -> str:
+        """Search until every goal has been reached, every state seen, or a limit, whose name is returned."""
+        left = dict(tests)
+        layer: list[RdmaState] = []
+        for move in self.machine.initial():
+            self._arrive(None, move, left, layer)
+        expanded = 0
+        while layer and left:
+            following_layer: list[RdmaState] = []
+            for state in layer:
+                for move in self._moves(state):
+                    self._arrive(state, move, left, following_layer)
+                expanded += 1
+                if not left:
+                    return ""
+                if limits.states is not None and len(self.before) > limits.states:
+                    return "states"
+                if expanded % _CHECK_EVERY == 0:
+                    if cut := limits.exceeded():
+                        return cut
+                    progress(len(self.before), len(layer) + len(following_layer))
+            layer = following_layer
+            self.depth += bool(layer)
+        return ""
+
+    def _moves(self, state: RdmaState) -> list[Move]:
+        moves = self.machine.reduced(state) if self.reduce else self.machine.successors(state)
+        if self.bound is None or all(map(self._fits, moves)):
+            return moves
+        self.shortened = True
+        return [move for move in self.machine.successors(state) if self._fits(move)]
+
+    def _fits(self, move: Move) -> bool:
+        assert self.bound is not None
+        if move.action.verb is not Verb.ISSUE:
+            return True
+        return all(len(queue) <= self.bound for queue in move.state.threads[move.action.thread].queues)
+
+    def _arrive(self, source: RdmaState | None, move: Move, left: dict[int, Met], layer: list[RdmaState]) -> None:
+        state = move.state
+        new = state not in self.before
+        if new:
+            self.before[state] = source
+            layer.append(state)
+        if new or move.faults:
+            for number in [n for n, met in left.items() if met(move)]:
+                del left[number]
+                self.runs[number] = (*self._run_to(source), move)
+
+    def _run_to(self, state: RdmaState | None) -> Run:
+        path: list[RdmaState] = []
+        while state is not None:
+            path.append(state)
+            state = self.before[state]
+        moves: list[Move] = []
+        for after in reversed(path):
+            choices = self.machine.successors(moves[-1].state) if moves else self.machine.initial()
+            moves.append(next(move for move in choices if move.state == after))
+        return tuple(moves)
+
+
+def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:
+    """Return the events of a run that meets `goal` at its last move, in the order in which they take effect.
+
+    What is under way at the end is completed first, so that the events are a trace. Checks that every move is one of the
+    machine, that the goal is met, and by the axioms that the trace is one of the program and RDMA-consistent. Raises
+    InternalError if not.
+    """
+    if run[0] not in machine.initial() or any(b not in machine.successors(a.state) for a, b in pairwise(run)):
+        raise InternalError("a run that was found is none of the RDMA machine")
+    if not met_by(goal, machine)(run[-1]):
+        raise InternalError("a run that was found does not lead to the goal")
+    moves = list(run)
+    while not machine.is_drained(moves[-1].state):
+        moves.append(next(m for m in machine.successors(moves[-1].state) if m.action.verb in _COMPLETING))
+    steps = [start(machine, moves[0])]
+    for move in moves[1:]:
+        steps.append(following(machine, steps[-1], move))
+    happened = [effect for effect in effects(steps) if effect.step is not None]
+    order = [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
+    trace = trace_of_order(order, machine.program)
+    check_well_formed(machine.program, trace)
+    if (cycle := rdma_violation(trace, machine.ordered_reads)) is not None:
+        raise InternalError("a run that was found is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
+    return trace.events[len(machine.program.cells) :]

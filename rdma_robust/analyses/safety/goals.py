@@ -1,0 +1,197 @@
+"""What is looked for among the states of a program, in the forms that the searches need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rdma_robust.counters.program import Target as ProgramTarget
+from rdma_robust.counters.program import pc
+from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
+from rdma_robust.language.check.targets import At, Atom, Drained, Ended, Target
+from rdma_robust.language.flow.cfg import Fault, Program, Thread, steps
+from rdma_robust.robustness.event_graph import Kept
+from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.plain import PlainTarget, fault_targets
+from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.threadcode import Watched
+from rdma_robust.semantics.terms import read_at, term_of
+from rdma_robust.semantics.trace import EventType
+
+
+@dataclass(frozen=True)
+class StateGoal:
+    """A state in which the target holds; with `final` one in which all threads have ended and nothing is under way."""
+
+    target: Target
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FaultGoal:
+    """A run on which this goes wrong."""
+
+    fault: Fault
+
+
+Goal = StateGoal | FaultGoal
+SomeMachine = RdmaMachine | ScMachine
+Met = Callable[[Move], bool]
+
+
+def faults(program: Program) -> tuple[Fault, ...]:
+    """Return everything that may go wrong in `program`, in the order of the source."""
+    found = {step.fault for thread in program.threads for _, _, step in steps(thread)} - {None}
+    return tuple(sorted((f for f in found if f), key=lambda f: (f.span.start, f.kind, f.message)))
+
+
+def watched(program: Program, goals: Iterable[Goal]) -> Watched:
+    """Return what the goals look at before the end of a run."""
+    threads: set[int] = set()
+    used: set[str] = set()
+    drained = False
+    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
+    for goal in goals:
+        if isinstance(goal, FaultGoal) or goal.final:
+            continue
+        atoms = dict(goal.target.atoms)
+        for name in names(goal.target.condition):
+            match atoms.get(name):
+                case Ended(thread) | At(thread):
+                    threads.add(numbers[thread])
+                case None:
+                    used.add(name)
+                case _:
+                    drained = True
+    owners = {f"{t.name}.{r}": i for i, t in enumerate(program.threads) for r, _ in t.registers}
+    threads |= {owners[name] for name in used if name in owners}
+    cells = frozenset(c for c in program.cells if str(c) in used and not c.hidden)
+    return Watched(frozenset(threads), cells, drained)
+
+
+def kept(program: Program, goals: Iterable[Goal]) -> tuple[Kept, ...]:
+    """Return how exactly each thread's events must be modelled for the goals."""
+    goals = tuple(goals)
+    exact = watched(program, goals).threads
+    end = any(isinstance(goal, StateGoal) and goal.final for goal in goals)
+    return tuple(Kept.ALL if t in exact else Kept.END if end else Kept.EVENTS for t in range(len(program.threads)))
+
+
+def points_at(thread: Thread, line: int) -> tuple[int, ...]:
+    """Return the program points from which a statement of `line` can be next."""
+    return tuple(sorted({source for source, _, step in steps(thread) if step.span.line == line and source != thread.exit}))
+
+
+def met_by(goal: Goal, machine: SomeMachine) -> Met:
+    """Return the test whether a move of the machine meets the goal, by the state after it or what goes wrong."""
+    if isinstance(goal, FaultGoal):
+        fault = goal.fault
+        return lambda move: fault in move.faults
+    target, program = goal.target, machine.program
+    wanted = tuple(dict.fromkeys(names(target.condition)))
+    term = term_of(target.condition, {name: read_at(i) for i, name in enumerate(wanted)})
+    if goal.final:
+        return lambda move: (
+            machine.is_final(move.state)
+            and bool(term.of([valuation(program, machine.final(move.state))[name] for name in wanted], 0))
+        )
+    atoms = dict(target.atoms)
+    parts = [_reader(machine, name, atoms.get(name)) for name in wanted]
+    return lambda move: bool(term.of([part(move.state) for part in parts], 0))
+
+
+def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[object], int]:
+    """Return what the name stands for in a state of the machine."""
+    program = machine.program
+    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
+
+    def place(state: object, thread: int) -> int:
+        at: int = state.threads[thread].point  # type: ignore[attr-defined]
+        return at
+
+    match atom:
+        case Ended(thread):
+            t, end = numbers[thread], program.threads[numbers[thread]].exit
+            return lambda state: int(place(state, t) == end)
+        case At(thread, line):
+            t = numbers[thread]
+            points = frozenset(points_at(program.threads[t], line))
+            code = machine.codes[t]
+
+            def at_line(state: object) -> int:
+                half_done = state.threads[t].carried if isinstance(state, ScState) else ()
+                if half_done:
+                    return int(code.commands[half_done[0]].step.span.line == line)
+                return int(place(state, t) in points)
+
+            return at_line
+        case None:
+            pass
+        case _:
+            return lambda state: int(machine.is_drained(state))  # type: ignore[arg-type]
+    for i, cell in enumerate(program.cells):
+        if str(cell) == name and not cell.hidden:
+            return lambda state: state.memory[i]  # type: ignore[attr-defined]
+    for t, thread_ in enumerate(program.threads):
+        for r, (register, _) in enumerate(thread_.registers):
+            if f"{thread_.name}.{register}" == name:
+                return lambda state: state.threads[t].registers[r]  # type: ignore[attr-defined]
+    raise AssertionError(f"a target names {name}")
+
+
+def program_targets(frame: Frame, goal: Goal) -> tuple[PlainTarget, ...]:
+    """Return the goal as targets of the frame's sequential counter program, see :func:`kept`."""
+    if isinstance(goal, FaultGoal):
+        return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.step.fault == goal.fault)
+    program = frame.program
+    memory = {str(c): frame.memory(c) for c in program.cells}
+    if goal.final:
+        ends = [equals(Name(pc(t)), Const(thread.exit)) for t, thread in enumerate(program.threads)]
+        return (ProgramTarget(None, conj(*ends, substitute(goal.target.condition, memory))),)
+    atoms = {name: _atom(frame, atom) for name, atom in goal.target.atoms}
+    return (ProgramTarget(None, substitute(goal.target.condition, {**memory, **atoms})),)
+
+
+def _atom(frame: Frame, atom: Atom) -> Expr:
+    threads = {thread.name: t for t, thread in enumerate(frame.program.threads)}
+    match atom:
+        case Ended(thread):
+            t = threads[thread]
+            return equals(Name(pc(t)), Const(frame.program.threads[t].exit))
+        case At(thread, line):
+            t = threads[thread]
+            edges = (e for e in frame.graphs[t].edges if e.step.span.line == line)
+            points = {e.source for e in edges} - {frame.program.threads[t].exit}
+            return disj(*(equals(Name(pc(t)), Const(p)) for p in sorted(points)))
+        case _:
+            halves = (
+                (t, e.target)
+                for t, g in enumerate(frame.graphs)
+                for e in g.edges
+                if e.type in (EventType.NLR, EventType.NRR)
+            )
+            return conj(*(negate(equals(Name(pc(t)), Const(p))) for t, p in sorted(set(halves))))
+
+
+def is_local(program: Program, target: Target) -> bool:
+    """Return whether the target is about what threads have done, and about memory only where nothing is under way.
+
+    If it holds in a state of the RDMA machine, it still holds once the operations under way are completed. That run has a
+    trace; of a robust program it is SC-consistent, so an SC execution ends with the same events: its threads are at the
+    same points with the same registers, and every word holds the last write of its modification order.
+    """
+    atoms = dict(target.atoms)
+    cells = {str(cell) for cell in program.cells}
+    quiet = any(isinstance(atoms.get(part.name), Drained) for part in _conjuncts(target.condition) if isinstance(part, Name))
+    return quiet or not any(n in cells or isinstance(atoms.get(n), Drained) for n in names(target.condition))
+
+
+def _conjuncts(expr: Expr) -> Iterable[Expr]:
+    if isinstance(expr, Binary) and expr.op == "&&":
+        yield from _conjuncts(expr.left)
+        yield from _conjuncts(expr.right)
+    else:
+        yield expr

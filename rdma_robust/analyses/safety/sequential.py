@@ -1,0 +1,163 @@
+"""Which goals are reachable under sequential consistency: exact, also where completions are counted without bound.
+
+The search is coverability of the program's VASS (`robustness/instrument_plain.py`); what it finds is replayed on the SC
+machine, which knows nothing of counter programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, Met, kept, met_by, program_targets, watched
+from rdma_robust.counters.search import explore
+from rdma_robust.counters.searches import Limits, Progress, ignore
+from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.plain import sequential
+from rdma_robust.semantics.machines.effects import SC_VERBS
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.threadcode import Watched
+
+Run = tuple[Move, ...]
+"""Moves of a machine, the start first."""
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """`runs` has a run of the SC machine for each goal that was reached, by its place among the goals.
+
+    `cut` names the limit that ended the search, empty if the other goals are unreachable under SC. `states` counts those
+    of the largest search.
+    """
+
+    runs: Mapping[int, Run]
+    cut: str
+    states: int
+
+
+def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore) -> Sequential:
+    """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found."""
+    frame = Frame.of(program, False, kept(program, goals))
+    look = watched(program, goals)
+    machine = ScMachine(program, look)
+    left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}
+    runs: dict[int, Run] = {}
+    states = 0
+    while True:
+        owners = [i for i, targets in left.items() for _ in targets]
+        targets = tuple(t for each in left.values() for t in each)
+        if not targets:
+            return Sequential(runs, "", states)
+        found = explore(sequential(frame, targets), limits, progress)
+        states = max(states, found.result.states)
+        if found.result.target < 0:
+            return Sequential(runs, found.result.cut, states)
+        number = owners[found.result.target]
+        goal = goals[number]
+        last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
+        labels = found.run if last is None else [*found.run, last]
+        runs[number] = replayed(machine, look, labels, met_by(goal, machine), ends=last is None)
+        del left[number]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A move of the replay, how it came to be, and whether the goal was met on the way."""
+
+    before: _Way | None
+    move: Move
+    met: bool
+
+    def run(self) -> Run:
+        moves = []
+        way: _Way | None = self
+        while way is not None:
+            moves.append(way.move)
+            way = way.before
+        return tuple(reversed(moves))
+
+
+def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
+    """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
+
+    Register-only steps leave choices open, so all ways are followed. Raises InternalError if there is no such run.
+    """
+    ways = {(m.state, hit): _Way(None, m, hit) for m in machine.initial() for hit in [not ends and met(m)]}
+    for edge in (label.edge for label in labels):
+        if edge.type is None and edge.thread not in look.threads:
+            continue
+        following: dict[tuple[ScState, bool], _Way] = {}
+        for (state, hit), way in ways.items():
+            for move in machine.successors(state):
+                if _is(move, edge):
+                    after = hit or (not ends and met(move))
+                    following.setdefault((move.state, after), _Way(way, move, after))
+        ways = following
+    for way in ways.values():
+        if way.met or (ends and met(way.move)):
+            return way.run()
+    raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
+
+
+def _is(move: Move, edge: EventEdge) -> bool:
+    """Whether the move makes the event of the edge happen."""
+    action = move.action
+    verb = Verb.ACCESS if edge.type is None else SC_VERBS[edge.type]
+    return action.thread == edge.thread and action.step == edge.step and action.verb is verb
+
+
+def rdma_run(machine: RdmaMachine, run: Run) -> Run:
+    """Return a run of the RDMA machine that does what `run` of the SC machine does, each remote operation at once.
+
+    A put or get whose second half `run` has not reached is left out. Both machines must watch the same. Raises InternalError
+    if there is none: everything that SC allows is allowed under RDMA.
+    """
+    start = run[0].state
+    ways = [m for m in machine.initial() if _places(m.state) == _places(start)]
+    if not ways:
+        raise InternalError("the RDMA machine does not start as the SC machine does")
+    moves = [ways[0]]
+    for number, move in enumerate(run[1:], 1):
+        for verb, place in _doings(run, number, move):
+            moves.append(_step(machine, moves[-1].state, move, verb, place))
+    return tuple(moves)
+
+
+def _doings(run: Run, number: int, move: Move) -> Iterator[tuple[Verb, object]]:
+    """Yield the verbs of the RDMA machine for a move of the SC machine, and where the thread is after each, if it moves."""
+    t = move.action.thread
+    after = _places(move.state)[t]
+    match move.action.verb:
+        case Verb.NIC_READ:
+            second = (m for m in run[number + 1 :] if m.action.thread == t)
+            written = next(second, None)
+            if written is not None:
+                yield Verb.ISSUE, _places(written.state)[t]
+                yield Verb.NIC_READ, None
+        case Verb.NIC_WRITE:
+            yield Verb.NIC_WRITE, None
+            yield Verb.FLUSH, None
+        case Verb.FENCE:
+            yield Verb.ISSUE, after
+            yield Verb.FENCE, None
+        case verb:
+            yield verb, after
+
+
+def _step(machine: RdmaMachine, state: RdmaState, wanted: Move, verb: Verb, place: object) -> Move:
+    for move in machine.successors(state):
+        action = move.action
+        same = action.verb is verb and action.thread == wanted.action.thread and action.step == wanted.action.step
+        if same and (place is None or _places(move.state)[action.thread] == place):
+            return move
+    raise InternalError("the RDMA machine cannot do what the SC machine does")
+
+
+def _places(state: object) -> tuple[object, ...]:
+    assert isinstance(state, RdmaState | ScState)
+    return tuple((thread.point, thread.registers) for thread in state.threads)

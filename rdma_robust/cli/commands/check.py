@@ -1,0 +1,110 @@
+"""The `check` command: decide the programs, report them in order, and say by the exit code how it went."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rdma_robust import TOOL
+from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
+from rdma_robust.cli.inputs import Item, Missing, loaded
+from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.options.formats import Format
+from rdma_robust.cli.output import Output, output
+from rdma_robust.cli.processes.decide_program import Answer, decide_item
+from rdma_robust.cli.processes.meter import Meter
+from rdma_robust.cli.stderr import warn
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check import json_report
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.summary import Summary, exit_of, summarise
+from rdma_robust.reports.check.text_report import TextReport
+from rdma_robust.reports.share.exits import Exit, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to decide and how to report it. `jobs` of None is one process per processor; `explain` of None is for one."""
+
+    items: Sequence[Item]
+    options: CheckOptions
+    jobs: int | None = None
+    expect: bool = False
+    format: Format = "text"
+    path: str | None = None
+    explain: bool | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Where and how to report."""
+
+    request: Request
+    out: Output
+    text: TextReport
+
+    def report(self, answer: Answer) -> None:
+        result = answer.result
+        if not self.request.quiet or result.verdict == "error" or answer.uncertified:
+            for message in answer.messages:
+                warn(message)
+        if self.request.format == "jsonl":
+            self.out.line(json_report.dump(json_report.result_object(result)))
+        elif self.request.format == "text" and not (self.request.quiet and exit_of(result, self.request.expect) is Exit.OK):
+            for line in self.text.rows(result):
+                self.out.line(line)
+
+    def end(self, results: list[Result], summary: Summary) -> None:
+        if self.request.format == "text":
+            self.out.line(self.text.totals(summary))
+        elif self.request.format == "json":
+            options = json_report.described(self.request.options, self.request.expect)
+            self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
+        elif summary.interrupted:
+            warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
+
+
+def run_check(request: Request) -> Exit:
+    """Decide and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    started = time.monotonic()
+    protect_inputs(request.path, request.items, "program")
+    with output(request.path) as out:
+        run = _Run(request, out, _text_report(request))
+        if request.format == "text" and not request.quiet:
+            out.line(run.text.header())
+        answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
+        results = [answer.result for answer in answers]
+        spent = time.monotonic() - started
+        summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
+        if any(answer.uncertified for answer in answers) and stopped is None:
+            summary = dataclasses.replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
+        run.end(results, summary)
+    return Exit(summary.exit_code)
+
+
+def _answers(request: Request, meter: Meter) -> Generator[tuple[int, Answer]]:
+    """Yield the numbered answers as they come: first those that need no deciding, then in parallel what is left."""
+    work: list[tuple[int, Item]] = []
+    for number, item in enumerate(request.items):
+        if isinstance(item, Missing):
+            yield number, decide_item(item, request.options)
+        else:
+            work.append((number, loaded(item)))
+    jobs = min(request.jobs or processors(), len(work))
+    if jobs > 1:
+        from rdma_robust.cli.processes.pool import can_fork, decide_parallel  # noqa: PLC0415 - not needed for one program
+
+        if can_fork():
+            yield from decide_parallel(work, request.options, jobs, meter.tick)
+            return
+    for number, item in work:
+        yield number, decide_item(item, request.options, meter.search)
+
+
+def _text_report(request: Request) -> TextReport:
+    explain = request.explain if request.explain is not None else len(request.items) == 1
+    return TextReport([item.name for item in request.items], request.expect, explain, text_width(request.path))

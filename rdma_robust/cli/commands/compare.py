@@ -1,0 +1,42 @@
+"""The `compare` command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rdma_robust.batch.compare import compare, read_report
+from rdma_robust.cli.inputs import Source, UnreadableError, read_source
+from rdma_robust.cli.output import StandardOutput, replace_file
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
+from rdma_robust.reports.batch.compare_view import Comparison, Report
+from rdma_robust.reports.share.exits import Exit
+
+LARGEST: Final = 1024 * 1024 * 1024
+WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
+    "text": write_text,
+    "json": write_json,
+    "md": write_markdown,
+}
+
+
+def run_compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:
+    """Compare the reports in the files `old` and `new`; return the exit code. Raises UsageError."""
+    comparison = compare(_read(old), _read(new))
+    text = WRITERS[form](comparison)
+    if path in (None, "-"):
+        StandardOutput().write(text)
+    else:
+        replace_file(str(path), text)
+    kinds = {change.kind for change in comparison.changes}
+    bad = {"regression", "improvement"} | ({"new", "missing"} if strict else set())
+    return Exit.NOT_ROBUST if kinds & bad else Exit.OK
+
+
+def _read(path: str) -> Report:
+    source = Source("<stdin>", None) if path == "-" else Source(path, path)
+    try:
+        return read_report(source.name, read_source(source, largest=LARGEST))
+    except UnreadableError as error:
+        raise UsageError(f"{source.name}: {error}") from error

@@ -1,0 +1,123 @@
+"""The `cover` command: decide coverability questions of Petri nets, each in a process that is watched."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rdma_robust import TOOL
+from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
+from rdma_robust.cli.inputs import Item, Missing, loaded
+from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.options.formats import Format
+from rdma_robust.cli.output import Output, output
+from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net, overdue
+from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.processes.pool import Work, can_fork, in_processes
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.check import json_report
+from rdma_robust.reports.cover import cover_report
+from rdma_robust.reports.cover.cover_result import CoverRecord
+from rdma_robust.reports.share.exits import Exit
+
+
+@dataclass(frozen=True, slots=True)
+class CoverRequest:
+    """What to decide and how to report it. `explain` of None is for one net."""
+
+    items: Sequence[Item]
+    options: CoverOptions
+    jobs: int | None = None
+    expect: bool = False
+    format: Format = "text"
+    path: str | None = None
+    explain: bool | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Where and how to report."""
+
+    request: CoverRequest
+    out: Output
+    text: cover_report.CoverText
+
+    def report(self, answer: CoverAnswer) -> None:
+        request, record = self.request, answer.record
+        for message in answer.messages:
+            warn(message)
+        if request.format == "jsonl":
+            self.out.line(json_report.dump(cover_report.record_object(record)))
+        elif request.format == "text":
+            counts = cover_report.exit_of(record, request.expect) is not Exit.OK
+            for line in self.text.rows(record) if counts or not request.quiet else ():
+                self.out.line(line)
+
+    def end(self, records: list[CoverRecord], spent: float, stopped: Exit | None) -> Exit:
+        request = self.request
+        summary = cover_report.summarise(
+            records, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped
+        )
+        if request.format == "text":
+            self.out.line(self.text.totals(summary))
+        elif request.format == "json":
+            options = dataclasses.asdict(request.options) | {"expect": request.expect}
+            self.out.line(json_report.layout(cover_report.document(records, summary, TOOL, options)))
+        elif summary.interrupted:
+            warn(f"interrupted: {summary.nets} of {summary.requested} nets done")
+        return Exit(summary.exit_code)
+
+
+def run_cover(request: CoverRequest) -> Exit:
+    """Decide and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    from rdma_robust.petri.cover import COVER_ENGINES  # noqa: PLC0415 - slow
+
+    started = time.monotonic()
+    names = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
+    if request.options.engine not in names:
+        raise UsageError(f"--engine: there is no engine {request.options.engine!r}; the engines are {', '.join(names)}")
+    protect_inputs(request.path, request.items, "net")
+    with output(request.path) as out:
+        run = _Run(request, out, _text(request))
+        if request.format == "text" and not request.quiet:
+            out.line(run.text.header())
+        answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
+        return run.end([answer.record for answer in answers], time.monotonic() - started, stopped)
+
+
+def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverAnswer]]:
+    """Yield the numbered answers as they come: first those that need no deciding."""
+    work: list[tuple[int, Item]] = []
+    for number, item in enumerate(request.items):
+        item = item if isinstance(item, Missing) else loaded(item)
+        if isinstance(item, Missing):
+            yield number, answer_net(item, request.options)
+        else:
+            work.append((number, item))
+    if not work:
+        return
+    options = request.options
+    if can_fork():
+        cores = request.jobs or processors()
+        jobs = min(cores, len(work))
+        crew = Work(
+            lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
+            partial(lost_net, options),
+            partial(overdue, options),
+            families=True,
+            watch=meter.search if wanted(request.quiet) else None,
+        )
+        yield from in_processes(work, crew, jobs, meter.tick)
+        return
+    for number, item in work:
+        yield number, answer_net(item, options)
+
+
+def _text(request: CoverRequest) -> cover_report.CoverText:
+    explain = request.explain if request.explain is not None else len(request.items) == 1
+    return cover_report.CoverText([item.name for item in request.items], request.expect, explain, text_width(request.path))

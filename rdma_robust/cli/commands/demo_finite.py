@@ -1,0 +1,72 @@
+"""`demo finite`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rdma_robust.cli.commands.demo_vass import one_file
+from rdma_robust.cli.options.arguments import limit, seconds
+from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.errors import UsageError
+
+if TYPE_CHECKING:
+    from rdma_robust.teaching.demos.walk import Walk
+
+HELP = """Turn a finite-state program and a target into an RDMA program without polls: why that case is PSpace-hard.
+
+FILE is a program without remote instructions. --target is a condition over its variables and `T ended`, and over
+registers of threads that have ended. Or --automata is a JSON file with finite automata (schema/automata.schema.json), and
+the question is whether there is a word that each accepts. Without either, built-in automata are taken.
+
+\b
+Examples
+  rdma-robust demo finite
+  rdma-robust demo finite turns.rdma --target 'T1 ended && T1.r == 2'
+  rdma-robust demo finite --automata automata.json -o automata.rdma
+"""
+
+commands = typer.Typer()
+
+
+@commands.command("finite", help=HELP, short_help="hardness without polls: reachability, and automata, as programs")
+def _finite(
+    context: typer.Context,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)] = None,
+    *,
+    target: Annotated[
+        str | None, typer.Option(metavar="CONDITION", help="What is to be reached in FILE.", show_default=False)
+    ] = None,
+    automata: Annotated[
+        str | None, typer.Option(metavar="FILE.json", help="Automata instead of a program.", show_default=False)
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit of each search; 0 for none.")
+    ] = 60,
+    output: Save = None,
+    html: Html = None,
+    force: Force = False,
+    pace: Pace = "auto",
+    all_moves: AllMoves = False,
+) -> None:
+    from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each command loads what it needs
+
+    if (file is None) != (target is None) or (file is not None and automata is not None):
+        raise UsageError("a question is a FILE with --target, or --automata alone")
+    shown = showing(output, html, force, pace, all_moves)
+    build = partial(_walk, file, target, automata, limit(timeout))
+    context.obj.append(partial(run_demo, file or automata or "demo finite", build, shown))
+
+
+def _walk(file: str | None, target: str | None, automata: str | None, timeout: float | None) -> Walk:
+    from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question  # noqa: PLC0415
+
+    if file is not None and target is not None:
+        question = program_question(one_file(file, ".rdma"), file, target)
+    elif automata is not None:
+        question = automata_question(one_file(automata, ".json"), automata)
+    else:
+        question = automata_question(None)
+    return finite_walk(question, timeout)

@@ -1,0 +1,83 @@
+"""`demo pcp`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rdma_robust.cli.inputs import Missing, expand, read_source
+from rdma_robust.cli.options.arguments import MaxStates, limit, seconds
+from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.errors import UsageError
+
+if TYPE_CHECKING:
+    from rdma_robust.hardness.pcp import Instance
+    from rdma_robust.teaching.demos.walk import Walk
+
+HELP = """Solve an instance of Post's Correspondence Problem by running an RDMA program: why reachability is undecidable.
+
+FILE has the instance as two lines, the top and the bottom words between commas, or as JSON: {"top": ["a", "ab"],
+"bottom": ["baa", "aa"]}. Without an instance a classic one is solved. The search answers with a shortest solution, with the
+proof that there is none, or with how far it came: no procedure can do better for every instance.
+
+\b
+Examples
+  rdma-robust demo pcp
+  rdma-robust demo pcp --top a,ab,bba --bottom baa,aa,bb -o pcp.rdma
+  rdma-robust demo pcp instance.txt --indices 30 --html pcp.html
+"""
+
+commands = typer.Typer()
+
+
+@commands.command("pcp", help=HELP, short_help="undecidability: Post's problem as a program, solved by running it")
+def _pcp(
+    context: typer.Context,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)] = None,
+    *,
+    top: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="The top words, between commas.", show_default=False)
+    ] = None,
+    bottom: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="The bottom words, between commas.", show_default=False)
+    ] = None,
+    indices: Annotated[int, typer.Option(metavar="N", min=1, help="Search sequences of up to N indices.")] = 20,
+    max_states: MaxStates = 0,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit; 0 for none.", show_default="60")
+    ] = 60,
+    output: Save = None,
+    html: Html = None,
+    force: Force = False,
+    pace: Pace = "auto",
+    all_moves: AllMoves = False,
+) -> None:
+    from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each command loads what it needs
+
+    if (top is None) != (bottom is None) or (file is not None and top is not None):
+        raise UsageError("an instance is a FILE, or both --top and --bottom")
+    shown = showing(output, html, force, pace, all_moves)
+    build = partial(_walk, file, top, bottom, (indices, max_states or None, limit(timeout)))
+    context.obj.append(partial(run_demo, file or "demo pcp", build, shown))
+
+
+def _walk(file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None]) -> Walk:
+    from rdma_robust.teaching.demos.walk_pcp import pcp_walk  # noqa: PLC0415
+
+    return pcp_walk(_instance(file, top, bottom), *limits)
+
+
+def _instance(file: str | None, top: str | None, bottom: str | None) -> Instance:
+    from rdma_robust.hardness.pcp_file import instance_of, read_instance  # noqa: PLC0415
+    from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
+
+    if file is None:
+        return CLASSIC if top is None or bottom is None else instance_of(top, bottom)
+    items = expand([file], suffix=".pcp")
+    if len(items) > 1:
+        raise UsageError(f"{len(items)} files; a demo takes one instance")
+    if isinstance(items[0], Missing):
+        raise UsageError(items[0].reason)
+    return read_instance(read_source(items[0]), file)

@@ -1,0 +1,138 @@
+"""What every demo does with its walk-through: save, then tell it at a readable pace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rdma_robust.cli.options.demo_options import Showing
+from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
+from rdma_robust.cli.processes import stop
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.teaching.demos.walk import Code, Walk
+
+WORDS_A_SECOND = 5
+LONGEST_PAUSE_S = 12.0
+
+
+def list_demos(demos: Sequence[tuple[str, str]]) -> Exit:
+    """Print the name and the one-line help of each demo."""
+    column = max((len(name) for name, _ in demos), default=0)
+    out = StandardOutput()
+    out.line("demos: proofs of the paper as programs that run\n")
+    for name, text in demos:
+        out.line(f"  rdma-robust demo {name:{column}}  {text}")
+    out.line("\nrdma-robust demo NAME --help tells the options of a demo.")
+    return Exit.OK
+
+
+def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
+    """Make the walk-through by `build`, save what is asked for, and tell it; return the exit code.
+
+    `name` is what errors of `build` are about: the input file, or the demo.
+    """
+    _protect(showing)
+    try:
+        with _busy():
+            walk = build()
+        saved = _saved(walk, showing)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        warn(message_of(error, name))
+        return exit_of_error(error)
+    _tell(walk, showing)
+    if saved:
+        StandardOutput().line(f"Saved: {', '.join(map(printable, saved))}")
+    return Exit.OK
+
+
+def _protect(showing: Showing) -> None:
+    """Find out before anything is computed what cannot be written. Raises UsageError."""
+    if showing.output is not None and showing.output == showing.html:
+        raise UsageError("--output and --html name the same file")
+    for path in (showing.output, showing.html):
+        if path is None or (path == showing.output and _is_folder(path)):
+            continue
+        if os.path.isfile(path) and not showing.force:
+            raise UsageError(f"{printable(path)} is there already; --force replaces it")
+        FileOutput(path)
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) or path.endswith(("/", os.sep))
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Show on a terminal that something is under way."""
+    from rich.console import Console  # noqa: PLC0415 - slow
+
+    with Console(stderr=True).status("running the programs; Ctrl-C ends it"):
+        yield
+
+
+def _saved(walk: Walk, showing: Showing) -> list[str]:
+    """Write the files that are asked for and return their names. Raises UsageError."""
+    texts: dict[str, str] = {}
+    if showing.output is not None:
+        texts |= _listings(walk, showing.output, showing.force)
+    if showing.html is not None:
+        from rdma_robust.teaching.demos.walk_page import walk_page  # noqa: PLC0415 - slow
+
+        texts[showing.html] = walk_page(walk)
+    for path, text in texts.items():
+        replace_file(path, text)
+    return list(texts)
+
+
+def _listings(walk: Walk, output: str, force: bool) -> dict[str, str]:
+    """Return what to write where: the first listing that has a file's name, or all of them in a folder."""
+    listings = {b.file: b.text for s in walk.sections for b in s.blocks if isinstance(b, Code) and b.file}
+    if not listings:
+        raise UsageError(f"demo {walk.demo} has generated nothing that could be saved with --output")
+    if not _is_folder(output):
+        return {output: next(iter(listings.values()))}
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {printable(output)}: {error.strerror or error}") from error
+    found = {os.path.join(output, file): text for file, text in listings.items()}
+    there = next((path for path in found if os.path.lexists(path)), None)
+    if there is not None and not force:
+        raise UsageError(f"{printable(there)} is there already; --force replaces it")
+    return found
+
+
+def _tell(walk: Walk, showing: Showing) -> None:
+    from rdma_robust.teaching.demos.walk_text import walk_parts  # noqa: PLC0415 - slow
+
+    out = StandardOutput()
+    paced = sys.stdout.isatty() and showing.pace != 0
+    for number, lines in enumerate(walk_parts(walk, _width(), all_moves=showing.all_moves)):
+        out.line("\n".join(lines))
+        if paced and number < len(walk.sections):
+            _pause(_reading_time(lines) if showing.pace is None else showing.pace)
+
+
+def _reading_time(lines: Iterable[str]) -> float:
+    return min(LONGEST_PAUSE_S, sum(len(line.split()) for line in lines) / WORDS_A_SECOND)
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)
+    stop.check()
+
+
+def _width() -> int:
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return max(40, shutil.get_terminal_size((100, 24)).columns)
+    return 100

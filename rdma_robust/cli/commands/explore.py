@@ -1,0 +1,101 @@
+"""The `explore` command: step through the machines of one program, in the browser or in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from rdma_robust.cli.inputs import Missing, Source, expand, read_source
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.stop import Stopped
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+if TYPE_CHECKING:
+    from rdma_robust.teaching.explorer.session import Session
+    from rdma_robust.teaching.explorer.view import VerdictView
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreRequest:
+    """What to explore and where to begin. `options` are those of deciding; `port` 0 is any that is free."""
+
+    file: str
+    options: CheckOptions
+    port: int = 0
+    browser: bool = True
+    tui: bool = False
+    state: str = ""
+
+
+def run_explore(request: ExploreRequest) -> Exit:
+    """Let the user explore until Ctrl-C, or the end of the terminal interface. Raises UsageError."""
+    items = expand([request.file])
+    item = items[0]
+    if isinstance(item, Missing):
+        warn(f"{printable(item.name)}: error: {item.reason}")
+        return Exit.INVALID
+    if len(items) > 1:
+        raise UsageError(f"explore takes one program, and {printable(request.file)} stands for {len(items)}")
+    if request.tui and item.path is None:
+        raise UsageError("--tui needs standard input for its keys: give the program as a file")
+    _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
+    try:
+        session = _session(item, request.options)
+        address = session.address(session.place(request.state)) if request.state else ""
+        _explore(session, replace(request, state=address))
+    except Stopped as stop:
+        if stop.exit is not Exit.INTERRUPTED:
+            raise
+        warn("stopped")
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        warn(message_of(error, item.name))
+        return exit_of_error(error)
+    return Exit.OK
+
+
+def _need(*packages: str) -> None:
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise UsageError(f"explore needs {names}, which is not installed here: pip install {' '.join(missing)}")
+
+
+def _session(item: Source, options: CheckOptions) -> Session:
+    text = read_source(item)
+    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
+
+    program = load_program(text, item.name, await_loops=options.await_loops)
+    for warning in program.warnings:
+        warn(printable(warning.render(item.name, text), "\n"))
+    return Session(program, ordered_reads=options.ordered_reads, await_loops=options.await_loops)
+
+
+def _explore(session: Session, request: ExploreRequest) -> None:
+    decide = partial(_decided, session, request.options)
+    if request.tui:
+        from rdma_robust.teaching.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
+
+        run_terminal(session, decide, request.state)
+        return
+    from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
+
+    serve(session, decide, Serving(request.port, request.state, request.browser, _say))
+
+
+def _decided(session: Session, options: CheckOptions) -> VerdictView:
+    from rdma_robust.teaching.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
+
+    return decided(session, options)
+
+
+def _say(url: str) -> None:
+    print(f"Exploring at {url}\nCtrl-C ends it.", flush=True)

@@ -1,0 +1,73 @@
+"""The `outcomes` command: explore both machines and report the final states."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust import TOOL
+from rdma_robust.cli.inputs import Missing, expand, read_source
+from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of each search; None means none."""
+
+    ordered_reads: bool
+    depth: int | None
+    max_states: int | None
+    timeout: float | None
+
+
+def run_outcomes(file: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:
+    """Report the final states of the program `file`; return the exit code."""
+    items = expand([file])
+    item = items[0]
+    if isinstance(item, Missing):
+        warn(f"{printable(item.name)}: error: {item.reason}")
+        return Exit.INVALID
+    if len(items) > 1:
+        raise UsageError(f"outcomes takes one program, and {printable(file)} stands for {len(items)}")
+    try:
+        return _explore(read_source(item), item.name, bounds, form)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        warn(message_of(error, item.name))
+        return exit_of_error(error)
+
+
+def _explore(text: str, name: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
+    from rdma_robust.reports.check import json_report  # noqa: PLC0415
+    from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415
+
+    started = time.monotonic()
+    program = load_program(text, name)
+    for warning in program.warnings:
+        warn(printable(warning.render(name, text), "\n"))
+    try:
+        report = explore_outcomes(program, bounds.ordered_reads, bounds.depth, bounds.max_states, bounds.timeout)
+    except UsageError as error:
+        raise UsageError(f"{error}; the options are --depth and --max-states") from error
+    out = StandardOutput()
+    if form == "json":
+        options = {
+            "ordered_reads": bounds.ordered_reads,
+            "depth": bounds.depth,
+            "max_states": bounds.max_states,
+            "timeout": bounds.timeout,
+        }
+        result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
+        out.line(json_report.layout(result))
+    else:
+        out.line("\n".join(outcomes_report.outcomes_text(report, name)))
+    return outcomes_report.exit_of_claims(report)

@@ -1,0 +1,171 @@
+"""The `repair` command: make a program robust, or find what a robust one does not need."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rdma_robust import TOOL
+from rdma_robust.cli.inputs import BOM, Missing, Source, UnreadableError, expand, read_source
+from rdma_robust.cli.output import StandardOutput, replace_bytes
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+if TYPE_CHECKING:
+    from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRequest:
+    """What to repair and where the patched program goes: back into its file (`write`), into `path`, or nowhere."""
+
+    file: str
+    options: RepairOptions
+    limits: CheckOptions
+    needless: bool = False
+    write: bool = False
+    path: str | None = None
+    force: bool = False
+    diff: bool = False
+    format: Literal["text", "json"] = "text"
+
+
+def run_repair(request: RepairRequest) -> Exit:
+    """Answer `request`; return the exit code. A repair that cannot be written is reported all the same.
+
+    Raises UsageError, BrokenPipeError.
+    """
+    _agree(request)
+    items = expand([request.file])
+    item = items[0]
+    if isinstance(item, Missing):
+        warn(f"{printable(item.name)}: error: {item.reason}")
+        return Exit.INVALID
+    if len(items) > 1:
+        raise UsageError(f"repair takes one program, and {printable(request.file)} stands for {len(items)}")
+    if request.write and item.path is None:
+        raise UsageError("standard input cannot be written back; leave out --write")
+    _may_write(request)
+    try:
+        text = read_source(item)
+        repair = _repair(text, item.name, request)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        warn(message_of(error, item.name))
+        return exit_of_error(error)
+    try:
+        written = _write(repair, text, item, request)
+    except (UsageError, UnreadableError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        warn(message_of(UsageError(str(error)), item.name))
+        _report(repair, item, request, None)
+        return Exit.INVALID
+    return _report(repair, item, request, written)
+
+
+def _agree(request: RepairRequest) -> None:
+    if request.write and request.path is not None:
+        raise UsageError("--write and --output exclude one another")
+    if request.diff and request.format == "json":
+        raise UsageError("--diff and --format json exclude one another: the JSON report has the diff")
+    if request.path == "-" and (request.diff or request.format == "json"):
+        raise UsageError("--output - prints the patched program, and leaves no room for --diff or --format json")
+    if request.needless and request.options.all_minimal:
+        raise UsageError("--all-minimal and --remove-needless exclude one another")
+
+
+def _may_write(request: RepairRequest) -> None:
+    """Find out before the work whether the patched program can be written to a file of its own. Raises UsageError."""
+    path = request.path
+    if path is None or path == "-":
+        return
+    if os.path.isdir(path):
+        raise UsageError(f"cannot write to {printable(path)}: it is a directory")
+    if not os.path.isdir(os.path.dirname(os.path.realpath(path))):
+        raise UsageError(f"cannot write to {printable(path)}: its folder is not a directory")
+    if os.path.lexists(path) and not request.force:
+        raise UsageError(f"{printable(path)} exists; --force replaces it")
+
+
+def _repair(text: str, name: str, request: RepairRequest) -> Repair:
+    from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
+    from rdma_robust.analyses.repair.run import repair  # noqa: PLC0415
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+
+    for warning in load_program(text, name, await_loops=request.limits.await_loops).warnings:
+        warn(printable(warning.render(name, text), "\n"))
+    work = remove_needless if request.needless else repair
+    return work(text, name, request.options, request.limits)
+
+
+def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
+    """Put the new program where it was asked for; return the file's name. A program that is fine as it is goes to `--output`
+    as it is, and is not written back."""
+    if repair.status not in ("robust", "repaired"):
+        return None
+    new = repair.patched or text
+    if request.path == "-":
+        StandardOutput().write(new)
+        return None
+    if request.path is not None:
+        _may_write(request)
+        replace_bytes(request.path, _bytes(new, source))
+        return request.path
+    if request.write and repair.solutions and source.path is not None:
+        if read_source(source) != text:
+            raise UsageError("the file has changed meanwhile; nothing was written")
+        replace_bytes(source.path, _bytes(new, source))
+        return source.path
+    return None
+
+
+def _bytes(text: str, source: Source) -> bytes:
+    """Encode a text, with the byte order mark that the program's file has."""
+    begin = b""
+    if source.path is not None:
+        with open(source.path, "rb") as stream:
+            begin = stream.read(len(BOM))
+    return (BOM if begin == BOM else b"") + text.encode("utf-8")
+
+
+def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None) -> Exit:
+    from rdma_robust.reports.analyses import repair_report  # noqa: PLC0415
+    from rdma_robust.reports.check import json_report  # noqa: PLC0415
+
+    out = StandardOutput()
+    if request.path == "-" or request.diff:
+        if request.diff and repair.diff:
+            out.write(repair.diff)
+        if repair.status in ("impossible", "unknown"):
+            warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
+    elif request.format == "json":
+        report = repair_report.repair_object(repair, source.name, TOOL, _options(request), written)
+        out.line(json_report.layout(report))
+    else:
+        out.line("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
+    if written is not None:
+        warn(f"{printable(written)}: written")
+    return repair_report.exit_of_repair(repair)
+
+
+def _options(request: RepairRequest) -> dict[str, object]:
+    costs, limits = request.options.costs, request.limits
+    return {
+        "cost_poll": costs.poll,
+        "cost_rfence": costs.rfence,
+        "cost_flush": costs.flush,
+        "all_minimal": request.options.all_minimal,
+        "remove_needless": request.needless,
+        "ordered_reads": limits.ordered_reads,
+        "await_loops": limits.await_loops,
+        "timeout": request.options.timeout,
+        "max_states": limits.max_states,
+        "memory": limits.memory,
+    }

@@ -1,0 +1,209 @@
+"""The `report` command: decide a batch, from the cache where it can be, and write its reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from rdma_robust import TOOL
+from rdma_robust.batch.cache import Cache, default_folder
+from rdma_robust.batch.job import Job, Record, sha256
+from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
+from rdma_robust.cli.destinations import Destination, destinations
+from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.processes.decide_job import PAGE_S, decide_job
+from rdma_robust.cli.processes.decide_program import decide_item
+from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.processes.pool import Work, can_fork, in_processes
+from rdma_robust.cli.processes.stop import Stopped, released
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.batch.batch_formats import FORMS
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.check.json_report import described
+from rdma_robust.reports.check.result import failure, gave_up
+from rdma_robust.reports.check.summary import summarise
+from rdma_robust.reports.check.text_report import TextReport
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
+
+DASK = "dask://"
+ALARMS = 4
+"""Time limits after which the alarm of a program has surely rung."""
+GRACE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair` are seconds a program."""
+
+    items: Sequence[Item]
+    options: CheckOptions
+    jobs: int | None = None
+    expect: bool = False
+    formats: tuple[str, ...] = ()
+    path: str | None = None
+    repair: float = 0.0
+    cache: str | None = ""
+    executor: str = "local"
+    quiet: bool = False
+
+
+@dataclass
+class _Batch:
+    """The state of a run: what is known of each item, by number."""
+
+    request: ReportRequest
+    entries: dict[int, Entry] = field(default_factory=dict)
+
+    def jobs(self, page: bool) -> Iterator[Numbered]:
+        """Yield a job for each program that can be read; the others are entries at once."""
+        for number, item in enumerate(self.request.items):
+            try:
+                text = None if isinstance(item, Missing) else read_source(item)
+            except UnreadableError as error:
+                item, text = Missing(item.name, str(error)), None
+            if text is None:
+                answer = decide_item(item, self.request.options)
+                self.entries[number] = Entry(answer.result)
+                _say(answer.messages)
+            else:
+                yield number, Job(item.name, text, self.request.options, page, self.request.repair if page else 0.0)
+
+    def add(self, number: int, job: Job, record: Record) -> None:
+        self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page)
+
+    def report(self, started: float, stopped: Exit | None) -> BatchReport:
+        entries = [self.entries[number] for number in sorted(self.entries)]
+        summary = summarise(
+            [e.result for e in entries],
+            requested=len(self.request.items),
+            expect=self.request.expect,
+            time_s=time.monotonic() - started,
+            stopped=stopped,
+        )
+        options = described(self.request.options, self.request.expect)
+        return BatchReport(entries, summary, self.request.expect, TOOL, options)
+
+
+def run_report(request: ReportRequest) -> Exit:
+    """Decide every item of `request`, write the reports and return the exit code. Raises UsageError, BrokenPipeError."""
+    started = time.monotonic()
+    places = destinations(request.path, request.formats, request.items)
+    executor = _executor(request)
+    cache = _cache(request)
+    batch = _Batch(request)
+    stopped: Exit | None = None
+    meter = Meter(len(request.items), wanted(request.quiet))
+    try:
+        jobs = dict(batch.jobs(page=any(place.format == "html" for place in places)))
+        with meter.running(), closing(run_batch(list(jobs.items()), executor, cache, meter.tick)) as answers:
+            for number, record in answers:
+                batch.add(number, jobs[number], record)
+                if record.messages:
+                    meter.printing(partial(_say, record.messages))
+                meter.done(len(batch.entries))
+    except Stopped as stop:
+        stopped = stop.exit
+        released()
+    report = batch.report(started, stopped)
+    written = _write(places, report, kept=cache is not None and not cache.trouble)
+    if cache is not None and cache.trouble:
+        warn(f"warning: answers could not be kept: {printable(cache.trouble)}")
+    if not request.quiet:
+        warn(_last_words(report, places if written else [], cache.hits if cache else 0))
+    code = Exit(report.summary.exit_code)
+    return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
+
+
+def _write(places: Sequence[Destination], report: BatchReport, *, kept: bool) -> bool:
+    """Write what can be written; say what cannot, and that nothing is lost. Return whether all was written."""
+    problems = []
+    for place in places:
+        try:
+            place.write(FORMS[place.format].write(report))
+        except UsageError as error:
+            problems.append(str(error))
+    for problem in problems:
+        warn(f"error: {printable(problem)}")
+    if problems and kept:
+        warn("Nothing is lost: the answers are kept, and the same command with another output needs no time to decide.")
+    elif problems:
+        warn("The answers are lost with it, since none are kept between runs.")
+    return not problems
+
+
+def _say(messages: Sequence[str]) -> None:
+    for message in messages:
+        warn(message)
+
+
+def _last_words(report: BatchReport, places: Sequence[Destination], cached: int) -> str:
+    """Return the totals, where the reports are, and how to go on after an interruption."""
+    summary = report.summary
+    lines = [TextReport([], report.expect, explained=False, width=100).totals(summary)]
+    if cached:
+        lines[0] += f"; {cached:,} from the cache"
+    if summary.interrupted:
+        lines.append("Run it again to go on from there.")
+    lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]
+    return "\n".join(lines)
+
+
+def _cache(request: ReportRequest) -> Cache | None:
+    if request.cache is None:
+        return None
+    cache = Cache(Path(request.cache) if request.cache else default_folder())
+    cache.open()
+    return cache
+
+
+def _executor(request: ReportRequest) -> Executor:
+    """Return who decides. Raises UsageError if that is nobody."""
+    if request.executor == "local":
+        limit = request.options.timeout
+        patience = 0.0 if limit is None else ALARMS * limit + 2 * (PAGE_S + request.repair) + GRACE_S
+        return LocalExecutor(request.jobs or processors(), patience)
+    if request.executor.startswith(DASK):
+        from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
+        from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
+
+        return ClusterExecutor(request.executor.removeprefix(DASK), TASKS)
+    raise UsageError(f"--executor {printable(request.executor)}: local or dask://HOST:PORT is needed")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalExecutor:
+    """Processes of this machine, `jobs` at a time, each with a program at a time, for at most `patience` seconds."""
+
+    jobs: int
+    patience: float = 0.0
+
+    def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
+        """Yield (number, record) of each job as it is done; the death of a process costs its program and nothing else."""
+        from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
+
+        if can_fork():
+            work = Work(decide_job, _lost, self._overdue)
+            yield from in_processes(jobs, work, min(self.jobs, len(jobs)), tick)
+            return
+        for number, job in jobs:
+            tick()
+            yield number, decide_job(job)
+
+    def _overdue(self, _process: int, seconds: float) -> str:
+        """Return why a process has to end although its own alarms should have ended its work, if it has to."""
+        return f"stopped from outside after {seconds:.0f} s" if self.patience and seconds > self.patience else ""
+
+
+def _lost(name: str, why: str, defect: bool, time_s: float) -> Record:
+    why = f"internal error: {why}" if defect else why
+    result = failure(name, "internal", why) if defect else gave_up(name, why)
+    return Record(dataclasses.replace(result, time_s=time_s), (f"{printable(name)}: {why}",))

@@ -1,0 +1,103 @@
+"""The `reach` and `verify` commands."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust import TOOL
+from rdma_robust.cli.inputs import Item, Missing, expand, read_source
+from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit, worst
+
+Form = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyLimits:
+    """The hardware and the limits for each program; None means no limit."""
+
+    ordered_reads: bool
+    timeout: float | None
+    max_states: int | None
+    memory: int | None
+
+
+def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: Form) -> Exit:
+    """Answer whether `target` is reachable; return the exit code. Raises UsageError, BrokenPipeError."""
+    items = expand([file])
+    if len(items) > 1:
+        raise UsageError(f"reach takes one program, and {printable(file)} stands for {len(items)}")
+
+    def answer(text: str, name: str) -> Exit:
+        from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
+        from rdma_robust.analyses.safety.reach import Bounds, reach  # noqa: PLC0415
+        from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
+        from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
+        from rdma_robust.reports.check import json_report  # noqa: PLC0415
+
+        # Loops that only wait are taken for blocking reads: their failed reads change no state.
+        program, meant = load_program_and_target(text, name, target, await_loops=True)
+        for warning in program.warnings:
+            warn(printable(warning.render(name, text), "\n"))
+        asked = reach(program, [StateGoal(meant)], model, Bounds(*dataclasses.astuple(limits)))
+        out = StandardOutput()
+        if form == "json":
+            options = dataclasses.asdict(limits)
+            result = safety_report.reach_object(program, meant.text, model, asked, tool=TOOL, options=options)
+            out.line(json_report.layout(result))
+        else:
+            out.line("\n".join(safety_report.reach_text(program, meant.text, model, asked)))
+        return safety_report.REACH_EXITS[asked.answers[0].answer]
+
+    return _each(items, answer)
+
+
+def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: bool | None) -> Exit:
+    """Check the claims of every program; return the worst exit code. Raises BrokenPipeError."""
+    items = expand(files)
+    show = len(items) == 1 if explain is None else explain
+
+    def answer(text: str, name: str) -> Exit:
+        from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
+        from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
+        from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+        from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
+        from rdma_robust.reports.check import json_report  # noqa: PLC0415
+
+        program = load_program(text, name, await_loops=True)
+        for warning in program.warnings:
+            warn(printable(warning.render(name, text), "\n"))
+        verified = verify(program, Bounds(*dataclasses.astuple(limits)))
+        out = StandardOutput()
+        if form == "json":
+            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, dataclasses.asdict(limits))))
+        else:
+            out.line("\n".join(safety_report.verify_text(verified, show)))
+        return safety_report.VERIFY_EXITS[verified.status]
+
+    return _each(items, answer)
+
+
+def _each(items: Sequence[Item], answer: Callable[[str, str], Exit]) -> Exit:
+    """Answer for each program; one that cannot be read or is invalid does not stop the others."""
+    codes = []
+    for item in items:
+        if isinstance(item, Missing):
+            warn(f"{printable(item.name)}: error: {item.reason}")
+            codes.append(Exit.INVALID)
+            continue
+        try:
+            codes.append(answer(read_source(item), item.name))
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            warn(message_of(error, item.name))
+            codes.append(exit_of_error(error))
+    return worst(codes)

@@ -1,0 +1,100 @@
+"""The `verify-certificate` command: find what each certificate is about, check it, and say what it proves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from rdma_robust.certify.document import LARGEST, InvalidCertificate, read_document
+from rdma_robust.certify.verify import Proved, verify
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_source
+from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.stderr import warn
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit, worst
+
+SUFFIXES = (".json", ".json.gz")
+
+PHRASES = {
+    "robust": "is robust",
+    "not-robust": "is not robust",
+    "safe": "is safe",
+    "unsafe": "is unsafe",
+}
+
+
+def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
+    """Check the certificates that `arguments` stand for, against the file `given` or the one that each names.
+
+    Prints a line for each; returns OK if all are valid, else the worst.
+    """
+    out = StandardOutput()
+    codes = []
+    for item in _items(arguments):
+        if isinstance(item, Missing):
+            warn(f"{printable(item.name)}: error: {item.reason}")
+            codes.append(Exit.INVALID)
+            continue
+        try:
+            name, proved = _checked(item, given)
+            out.line(printable(f"{item.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}"))
+            codes.append(Exit.OK)
+        except InvalidCertificate as error:
+            out.line(printable(f"{item.name}: INVALID: {error}"))
+            codes.append(Exit.NOT_ROBUST)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            warn(message_of(error, item.name))
+            codes.append(exit_of_error(error))
+    return worst(codes)
+
+
+def _items(arguments: Sequence[str]) -> list[Item]:
+    """Return the certificates: files, globs, every `*.json` and `*.json.gz` file below a directory."""
+    named: list[str] = []
+    empty: list[Item] = []
+    for argument in arguments:
+        if not os.path.isdir(argument):
+            named.append(argument)
+            continue
+        below = [os.path.join(parent, f) for parent, _, files in os.walk(argument) for f in files if f.endswith(SUFFIXES)]
+        named += sorted(below)
+        if not below:
+            empty.append(Missing(argument, "no .json or .json.gz file in this directory"))
+    return expand(named) + empty
+
+
+def _checked(item: Source, given: str | None) -> tuple[str, Proved]:
+    """Return the name of what the certificate is about and what is proved. Raises InvalidCertificate, UnreadableError."""
+    certificate = read_document(_bytes(item))
+    if given is not None:
+        path = given
+    elif certificate.file is None:
+        raise UnreadableError("it does not say which file it is about; name the file with --input")
+    else:
+        folder = os.path.dirname(os.path.realpath(item.path)) if item.path is not None else ""
+        path = os.path.normpath(os.path.join(folder, certificate.file))
+    try:
+        text = read_source(Source(path, path), any_bytes=certificate.setting is None)
+    except UnreadableError as error:
+        raise UnreadableError(f"cannot read {path}, which it is about: {error}; name the file with --input") from error
+    name = os.path.basename(path)
+    return name, verify(certificate, text, name)
+
+
+def _bytes(item: Source) -> bytes:
+    if item.path is None:
+        read = loaded(item)
+        if isinstance(read, Missing):
+            raise UnreadableError(read.reason)
+        return read.data or b""
+    try:
+        with open(item.path, "rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    if len(data) > LARGEST:
+        raise UnreadableError(f"larger than {LARGEST >> 20} MiB")
+    return data

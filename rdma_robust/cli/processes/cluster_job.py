@@ -1,0 +1,75 @@
+"""What the workers of a cluster do: a program, or one pivot class of a program that is too large for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rdma_robust.batch.cluster import Tasks
+from rdma_robust.batch.job import Job, Record
+from rdma_robust.cli.processes.decide_job import decide_as, decide_job
+from rdma_robust.cli.processes.decide_program import Answer, guarded
+from rdma_robust.outcome import Outcome, Verdict
+
+FIRST_STATES = 200_000
+"""Stored states after which a program is searched class by class. Not seconds: the same run splits the same programs."""
+
+
+def first_try(job: Job) -> Record | int:
+    """Return the record of `job`, or if it is too large for one machine, into how many parts it can be split (1: not)."""
+    options = job.options
+    if options.self_check or options.instrumentation != "pivot":
+        return decide_job(job)
+    if options.max_states is not None and options.max_states <= FIRST_STATES:
+        return decide_job(job)
+    limited = replace(job, options=replace(options, max_states=FIRST_STATES))
+    record = decide_job(replace(limited, page=False))
+    if record.result.verdict == "error" or (record.settled and not job.page):
+        return record
+    if record.settled:
+        return decide_job(limited)
+    return max(1, parts(job)) if record.result.verdict == "unknown" else 1
+
+
+def parts(job: Job) -> int:
+    """Return the number of pivot classes of the program."""
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
+    from rdma_robust.robustness.split import class_count  # noqa: PLC0415
+
+    options = job.options
+    found = guarded(
+        job.name, lambda: class_count(load_program(job.text, job.name, await_loops=options.await_loops), options)
+    )
+    return found if isinstance(found, int) else 1
+
+
+def part(job: Job, number: int) -> Outcome | Answer:
+    """Return the outcome for one pivot class, or the answer that an error means."""
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
+    from rdma_robust.robustness.split import decide_class  # noqa: PLC0415
+
+    def action() -> Outcome:
+        program = load_program(job.text, job.name, await_loops=job.options.await_loops)
+        return decide_class(program, job.options, number)
+
+    return guarded(job.name, action)
+
+
+def is_violation(found: object) -> bool:
+    """Return whether a part settles the verdict of its program alone."""
+    return isinstance(found, Outcome) and found.verdict is Verdict.NOT_ROBUST
+
+
+def together(job: Job, found: Sequence[Outcome | Answer]) -> Record:
+    """Return the record of `job` from its parts, in order: all of them, or up to the first violation."""
+    from rdma_robust.pipeline import with_spin  # noqa: PLC0415 - slow
+    from rdma_robust.robustness.split import combine  # noqa: PLC0415
+
+    failed = next((each for each in found if isinstance(each, Answer)), None)
+    if failed is not None:
+        return Record(failed.result, failed.messages)
+    outcomes = [each for each in found if isinstance(each, Outcome)]
+    return decide_as(job, lambda: with_spin(combine(outcomes), job.options))
+
+
+TASKS = Tasks(decide_job, first_try, part, is_violation, together)

@@ -1,0 +1,90 @@
+"""One job of a batch from its text to a record, whatever happens on the way; in a process of its own, or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from rdma_robust.batch.job import Job, Record
+from rdma_robust.cli.processes.decide_program import Answer, OutOfTime, alarm, guarded, stopped_from_outside
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.check.result import Result, gave_up, result_of
+
+PAGE_S = 60.0
+"""For the drawings of a page, beyond what the program and its repair take."""
+
+
+def decide_job(job: Job) -> Record:
+    """Return the record of `job`. Raises nothing but KeyboardInterrupt."""
+    return decide_as(job, lambda: _outcome(job))
+
+
+def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
+    """Return the record of `job` from the outcome that `decide` finds, whatever happens on the way."""
+    started = time.monotonic()
+    try:
+        with alarm(job.options):
+            found = guarded(job.name, decide)
+    except OutOfTime:
+        return Record(_after(started, job, stopped_from_outside(job.options)), lasting=True)
+    except MemoryError:
+        return Record(_after(started, job, "out of memory"))
+    if isinstance(found, Answer):
+        return Record(found.result, found.messages)
+    page = _page(job, found) if job.page else None
+    whole = page is None or not (page.cut or page.problem)
+    return Record(result_of(found, job.name), page=page, settled=whole and settled(found, job), lasting=True)
+
+
+def settled(outcome: Outcome, job: Job) -> bool:
+    """Return whether more time or memory could change nothing of the outcome: no search it rests on was cut."""
+    if job.options.self_check or outcome.verdict is Verdict.UNKNOWN:
+        return False
+    if outcome.verdict is Verdict.ROBUST:
+        return outcome.faults_exact
+    return outcome.spin_only or not outcome.program.spin_loops
+
+
+def _outcome(job: Job) -> Outcome:
+    from rdma_robust.pipeline import check_text  # noqa: PLC0415 - loaded once, before the forks
+
+    return check_text(job.text, job.name, job.options)
+
+
+def _page(job: Job, outcome: Outcome) -> Page:
+    from rdma_robust.batch.pages import page_of  # noqa: PLC0415 - only where pages are wanted
+
+    try:
+        with alarm(replace(job.options, timeout=PAGE_S + job.repair)), _silence():
+            return page_of(outcome, job)
+    except OutOfTime:
+        return Page(problem="the details took too long")
+    except MemoryError:
+        return Page(problem="there was not enough memory for the details")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drop what libraries for drawing say on standard error, past Python, about fonts and splines."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _after(started: float, job: Job, why: str) -> Result:
+    return replace(gave_up(job.name, why), time_s=round(time.monotonic() - started, 6))

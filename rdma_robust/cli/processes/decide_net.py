@@ -1,0 +1,188 @@
+"""One net from its source to a record for the reports, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.errors import InternalError, ProgramError
+from rdma_robust.reports.check.result import diagnostics
+from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+_EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
+GRACE_S = 2.0
+"""Added to the time limit before a process is ended from outside."""
+_MEMORY_GRACE = 1.1
+_MEMORY_GRACE_MIB = 32
+
+
+Progress = Callable[[int, int], None]
+
+
+def _ignore(_stored: int, _frontier: int) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class CoverOptions:
+    """How to decide one net; `timeout` in seconds from before the file is read, `memory` in mebibytes, None is no limit.
+
+    With `markings`, every step of a run comes with the marking after it.
+    """
+
+    engine: str = "auto"
+    timeout: float | None = None
+    max_states: int | None = None
+    memory: int | None = None
+    markings: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CoverAnswer:
+    """The record of one net, and what to say about it on standard error."""
+
+    record: CoverRecord
+    messages: tuple[str, ...] = ()
+
+
+def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, *, processes: int = 1) -> CoverAnswer:
+    """Return the answer for `item`, found by up to so many processes. Raises nothing but KeyboardInterrupt.
+
+    `progress` is told now and then how many elements are stored and left to expand.
+    """
+    decide = partial(_decide, options=options, progress=progress, processes=processes)
+    started = time.monotonic()
+    if isinstance(item, Missing):
+        text = f"{printable(item.name)}: error: {item.reason}"
+        return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
+    messages: tuple[str, ...] = ()
+    try:
+        record = decide(read_source(item, any_bytes=True), item, started)
+    except MemoryError:
+        record = CoverRecord(item.name, "unknown", "out of memory")
+    except Exception as error:
+        record = _failure(item.name, error)
+        if record.verdict == "error":
+            messages = (message_of(error, item.name),)
+    return CoverAnswer(replace(record, time_s=round(time.monotonic() - started, 6)), messages)
+
+
+def _decide(
+    text: str, source: Source, started: float, *, options: CoverOptions, progress: Progress, processes: int
+) -> CoverRecord:
+    from rdma_robust.counters.searches import Limits  # noqa: PLC0415
+    from rdma_robust.petri.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
+    from rdma_robust.petri.spec.reader import read_spec  # noqa: PLC0415
+
+    name = source.name
+    net = read_spec(text, name)
+    deadline = None if options.timeout is None else started + options.timeout
+    result = cover(net, Limits(deadline, options.max_states, options.memory), options.engine, progress, processes=processes)
+    if (result.run is None) + (result.invariant is None) + (not result.cut) != 2:
+        raise InternalError(f"the engine {result.engine} gave not exactly one of a run, an invariant and a limit")
+    if source.certificate is not None:
+        from rdma_robust.cli.certificates import write_cover_certificate  # noqa: PLC0415 - only where it is wanted
+
+        write_cover_certificate(net, text, result, source)
+    verdict: Literal["safe", "unsafe", "unknown"] = "unsafe" if result.run else "safe" if result.invariant else "unknown"
+    expected = expectation(text)
+    decided = expected is not None and verdict != "unknown"
+    reasons = {"safe": "no target is coverable", "unsafe": "a target is coverable", "unknown": _cut(result.cut, options)}
+    return CoverRecord(
+        file=name,
+        verdict=verdict,
+        reason=reasons[verdict],
+        expected=expected,
+        as_expected=verdict == expected if decided else None,
+        engine=result.engine,
+        places=len(net.places),
+        rules=len(net.transitions),
+        targets=len(net.targets),
+        stored=result.stored,
+        invariant=invariant_view(result.invariant) if result.invariant else None,
+        run=run_view(net, result.run, options.markings) if result.run else None,
+    )
+
+
+def expectation(text: str) -> Literal["safe", "unsafe"] | None:
+    """Return what the first comment `# expect: safe` or `# expect: unsafe` of a file says, if there is one."""
+    found = _EXPECT.search(text)
+    if found is None:
+        return None
+    return "safe" if found[1] == "safe" else "unsafe"
+
+
+def _cut(cut: str, options: CoverOptions) -> str:
+    limits = {
+        "time": f"reached the time limit of {options.timeout or 0:g} s",
+        "states": f"reached the limit of {options.max_states} stored elements",
+        "memory": f"reached the memory limit of {options.memory} MiB",
+        "incomplete": f"the engine {options.engine} ended without an answer",
+    }
+    return limits.get(cut, f"the engine gave up: {cut}")
+
+
+def _failure(name: str, error: Exception) -> CoverRecord:
+    match exit_of_error(error), error:
+        case Exit.UNKNOWN, _:
+            return CoverRecord(name, "unknown", str(error))
+        case _, ProgramError():
+            first, more = error.diagnostics[0], len(error.diagnostics) - 1
+            reason = f"line {first.span.line}: {first.message}{f' (and {more} more)' if more else ''}"
+            return CoverRecord(name, "error", reason, "invalid", errors=diagnostics(error.diagnostics))
+        case Exit.INVALID, _:
+            return CoverRecord(name, "error", str(error), "unreadable" if isinstance(error, UnreadableError) else "invalid")
+        case _:
+            reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+            return CoverRecord(name, "error", f"internal error: {reason}", "internal")
+
+
+def lost_net(options: CoverOptions, name: str, why: str, defect: bool, time_s: float) -> CoverAnswer:
+    """Return the answer for a net whose process gave none."""
+    reason = f"internal error: {why}" if defect else why
+    record = CoverRecord(name, "error" if defect else "unknown", reason, "internal" if defect else None)
+    record = replace(record, engine=options.engine, time_s=time_s)
+    return CoverAnswer(record, (f"{printable(name)}: {reason}",) if defect else ())
+
+
+def overdue(options: CoverOptions, process: int, seconds: float) -> str:
+    """Return why a process that has worked on a net for `seconds` is to be ended from outside, or ''.
+
+    An engine looks at its limits itself, but not in the middle of a linear program.
+    """
+    if options.timeout is not None and seconds > options.timeout + GRACE_S:
+        return f"{_cut('time', options)}, and was ended from outside"
+    if options.memory is not None and family_mebibytes(process) > options.memory * _MEMORY_GRACE + _MEMORY_GRACE_MIB:
+        return f"{_cut('memory', options)}, and was ended from outside"
+    return ""
+
+
+def family_mebibytes(process: int) -> int:
+    """Return the memory of a process and those it started (pages that several share count once each); 0 if unknown."""
+    return sum(_pages(each) for each in _family(process)) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def _family(process: int) -> Iterator[int]:
+    yield process
+    with suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            for child in (thread / "children").read_text(encoding="ascii").split():
+                yield from _family(int(child))
+
+
+def _pages(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0

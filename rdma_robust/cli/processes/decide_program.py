@@ -1,0 +1,176 @@
+"""One program from its source to a record for the reports, whatever happens on the way."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TypeVar
+
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.cli.stderr import internal_message
+from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, UsageError
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome
+from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+LONGEST_ALARM = 1e8
+GRACE_S = 5.0
+"""Added to the time limit before a program is stopped from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The record of one program, and what to say about it on standard error.
+
+    `uncertified` if there is a verdict and no certificate although one is wanted.
+    """
+
+    result: Result
+    messages: tuple[str, ...] = ()
+    uncertified: bool = False
+
+
+class OutOfTime(BaseException):
+    """Raised by the alarm; not an Exception, so that no handler on the way swallows it."""
+
+
+Progress = Callable[[int, int], None]
+Found = TypeVar("Found")
+
+
+def ignore(_states: int, _frontier: int) -> None:
+    return None
+
+
+def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) -> Answer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    started = time.monotonic()
+    if isinstance(item, Missing):
+        return _unreadable(item.name, item.reason)
+    try:
+        with alarm(options, item.certificate is not None):
+            return _decide(item, options, progress)
+    except OutOfTime:
+        return Answer(replace(gave_up(item.name, stopped_from_outside(options)), time_s=_since(started)))
+    except MemoryError:
+        return Answer(replace(gave_up(item.name, "out of memory"), time_s=_since(started)))
+
+
+def stopped_from_outside(options: CheckOptions) -> str:
+    return f"time limit of {options.timeout or 0:g} s: stopped from outside, the search did not look"
+
+
+def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer:
+    def action() -> Answer:
+        text = read_source(source)
+        from rdma_robust.pipeline import check_text  # noqa: PLC0415 - so that a mistyped file name is answered at once
+
+        outcome = check_text(text, source.name, options, progress)
+        messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
+        complaint = _certify(outcome, source, options)
+        if complaint:
+            messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
+        return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
+
+    return guarded(source.name, action)
+
+
+def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:
+    """Return what `action` returns for the program `name`, or the answer that its exception means.
+
+    Raises MemoryError and what is no Exception, such as OutOfTime.
+    """
+    try:
+        return action()
+    except UnreadableError as error:
+        return _unreadable(name, str(error))
+    except ProgramError as error:
+        return Answer(_invalid(name, error), (message_of(error, name),))
+    except UsageError as error:
+        return Answer(failure(name, "invalid", str(error)), (message_of(error, name),))
+    except SizeLimitError as error:
+        return Answer(gave_up(name, str(error)))
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+        return Answer(failure(name, "internal", f"internal error: {reason}"), (message_of(error, name),))
+
+
+def _certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
+    """Write the certificate that `source` wants, if it wants one; return why that was not possible."""
+    if source.certificate is None:
+        return ""
+    from rdma_robust.cli.certificates import certify  # noqa: PLC0415 - only where it is wanted
+
+    return certify(outcome, source, options)
+
+
+def _invalid(name: str, error: ProgramError) -> Result:
+    """Return the record of a program with errors."""
+    errors = [d for d in error.diagnostics if d.severity == "error"]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    first = f"line {errors[0].span.line}: {errors[0].message}{more}" if errors else "not well-formed"
+    return failure(name, "invalid", first, errors, (d for d in error.diagnostics if d.severity == "warning"))
+
+
+def message_of(error: Exception, name: str) -> str:
+    """Return what to print about an exception over the program `name`; call it while it is handled."""
+    match error:
+        case ProgramError():
+            return printable(error.render(), "\n")
+        case UnreadableError() | UsageError() | SizeLimitError():
+            return _message(name, f"error: {printable(str(error))}")
+        case InternalError():
+            return _message(name, internal_message(str(error)))
+        case _:
+            return _message(name, internal_message(f"{type(error).__name__}: {error}"))
+
+
+def exit_of_error(error: Exception) -> Exit:
+    """Return the exit code that an exception means outside `check`."""
+    if isinstance(error, (UnreadableError, ProgramError, UsageError)):
+        return Exit.INVALID
+    if isinstance(error, (SizeLimitError, MemoryError)):
+        return Exit.UNKNOWN
+    return Exit.INTERNAL
+
+
+def _unreadable(name: str, reason: str) -> Answer:
+    return Answer(failure(name, "unreadable", reason), (_message(name, f"error: {reason}"),))
+
+
+def _message(name: str, text: str) -> str:
+    return f"{printable(name)}: {text}"
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 6)
+
+
+@contextmanager
+def alarm(options: CheckOptions, certificate: bool = False) -> Iterator[None]:
+    """Raise OutOfTime well after the time limit, in case something does not look at the clock (in the main thread only)."""
+    alone = threading.current_thread() is threading.main_thread()
+    if options.timeout is None or options.timeout > LONGEST_ALARM or not alone or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    searches = (4 if options.self_check else 2) + certificate
+    signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + GRACE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

@@ -1,0 +1,26 @@
+"""What is said on standard error. Imports nothing slow, nothing that can itself be what is broken."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from rdma_robust.reports.share.escape import printable
+
+REPORT_IT = (
+    "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
+    "RDMA_ROBUST_DEBUG=1 shows the traceback."
+)
+
+
+def warn(text: str) -> None:
+    """Print `text` on standard error."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def internal_message(reason: str) -> str:
+    """Return what to print for an internal error; call it while the exception is handled."""
+    trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""
+    return f"{printable(trace, chr(10))}internal error: {printable(reason)}\n{REPORT_IT}"

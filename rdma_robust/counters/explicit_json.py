@@ -1,0 +1,133 @@
+"""Explicit VASS as JSON (`schema/vass.schema.json`), out and in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass
+from rdma_robust.counters.vass import Effect, Marking
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
+
+FORMAT = "rdma-robust/vass"
+VERSION = 1
+DESCRIBED = "schema/vass.schema.json describes the format"
+
+
+class _Misfit(Exception):
+    """What is wrong with which part of the document."""
+
+
+def write_json(vass: ExplicitVass) -> str:
+    """Return `vass` as JSON text: one line for each member and for each edge and target, ASCII only."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": vass.name,
+        "states": vass.states,
+        "counters": vass.counters,
+        "initial": {"state": vass.initial, "counters": vass.start},
+    }
+    edges = (
+        {"source": e.source, "target": e.target, "guard": e.effect.guard, "delta": e.effect.delta, "name": e.name}
+        for e in vass.edges
+    )
+    targets = ({"state": cone.state, "counters": cone.least} for cone in vass.targets)
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    lines += [f'  "edges": {_list(edges)}', f'  "targets": {_list(targets)}']
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _list(elements: Iterable[object]) -> str:
+    lines = ",\n".join(f"    {json.dumps(element)}" for element in elements)
+    return f"[\n{lines}\n  ]" if lines else "[]"
+
+
+def read_json(text: str, file: str) -> ExplicitVass:
+    """Return the VASS in `text`; `file` names it in messages. Raises ProgramError for text that is none."""
+    try:
+        return _vass(json.loads(text))
+    except json.JSONDecodeError as error:
+        span = Span(error.lineno, error.colno, error.lineno, error.colno + 1, error.pos, error.pos + 1)
+        problem = Diagnostic("error", f"not JSON: {error.msg}", span)
+    except (_Misfit, RecursionError, ValueError) as error:
+        problem = Diagnostic("error", f"not an explicit VASS: {error}", NO_SPAN, hint=DESCRIBED)
+    raise ProgramError(file, text, (problem,))
+
+
+def _vass(document: object) -> ExplicitVass:
+    keys = ("format", "version", "name", "states", "counters", "initial", "edges", "targets")
+    members = _members(document, "the document", keys)
+    if (members["format"], members["version"]) != (FORMAT, VERSION):
+        raise _Misfit(f"`format` and `version` must be {FORMAT!r} and {VERSION}")
+    states, counters = (_names(members[key], key) for key in ("states", "counters"))
+
+    def state(value: object, where: str) -> int:
+        number = _integer(value, where)
+        if not 0 <= number < len(states):
+            raise _Misfit(f"{where} is {number}, and there are {len(states)} states, numbered from 0")
+        return number
+
+    def marking(value: object, where: str, *, signed: bool = False) -> Marking:
+        numbers = tuple(_integer(n, place) for n, place in _elements(value, where))
+        if len(numbers) != len(counters):
+            raise _Misfit(f"{where} has {len(numbers)} entries, and there are {len(counters)} counters")
+        if not signed and any(n < 0 for n in numbers):
+            raise _Misfit(f"{where} has a negative number")
+        return numbers
+
+    def edge(value: object, where: str) -> Edge:
+        parts = _members(value, where, ("source", "target", "guard", "delta", "name"))
+        guard = marking(parts["guard"], f"{where}.guard")
+        delta = marking(parts["delta"], f"{where}.delta", signed=True)
+        if any(g + d < 0 for g, d in zip(guard, delta, strict=True)):
+            raise _Misfit(f"{where} subtracts more than its guard asks for")
+        source, target = (state(parts[key], f"{where}.{key}") for key in ("source", "target"))
+        return Edge(source, target, Effect(guard, delta), _text(parts["name"], f"{where}.name"))
+
+    def cone(value: object, where: str) -> Cone:
+        parts = _members(value, where, ("state", "counters"))
+        return Cone(state(parts["state"], f"{where}.state"), marking(parts["counters"], f"{where}.counters"))
+
+    initial = cone(members["initial"], "initial")
+    return ExplicitVass(
+        name=_text(members["name"], "name"),
+        states=states,
+        counters=counters,
+        edges=tuple(edge(e, where) for e, where in _elements(members["edges"], "edges")),
+        initial=initial.state,
+        start=initial.least,
+        targets=tuple(cone(t, where) for t, where in _elements(members["targets"], "targets")),
+    )
+
+
+def _members(value: object, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(value, dict) or set(value) != set(keys):
+        raise _Misfit(f"{where} must be an object with the members {', '.join(keys)}")
+    return value
+
+
+def _elements(value: object, where: str) -> Iterator[tuple[object, str]]:
+    if not isinstance(value, list):
+        raise _Misfit(f"{where} must be a list")
+    return ((element, f"{where}[{i}]") for i, element in enumerate(value))
+
+
+def _names(value: object, where: str) -> tuple[str, ...]:
+    names = tuple(_text(name, place) for name, place in _elements(value, where))
+    if len(set(names)) != len(names):
+        raise _Misfit(f"{where} names something twice")
+    return names
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise _Misfit(f"{where} must be a string")
+    return value
+
+
+def _integer(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _Misfit(f"{where} must be an integer")
+    return value

@@ -1,0 +1,234 @@
+"""The compiled searches: what search.py does for a lowered program, on packed states, by the extension module _kernel.
+
+Both explore in the same order and must find the same states, transitions and runs; the tests compare them.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
+from rdma_robust.counters.karp_miller_tree import realise_path
+from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
+from rdma_robust.counters.kernel.dead_end_tables import dead_end_tables
+from rdma_robust.counters.program import Command, CounterProgram, Target, pc
+from rdma_robust.counters.searches import Limits, Progress, SearchResult, resident_mebibytes
+from rdma_robust.counters.vass import Effect
+
+_LAYOUT = 2
+
+try:
+    from rdma_robust.counters.kernel._kernel import LAYOUT, Search
+except ImportError:
+    AVAILABLE = False
+else:
+    AVAILABLE = LAYOUT == _LAYOUT
+"""Whether the extension module is there and built from this version; without a C compiler there is none."""
+
+Label = TypeVar("Label")
+
+_BUDGET, _DONE, _FOUND, _CODE, _WIDE, _STATES, _MEMORY, _OVERFLOW = range(8)
+"""Why a run of the kernel ended, in the order of its enumeration."""
+_FIRST_BUDGET, _SECONDS = 256, 0.03
+_NO_LIMIT = sys.maxsize
+_SMALL = 30
+"""The largest value that a variable of a large domain is given room for at first: with -1, five bits."""
+
+
+@dataclass(frozen=True)
+class KernelResult(Generic[Label]):
+    """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search."""
+
+    result: SearchResult
+    run: list[Label]
+    fired: list[Label]
+    bytes: int
+
+
+def search(
+    program: CounterProgram[Label],
+    bounds: Mapping[str, int | None],
+    limits: Limits,
+    progress: Progress,
+    *,
+    engine: str,
+    reduce: bool,
+) -> KernelResult[Label]:
+    """Search for a target of `program`, whose counters have these `bounds`, as search.ENGINES[engine] does.
+
+    Raises UnsupportedError if a number does not fit into 62 bits, or there are more than 64 processes.
+    """
+    if len(program.processes) > 64:
+        raise UnsupportedError
+    ranges = {name: _guess(least, most) for name, least, most in program.ranges}
+    ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
+    while True:
+        run = _Run(program, bounds, ranges, engine, reduce)
+        status = run.go(limits, progress)
+        if status != _WIDE:
+            return run.result(status)
+        name = run.fields[run.kernel.wide_field]
+        ranges[name] = _wider(run.ranges[run.kernel.wide_field], run.kernel.wide_value)
+
+
+def _guess(least: int, most: int) -> Range:
+    """Return a range to begin with: programs rarely use all of a large domain."""
+    return max(least, -1), max(least, -1, min(most, _SMALL))
+
+
+def _with(limits: Range, value: int) -> Range:
+    return min(limits[0], value), max(limits[1], value)
+
+
+def _wider(limits: Range, value: int) -> Range:
+    """Return a range with `value` that has, so that few more steps are needed, up to eight bits more than the old one."""
+    least, most = min(limits[0], value), max(limits[1], value)
+    old = limits[1] - limits[0] + 1
+    size = max(most - least + 1, old * min(old, 256))
+    return (most - size + 1, most) if value < limits[0] else (least, least + size - 1)
+
+
+class _Run(Generic[Label]):
+    """One program in the kernel, with fields of fixed ranges."""
+
+    def __init__(
+        self,
+        program: CounterProgram[Label],
+        bounds: Mapping[str, int | None],
+        ranges: Mapping[str, Range],
+        engine: str,
+        reduce: bool,
+    ) -> None:
+        self.program = program
+        bounded = [(c, 0) for c in program.counters if bounds[c] is not None]
+        start = [*((pc(i), p.entry) for i, p in enumerate(program.processes)), *program.variables, *bounded]
+        unbounded = [c for c in program.counters if bounds[c] is None]
+        self.fields = [name for name, _ in start]
+        self.values = [value for _, value in start]
+        self.commands = [_by_source(p.commands) for p in program.processes]
+        last = [max([p.entry, *(x for c in p.commands for x in (c.source, c.target))]) for p in program.processes]
+        for target in program.targets:
+            if target.process is not None:
+                last[target.process] = max(last[target.process], target.location)
+        known = {pc(i): (0, n) for i, n in enumerate(last)}
+        known |= {c: (0, b) for c, b in bounds.items() if b is not None}
+        known |= ranges
+        self.ranges = [_with(known.get(name, (0, 1)), value) for name, value in start]
+        packing = pack(self.ranges)
+        self.ranges = [(least, least + mask) for least, mask, _, _ in packing.fields]
+        self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
+        self.independence = independence(program) if reduce else None
+        self.accelerate = engine == "karp-miller"
+        self.kernel = Search(
+            packing.words,
+            list(packing.fields),
+            last,
+            len(unbounded),
+            [self.fields.index(name) for name in program.milestones],
+            reduce=self.independence is not None,
+            by_rank=engine != "bfs",
+            accelerate=self.accelerate,
+            longest_chain=LONGEST_CHAIN,
+        )
+        self.cut = ""
+        self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
+        for number, target in enumerate(program.targets):
+            at = (target.process, target.location if target.process is not None else 0)
+            self.targets.setdefault(at, []).append((number, target))
+
+    def go(self, limits: Limits, progress: Progress) -> int:
+        """Search until done, found, cut or in need of a wider field; return the kernel's status."""
+        kernel = self.kernel
+        for (at, location), targets in self.targets.items():
+            kernel.set_target(-1 if at is None else at, location, self.assembler.test(targets))
+        if self.program.dead_ends is not None:
+            kernel.set_dead_ends(*dead_end_tables(self.program.dead_ends, self.fields))
+        for process, p in enumerate(self.program.processes):
+            self._compile(process, p.entry)
+        self._load()
+        kernel.start(self.values)
+        if kernel.target_at_start():
+            return _FOUND
+        budget, most = _FIRST_BUDGET, limits.states if limits.states is not None else _NO_LIMIT
+        while True:
+            progress(kernel.states, kernel.states - kernel.done)
+            self.cut = limits.exceeded()
+            if self.cut:
+                return _BUDGET
+            started = time.perf_counter()
+            status: int = kernel.run(budget, most, _room(limits.memory, kernel.bytes))
+            if status == _CODE:
+                self._compile(kernel.need_process, kernel.need_location)
+                self._load()
+            elif status != _BUDGET:
+                self.cut = {_STATES: "states", _MEMORY: "memory"}.get(status, "")
+                return status
+            else:
+                seconds = time.perf_counter() - started
+                budget = max(_FIRST_BUDGET, int(budget * min(4.0, _SECONDS / max(seconds, 1e-6))))
+
+    def result(self, status: int) -> KernelResult[Label]:
+        """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
+        kernel = self.kernel
+        if status == _OVERFLOW:
+            raise OverflowError("a counter came near the number that stands for omega")
+        fired = kernel.fired()
+        frontier = kernel.states - (kernel.done - (status in (_STATES, _MEMORY)))
+        target = kernel.found if status == _FOUND else -1
+        run = self._run() if status == _FOUND else ()
+        result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
+        labels = self.assembler.labels
+        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes)
+
+    def _run(self) -> tuple[int, ...]:
+        """The transitions to the state that was found, accelerations unrolled."""
+        path = self.kernel.path(self.kernel.found_state)
+        order: Iterable[int] = range(1, len(path))
+        if self.assembler.column:
+            effects = [Effect(*e) for e in self.assembler.effects]
+            steps = [(i, tuple(words), self.assembler.label_effects[taken[0]]) for i, (taken, words) in enumerate(path)]
+            order = realise_path(effects, steps, accelerate=self.accelerate)
+        return tuple(label for i in order for label in path[i][0])
+
+    def _compile(self, process: int, location: int) -> None:
+        commands = self.commands[process].get(location, [])
+        place = self.independence.places[process].get(location, NOWHERE) if self.independence else NOWHERE
+        self.kernel.set_place(
+            process,
+            location,
+            self.assembler.moves(process, commands) if commands else -1,
+            tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes)),
+            place.cyclic,
+            place.local,
+        )
+
+    def _load(self) -> None:
+        a = self.assembler
+        effects = array("q", [n for guard, delta in a.effects for n in (*guard, *delta)])
+        self.kernel.load(a.code, a.slots, a.leaves, a.changes, effects, a.table, len(a.labels))
+
+
+def _by_source(commands: tuple[Command[Label], ...]) -> dict[int, list[Command[Label]]]:
+    found: dict[int, list[Command[Label]]] = {}
+    for command in commands:
+        found.setdefault(command.source, []).append(command)
+    return found
+
+
+def _fold(mask: int) -> int:
+    """Map a set of any number of cells to 64 bits; sets that meet still do."""
+    folded = 0
+    while mask:
+        folded |= mask & (1 << 64) - 1
+        mask >>= 64
+    return folded
+
+
+def _room(memory: int | None, used: int) -> int:
+    """The bytes the search may have in all so that the process stays within `memory` MiB."""
+    return _NO_LIMIT if memory is None else used + max(0, (memory - resident_mebibytes()) << 20)

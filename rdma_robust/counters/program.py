@@ -1,0 +1,183 @@
+"""Counter programs: what both instrumentations produce.
+
+A counter program is a sequentially consistent program over finite variables plus counters over the naturals that are
+never tested for zero (a :class:`Zero` only prunes and may be dropped). Each process is a graph of locations; a
+:class:`Command` leads from one location to another and its body is a tree: statements, then alternatives, each a
+body again; a leaf carries a label. One root-to-leaf path is one atomic transition. The question asked of a counter
+program is whether some :class:`Target` is reachable.
+
+Source: normal-form.md, parts 1 and 2 ("a sequentially consistent program over finite variables plus counters").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from rdma_robust.counters.dead_ends import DeadEnds
+from rdma_robust.expr import TRUE, Expr
+
+Label = TypeVar("Label")
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """The transition exists only where `condition` is non-zero."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Simultaneous assignment. A name that is no variable of the program is a temporary of this transition."""
+
+    updates: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Add `amount` to a counter; not enabled where the counter would become negative."""
+
+    counter: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """Prune: this alternative is pointless while the counter is positive. May be ignored."""
+
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The counter is neither tested nor changed any more; a bounded one becomes 0 to merge equal states."""
+
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """An alternative for each of `options`, a value and its condition: where that holds, `name` becomes the value.
+
+    At most one on a path; the leaves after it have a label for each option.
+    """
+
+    name: str
+    options: tuple[tuple[int, Expr], ...]
+
+
+Statement = Require | Assign | Add | Zero | Forget | Choose
+
+
+@dataclass(frozen=True, slots=True)
+class Body(Generic[Label]):
+    """`statements` in order, then each of `then` as an alternative.
+
+    A body without alternatives is a leaf: it has one label, or after a :class:`Choose` one for each option.
+    """
+
+    statements: tuple[Statement, ...]
+    then: tuple[Body[Label], ...] = ()
+    labels: tuple[Label, ...] = ()
+
+    def leaves(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[Statement, ...]]:
+        """Yield the statements of every root-to-leaf path."""
+        path = before + self.statements
+        if self.labels:
+            yield path
+        for branch in self.then:
+            yield from branch.leaves(path)
+
+    def paths(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[tuple[Statement, ...], tuple[Label, ...]]]:
+        """Yield the statements of every root-to-leaf path with the labels of its leaf."""
+        path = before + self.statements
+        if self.labels:
+            yield path, self.labels
+        for branch in self.then:
+            yield from branch.paths(path)
+
+    def all_labels(self) -> Iterator[Label]:
+        """Yield the labels of all leaves."""
+        yield from self.labels
+        for branch in self.then:
+            yield from branch.all_labels()
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The shared cells that a command reads and writes, as bit masks. Two conflict if one writes what the other touches."""
+
+    reads: int = 0
+    writes: int = 0
+
+    def __or__(self, other: Footprint) -> Footprint:
+        return Footprint(self.reads | other.reads, self.writes | other.writes)
+
+    def conflicts(self, other: Footprint) -> bool:
+        return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Generic[Label]):
+    """From location `source` to location `target` of one process.
+
+    With a `footprint` the maker of the program vouches that on every run to a target this command can change places with
+    a neighbouring command of another process whose footprint does not conflict, and the run still reaches the target;
+    and that what a target needs of other processes conflicts with a command at the target's location.
+    """
+
+    source: int
+    target: int
+    body: Body[Label]
+    footprint: Footprint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Process(Generic[Label]):
+    name: str
+    entry: int
+    commands: tuple[Command[Label], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target(Generic[Label]):
+    """Reached where `condition` holds and, if `process` is given, that process (an index) is at `location`."""
+
+    label: Label
+    condition: Expr
+    process: int | None = None
+    location: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CounterProgram(Generic[Label]):
+    """`variables` are (name, initial value); `counters` start at 0. `pc(i)` names process i's location in expressions.
+
+    `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
+    become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
+    greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
+    for variables that the instrumentation adds and that are below 1 << bits. A search may leave out the `dead_ends`.
+    """
+
+    name: str
+    variables: tuple[tuple[str, int], ...]
+    counters: tuple[str, ...]
+    processes: tuple[Process[Label], ...]
+    targets: tuple[Target[Label | None], ...]
+    milestones: tuple[str, ...] = ()
+    below: tuple[tuple[str, str], ...] = ()
+    ranges: tuple[tuple[str, int, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+    dead_ends: DeadEnds | None = None
+
+
+def pc(process: int) -> str:
+    """Return the name under which expressions see the location of a process."""
+    return f"pc{process}"
+
+
+def leaf(label: Label, *statements: Statement) -> Body[Label]:
+    """Return a body without alternatives; trivially true requirements are left out."""
+    return Body(tuple(s for s in statements if s != Require(TRUE)), (), (label,))

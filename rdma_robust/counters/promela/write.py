@@ -1,0 +1,242 @@
+"""Counter programs as Promela models for SPIN.
+
+Each process is an `active proctype` whose labels are the process's locations, and each root-to-leaf path of a command one
+`d_step`, so SPIN's states are those of the counter program. (In models with more of them than SPIN can take, it is `atomic`,
+which compiles much slower.) SPIN's dead-variable elimination does not look into a `d_step`, so dead variables are set to 0
+here. A target is an option of its location (of a watching process, if it has none) that asserts false; all labels begin with
+`end`, so standing still anywhere is no error. Hence `pan` reports an error iff a target is reachable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from rdma_robust.counters.counter_bounds import counter_bounds
+from rdma_robust.counters.intervals import Interval, hull
+from rdma_robust.counters.program import Command, CounterProgram, Target, pc
+from rdma_robust.counters.promela.body_paths import SAVED, Path, paths
+from rdma_robust.counters.promela.path_liveness import reset_dead
+from rdma_robust.counters.promela.promela_text import comment, identifiers, spell, type_for
+from rdma_robust.counters.promela.ranges import variable_intervals
+from rdma_robust.counters.promela.words import WORD, Narrow, temporaries
+from rdma_robust.expr import FALSE, TRUE, Const, names
+
+MAX_D_STEPS = 2_000
+"""SPIN 6.5 refuses a model with 2,048 of them."""
+
+_WATCHER = -1
+"""Stands for the watching process where processes are numbered."""
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What a model says for people: notes for its head, and the source of a command by one of its labels."""
+
+    notes: Sequence[str]
+    source: Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Promela:
+    """The text of a model, and the counters without a proven bound: with any, the model is a bounded one."""
+
+    text: str
+    bounded: tuple[str, ...]
+
+
+def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend, keep_dead: bool = False) -> Promela:
+    """Return `program` as a Promela model.
+
+    A counter without a proven bound stays at `counter_bound` where it would exceed it. A smaller counter never enables more,
+    so such a model has some of the behaviours of the program, perhaps not all. With `keep_dead`, dead variables keep
+    their values. Raises UsageError where a number may exceed 32 bits.
+    """
+    model = _Model.of(program, counter_bound)
+    if not keep_dead:
+        model = model.without_dead()
+    return Promela("\n".join(_Writer(model, legend).lines()) + "\n", tuple(model.caps))
+
+
+@dataclass(frozen=True)
+class _Transition:
+    command: Command[Any]
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A counter program cut into transitions over 32-bit variables; `initial` has those variables."""
+
+    program: CounterProgram[Any]
+    caps: Mapping[str, int]
+    ranges: Mapping[str, Interval]
+    initial: Mapping[str, int]
+    processes: tuple[tuple[_Transition, ...], ...]
+    targets: tuple[Target[Any], ...]
+
+    @staticmethod
+    def of(program: CounterProgram[Any], counter_bound: int) -> _Model:
+        caps = {c: counter_bound for c, bound in counter_bounds(program).items() if bound is None}
+        ranges = variable_intervals(program) | dict.fromkeys(caps, (0, counter_bound))
+        cut = [[(c, path) for c in each.commands for path in paths(c.body, caps)] for each in program.processes]
+        seen = {name for each in cut for _, path in each for name in path.names()}
+        seen |= {name for target in program.targets for name in names(target.condition)}
+        cut = [[(c, _moving(path, c, i)) for c, path in each] if pc(i) in seen else each for i, each in enumerate(cut)]
+        located = ((pc(i), each.entry) for i, each in enumerate(program.processes) if pc(i) in seen)
+        start = (*program.variables, *((c, 0) for c in program.counters), *located)
+        ranges |= temporaries((path for each in cut for _, path in each), ranges)
+        narrow = Narrow(ranges)
+        initial = {word: first for name, value in start for word, first in narrow.variables(name, value)}
+        processes = tuple(tuple(_Transition(c, narrow.path(path).sequential()) for c, path in each) for each in cut)
+        targets = tuple(Target(t.label, narrow.test(t.condition), t.process, t.location) for t in program.targets)
+        return _Model(program, caps, ranges, initial, processes, targets)
+
+    @cached_property
+    def users(self) -> dict[str, set[int]]:
+        """The processes that use a variable or temporary, by its name."""
+        found: dict[str, set[int]] = {name: set() for name in self.initial}
+        for index, transitions in enumerate(self.processes):
+            for transition in transitions:
+                for name in transition.path.names():
+                    found.setdefault(name, set()).add(index)
+        for target in self.targets:
+            for name in names(target.condition):
+                found[name].add(_WATCHER if target.process is None else target.process)
+        return found
+
+    def without_dead(self) -> _Model:
+        """Return the same model, with variables of one process set to 0 where they are dead."""
+        processes = []
+        for index, transitions in enumerate(self.processes):
+            steps = [(t.command.source, t.command.target, t.path) for t in transitions]
+            looked_at = [(t.location, n) for t in self.targets if t.process == index for n in names(t.condition)]
+            paths = reset_dead(steps, looked_at, self.variables(index))
+            processes.append(tuple(replace(t, path=path) for t, path in zip(transitions, paths, strict=True)))
+        return replace(self, processes=tuple(processes))
+
+    def variables(self, owner: int | None) -> list[str]:
+        """Return the variables that only process `owner` uses; for None, those that several (or the watcher) use."""
+        owners = {None} if owner is None else {owner}
+        return [n for n in self.initial if self.users[n] and self._owner(n) in owners]
+
+    def _owner(self, name: str) -> int | None:
+        users = self.users[name]
+        return None if len(users) > 1 or _WATCHER in users else min(users)
+
+    def temporaries(self) -> list[str]:
+        return [name for name in self.users if name not in self.initial]
+
+    def interval(self, name: str) -> Interval:
+        return self.ranges.get(name.removeprefix(SAVED), (0, WORD[1]))
+
+
+def _moving(path: Path, command: Command[Any], process: int) -> Path:
+    """Return the path of a command that also sets the variable with its process's location."""
+    return replace(path, steps=(*path.steps, ((pc(process), Const(command.target)),)))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    model: _Model
+    legend: Legend
+
+    @cached_property
+    def identifiers(self) -> list[str]:
+        """Of the processes, then of all variables."""
+        return identifiers([*(each.name for each in self.model.program.processes), *self.model.users])
+
+    @cached_property
+    def together(self) -> str:
+        """The keyword for steps taken at once."""
+        count = sum(map(len, self.model.processes)) + len(self.model.targets)
+        return "d_step" if count <= MAX_D_STEPS else "atomic"
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        return dict(zip(self.model.users, self.identifiers[len(self.model.processes) :], strict=True))
+
+    def lines(self) -> Iterator[str]:
+        model = self.model
+        yield from self._head()
+        yield from map(self._declaration, model.variables(None))
+        yield from map(self._temporary, model.temporaries())
+        for index in range(len(model.processes)):
+            yield ""
+            yield from self._process(index)
+        watched = [t for t in model.targets if t.process is None and t.condition != FALSE]
+        if watched:
+            yield from ("", "active proctype watcher()", "{", "end_watch:", "  if")
+            for target in watched:
+                yield from self._violation(target, "end_watch")
+            yield from ("  fi", "}")
+
+    def _head(self) -> Iterator[str]:
+        model = self.model
+        yield from map(comment, (f"{model.program.name}, a model for SPIN", *self.legend.notes))
+        for name, bound in model.caps.items():
+            yield comment(f"bounded model: {name} has no proven bound and stays at {bound} where it would exceed it;")
+            yield comment("an error found is one of the program, but the program may have errors that are not found")
+        if model.program.counters and not model.caps:
+            yield comment("every counter has a proven bound: the model has all behaviours of the program")
+        yield comment("spin -a FILE && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000")
+        yield ""
+
+    def _declaration(self, name: str) -> str:
+        first = self.model.initial[name]
+        value = f" = {first}" if first else ""
+        return f"{type_for(self.model.interval(name))} {self.names[name]}{value}; {comment(self._described(name))}"
+
+    def _temporary(self, name: str) -> str:
+        """Declare a variable that is no part of the state; Promela has no hidden bits."""
+        kind = type_for(hull(self.model.interval(name), (0, 2)))
+        return f"hidden {kind} {self.names[name]}; {comment(f'{self._described(name)}, temporary')}"
+
+    def _described(self, name: str) -> str:
+        low, high = self.model.interval(name)
+        return f"{name}, {low} to {high}"
+
+    def _process(self, index: int) -> Iterator[str]:
+        process = self.model.program.processes[index]
+        places: dict[int, list[str]] = {process.entry: []}
+        for _, group in groupby(self.model.processes[index], key=lambda t: id(t.command)):
+            transitions = list(group)
+            command = transitions[0].command
+            options = places.setdefault(command.source, [])
+            options.append(f"{comment(self.legend.source(transitions[0].path.label))}")
+            options.extend(line for each in transitions for line in self._option(each))
+            places.setdefault(command.target, [])
+        for target in self.model.targets:
+            if target.process == index and target.condition != FALSE:
+                options = places.setdefault(target.location, [])
+                options.extend(self._violation(target, _place(target.location)))
+        yield f"active proctype {self.identifiers[index]}()"
+        yield "{"
+        yield from (f"  {self._declaration(name)}" for name in self.model.variables(index))
+        for place, options in places.items():
+            yield f"{_place(place)}:"
+            yield from ("  if", *options, "  fi;") if options else ("  false;",)
+        yield "}"
+
+    def _option(self, transition: _Transition) -> Iterator[str]:
+        path = transition.path
+        does = "; ".join(f"{self.names[name]} = {spell(value, self.names)}" for ((name, value),) in path.steps)
+        guard = "true" if path.guard == TRUE else spell(path.guard, self.names)
+        goto = f"goto {_place(transition.command.target)}"
+        yield f"  {comment(str(path.label))}"
+        if does:
+            yield from (f"  :: {self.together} {{ {guard} ->", f"       {does}", f"     }} {goto}")
+        else:
+            yield f"  :: {guard} -> {goto}"
+
+    def _violation(self, target: Target[Any], place: str) -> Iterator[str]:
+        check = "true" if target.condition == TRUE else spell(target.condition, self.names)
+        yield f"  {comment('target' if target.label is None else f'target: {target.label}')}"
+        yield f"  :: {self.together} {{ {check} -> assert(false) }} goto {place}"
+
+
+def _place(location: int) -> str:
+    return f"end_{location}"

@@ -1,0 +1,71 @@
+"""One entry for all searches over a counter program: picks the engine, and the compiled kernel where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from rdma_robust.counters.counter_bounds import counter_bounds
+from rdma_robust.counters.kernel import driver as kernel
+from rdma_robust.counters.kernel.bytecode import UnsupportedError
+from rdma_robust.counters.lower import lower, single
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.counters.searches import Limits, Progress, SearchResult, breadth_first, depth_first, ignore, karp_miller
+
+Label = TypeVar("Label")
+
+ENGINES: Final[Mapping[str, Callable[..., SearchResult]]] = {
+    "bfs": breadth_first,
+    "dfs": depth_first,
+    "karp-miller": karp_miller,
+}
+
+
+@dataclass(frozen=True)
+class Exploration(Generic[Label]):
+    """What a search found: the index of the reached target or -1, the labels of a run to it, the labels of the transitions
+    that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
+
+    `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python.
+    """
+
+    engine: str
+    compiled: bool
+    dimension: int
+    result: SearchResult
+    run: list[Label]
+    fired: list[Label]
+    bytes: int = 0
+
+
+def explore(
+    program: CounterProgram[Label],
+    limits: Limits,
+    progress: Progress = ignore,
+    *,
+    engine: str = "auto",
+    reduce: bool = True,
+    compiled: bool = True,
+) -> Exploration[Label]:
+    """Search for a target of `program`.
+
+    `engine` is a name in ENGINES, or `auto`: `karp-miller` if there are unbounded counters, else `dfs`. `reduce` allows
+    partial-order reduction. `compiled` allows the kernel, which gives the same answer, sizes and run as the search in
+    Python; that one is used where the kernel is missing or its numbers are too small for the program.
+    """
+    bounds = counter_bounds(program)
+    dimension = sum(b is None for b in bounds.values())
+    if engine == "auto":
+        engine = "karp-miller" if dimension else "dfs"
+    if compiled and kernel.AVAILABLE:
+        try:
+            found = kernel.search(program, bounds, limits, progress, engine=engine, reduce=reduce)
+        except UnsupportedError:
+            pass
+        else:
+            return Exploration(engine, True, dimension, found.result, found.run, found.fired, found.bytes)
+    lowered = lower(program)
+    result = ENGINES[engine](lowered, limits, progress, reduce)
+    run, fired = (single(lowered.labels[i] for i in ids) for ids in (result.run, sorted(result.fired)))
+    return Exploration(engine, False, dimension, result, run, list(dict.fromkeys(fired)))

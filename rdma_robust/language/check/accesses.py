@@ -1,0 +1,226 @@
+"""From one statement to the steps it makes: accesses expanded per array element, guards, and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, conj, disj, equals, negate
+from rdma_robust.language.check import meaning
+from rdma_robust.language.check.threads import Access, Resolved
+from rdma_robust.language.flow import cfg
+
+FaultKind = Literal["overflow", "division by zero", "index out of range"]
+
+
+@dataclass(slots=True)
+class Lowered:
+    """The steps of a statement or condition: `then` and `otherwise` by the truth of a condition, `faults` to a dead end.
+
+    A statement without a condition has only `then` steps.
+    """
+
+    then: list[cfg.Step] = field(default_factory=list)
+    otherwise: list[cfg.Step] = field(default_factory=list)
+    faults: list[cfg.Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What must hold, in the order it is checked, or else `kind` goes wrong."""
+
+    kind: FaultKind
+    holds: Expr
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One cell an expression may read, and when; no cell if it reads none, or (`spared`) need not read it."""
+
+    cell: cfg.Cell | None
+    guard: Expr
+    spared: bool = False
+
+
+class StepLimit(Exception):
+    """The program has too many steps; it never leaves this room."""
+
+
+class Lowering:
+    """Makes the steps of one statement; `text` and `span` are those of the statement."""
+
+    def __init__(self, text: str, span: Span, domain: tuple[int, int] | None, spend: Callable[[Span], None]) -> None:
+        self.text = text
+        self.span = span
+        self.domain = domain
+        self._spend = spend
+        self._result = Lowered()
+
+    def assign(self, register: str, value: Resolved, text: str) -> Lowered:
+        """`register = value`."""
+        checks = [_division(value, text), self._overflow(value, text)]
+        choices, index_checks = self._choices(value)
+        self._faults([*index_checks, *checks], choices)
+        for choice in choices:
+            guard = conj(choice.guard, *(self._adapt(choice, c.holds) for c in checks))
+            self._add(self._result.then, self._read(choice), guard, ((register, self._adapt(choice, value.expr)),))
+        return self._result
+
+    def condition(self, value: Resolved, text: str) -> Lowered:
+        """A condition: `then` and `otherwise` steps, which share the read."""
+        check = _division(value, text)
+        choices, index_checks = self._choices(value)
+        self._faults([*index_checks, check], choices)
+        for choice in choices:
+            holds, truth = self._adapt(choice, check.holds), self._adapt(choice, value.expr)
+            self._add(self._result.then, self._read(choice), conj(choice.guard, holds, truth))
+            self._add(self._result.otherwise, self._read(choice), conj(choice.guard, holds, negate(truth)))
+        return self._result
+
+    def write(self, target: Access, value: Resolved, text: str) -> Lowered:
+        """`target = value`, over registers."""
+        checks = [_division(value, text), self._overflow(value, text)]
+        return self._touch([target], checks, lambda cells: cfg.Write(cells[0], value.expr), ())
+
+    def cas(
+        self, target: Access, expected: Resolved, new: Resolved, texts: tuple[str, str], register: str | None
+    ) -> Lowered:
+        """`register = cas(target, expected, new)`."""
+        checks = [_division(expected, texts[0]), _division(new, texts[1]), self._overflow(new, texts[1])]
+        assigns = () if register is None else ((register, VALUE),)
+        return self._touch([target], checks, lambda cells: cfg.Cas(cells[0], expected.expr, new.expr), assigns)
+
+    def put(self, target: Access, source: Access | cfg.Cell) -> Lowered:
+        """`put target = source`."""
+        if isinstance(source, cfg.Cell):
+            cell = source
+            return self._touch([target], [], lambda cells: cfg.Put(cells[0], cell), ())
+        return self._touch([target, source], [], lambda cells: cfg.Put(cells[0], cells[1]), ())
+
+    def get(self, target: Access, source: Access) -> Lowered:
+        """`get target = source`."""
+        return self._touch([target, source], [], lambda cells: cfg.Get(cells[0], cells[1]), ())
+
+    def plain(self, op: cfg.Op) -> Lowered:
+        """One step without conditions."""
+        self._add(self._result.then, op, TRUE)
+        return self._result
+
+    def _touch(
+        self,
+        accesses: list[Access],
+        checks: list[_Check],
+        op: Callable[[list[cfg.Cell]], cfg.Op],
+        assigns: tuple[tuple[str, Expr], ...],
+    ) -> Lowered:
+        """Steps that touch one cell of each access; no guard or check reads a shared cell."""
+        all_checks = [c for access in accesses for c in _index_checks(access, TRUE)] + checks
+        self._faults(all_checks, [])
+        safe = conj(*(c.holds for c in checks))
+        for cells, guard in self._product(accesses):
+            self._add(self._result.then, op(cells), conj(guard, safe), assigns)
+        return self._result
+
+    def _product(self, accesses: list[Access]) -> Iterator[tuple[list[cfg.Cell], Expr]]:
+        if not accesses:
+            yield [], TRUE
+            return
+        for cell, guard in _elements(accesses[0]):
+            for cells, others in self._product(accesses[1:]):
+                yield [cell, *cells], conj(guard, others)
+
+    def _choices(self, value: Resolved) -> tuple[list[_Choice], list[_Check]]:
+        """The cells an expression may read, and what must hold for its index."""
+        access = value.access
+        if access is None:
+            return [_Choice(None, TRUE)], []
+        needed = meaning.reads(value.expr)
+        choices = [_Choice(cell, guard) for cell, guard in _elements(access)]
+        if access.index is None or isinstance(access.index, Const):
+            return choices, []
+        if needed != TRUE:
+            outside = negate(conj(meaning.defined(access.index), _in_range(access)))
+            choices.append(_Choice(None, conj(outside, negate(needed)), spared=True))
+        return choices, _index_checks(access, needed)
+
+    @staticmethod
+    def _read(choice: _Choice) -> cfg.Op:
+        return cfg.Silent() if choice.cell is None else cfg.Read(choice.cell)
+
+    @staticmethod
+    def _adapt(choice: _Choice, expr: Expr) -> Expr:
+        return meaning.without_value(expr) if choice.spared else expr
+
+    def _overflow(self, value: Resolved, text: str) -> _Check:
+        low, high = self.domain if self.domain is not None else (0, 0)
+        holds = meaning.in_domain(value.expr, self.domain)
+        return _Check("overflow", holds, f"the value of `{text}` leaves the domain {low}..{high}", value.span)
+
+    def _faults(self, checks: list[_Check], choices: list[_Choice]) -> None:
+        """Add a fault step for each check that may fail while the ones before it hold."""
+        passed: Expr = TRUE
+        for check in checks:
+            if check.holds == TRUE:
+                continue
+            fault = cfg.Fault(check.kind, check.message, check.span)
+            guard = conj(passed, negate(check.holds))
+            if meaning.uses_value(guard):
+                for choice in choices:
+                    bad = conj(choice.guard, self._adapt(choice, guard))
+                    self._add(self._result.faults, self._read(choice), bad, fault=fault)
+            else:
+                self._add(self._result.faults, cfg.Silent(), guard, fault=fault)
+            passed = conj(passed, check.holds)
+
+    def _add(
+        self,
+        steps: list[cfg.Step],
+        op: cfg.Op,
+        guard: Expr,
+        assigns: tuple[tuple[str, Expr], ...] = (),
+        fault: cfg.Fault | None = None,
+    ) -> None:
+        if guard != FALSE:
+            self._spend(self.span)
+            steps.append(cfg.Step(op, guard, assigns, self.span, self.text, fault))
+
+
+def _division(value: Resolved, text: str) -> _Check:
+    return _Check("division by zero", meaning.defined(value.expr), f"division by zero in `{text}`", value.span)
+
+
+def _in_range(access: Access) -> Expr:
+    assert access.index is not None
+    return meaning.between(0, access.index, len(access.variable.cells) - 1)
+
+
+def _index_checks(access: Access, needed: Expr) -> list[_Check]:
+    """What must hold for a computed index, unless the access is not needed."""
+    if access.index is None or isinstance(access.index, Const):
+        return []
+    spared = negate(needed)
+    array = access.variable
+    where = f"the index of `{array.name}`"
+    size = len(array.cells)
+    outside = f"{where} is outside 0..{size - 1}"
+    return [
+        _Check("division by zero", disj(spared, meaning.defined(access.index)), f"division by zero in {where}", access.span),
+        _Check("index out of range", disj(spared, _in_range(access)), outside, access.span),
+    ]
+
+
+def _elements(access: Access) -> Iterator[tuple[cfg.Cell, Expr]]:
+    """Yield the cells an access may touch, each with when it does."""
+    cells = access.variable.cells
+    if access.index is None:
+        yield cells[0], TRUE
+    elif isinstance(access.index, Const):
+        yield cells[access.index.value], TRUE
+    else:
+        defined = meaning.defined(access.index)
+        for k, cell in enumerate(cells):
+            yield cell, conj(defined, equals(access.index, Const(k)))

@@ -1,0 +1,220 @@
+"""From the syntax tree of a thread to its control-flow graph.
+
+A statement starts at a program point of its own and ends at a given one, so that consecutive statements need no steps
+between them. A point that a loop comes back to must not be shared with a choice: only then a silent step is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import FALSE, TRUE
+from rdma_robust.language.check.accesses import Lowered
+from rdma_robust.language.check.statements import StatementChecker
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
+
+_EXIT = -1
+_DEAD = -2
+
+
+@dataclass(slots=True)
+class _Edges:
+    """A graph under construction: points are numbered as they come up, but for the exit and the dead end."""
+
+    edges: list[tuple[int, int, cfg.Step]] = field(default_factory=list)
+    points: int = 1
+
+    def fresh(self) -> int:
+        self.points += 1
+        return self.points - 1
+
+    def add(self, source: int, target: int, steps: list[cfg.Step]) -> None:
+        self.edges.extend((source, target, step) for step in steps)
+
+
+class GraphBuilder:
+    """Builds the graph of one thread, while its statements are checked."""
+
+    def __init__(self, checker: StatementChecker, *, await_loops: bool) -> None:
+        self.checker = checker
+        self.await_loops = await_loops
+        self.spin_loops: list[Span] = []
+        self._graph = _Edges()
+
+    def thread(self, body: ast.Block) -> tuple[nx.MultiDiGraph[int], int, int]:
+        """Return the graph, its entry and its exit."""
+        if _leads_to(body.statements, 0, _EXIT) is None:
+            entry = 0
+            self._block(body, 0, _EXIT)
+        else:
+            entry = _EXIT
+            self._check_only(body.statements)
+        return _finish(self._graph, entry)
+
+    def _block(self, block: ast.Block, source: int, target: int) -> None:
+        """Add the steps of a block that does something, from `source` to `target`."""
+        statements = block.statements
+        at = source
+        for k, statement in enumerate(statements):
+            if isinstance(statement, ast.Halt):
+                self._check_only(statements[k:])
+                return
+            if _does_nothing(statement):
+                self._check_only((statement,))
+                continue
+            goal = _leads_to(statements, k + 1, target)
+            if goal is None:
+                goal = self._graph.fresh()
+            self._statement(statement, at, goal)
+            at = goal
+
+    def _check_only(self, statements: tuple[ast.Statement, ...]) -> None:
+        """Check statements that make no steps."""
+        for k, statement in enumerate(statements):
+            self.checker.check(statement)
+            for block in blocks_of(statement):
+                self._check_only(block.statements)
+            if isinstance(statement, ast.Halt) and k + 1 < len(statements):
+                span = first_line(statements[k + 1].span)
+                self.checker.report.warn(span, "this is never reached: the thread has halted")
+
+    def _statement(self, statement: ast.Statement, source: int, target: int) -> None:
+        match statement:
+            case ast.If():
+                self._if(statement, source, target)
+            case ast.While():
+                self._while(statement, source, target)
+            case ast.Loop(body):
+                text, span = self.checker.heading(statement)
+                self._again(body, source, cfg.Step(cfg.Silent(), TRUE, (), span, text))
+                self._graph.add(source, target, [cfg.Step(cfg.Silent(), TRUE, (), span, text)])
+            case ast.Choose(branches):
+                text, span = self.checker.heading(statement)
+                for branch in branches:
+                    self._branch(branch, source, target, cfg.Step(cfg.Silent(), TRUE, (), span, text))
+            case ast.Broken(blocks):
+                for block in blocks:
+                    self._branch(block, source, target, cfg.Step(cfg.Silent()))
+            case _:
+                lowered = self.checker.check(statement)
+                self._graph.add(source, target, lowered.then)
+                # The thread goes on after a failed assertion.
+                self._graph.add(source, target, lowered.otherwise)
+                self._graph.add(source, _DEAD, lowered.faults)
+
+    def _if(self, statement: ast.If, source: int, target: int) -> None:
+        at = source
+        for k, arm in enumerate(statement.arms):
+            lowered = self.checker.condition(arm)
+            self._graph.add(at, _DEAD, lowered.faults)
+            self._graph.add(at, self._into(arm.block, target), lowered.then)
+            if k + 1 < len(statement.arms):
+                after = self._graph.fresh()
+            elif statement.otherwise is not None:
+                after = self._into(statement.otherwise, target)
+            else:
+                after = target
+            self._graph.add(at, after, lowered.otherwise)
+            at = after
+
+    def _into(self, block: ast.Block, target: int) -> int:
+        """Add a block that ends at `target`; return where it starts."""
+        start = _leads_to(block.statements, 0, target)
+        if start is not None:
+            self._check_only(block.statements)
+            return start
+        start = self._graph.fresh()
+        self._block(block, start, target)
+        return start
+
+    def _while(self, statement: ast.While, source: int, target: int) -> None:
+        lowered = self.checker.condition(statement)
+        shared = any(isinstance(s.op, cfg.Read) for s in (*lowered.then, *lowered.otherwise))
+        idle = all(_does_nothing(s) for s in statement.body.statements)
+        self._graph.add(source, _DEAD, lowered.faults)
+        self._graph.add(source, target, lowered.otherwise)
+        if idle and shared and self.await_loops:
+            self._check_only(statement.body.statements)
+            return
+        if idle and shared:
+            self.spin_loops.append(statement.span)
+        if _always(lowered):
+            self._again(statement.body, source, lowered.then[0])
+        else:
+            self._graph.add(source, self._into(statement.body, source), lowered.then)
+
+    def _again(self, body: ast.Block, head: int, step: cfg.Step) -> None:
+        """Add a loop body from `head` back to it; `step` enters it where it cannot start at `head` itself."""
+        self._branch(body, head, head, step)
+
+    def _branch(self, block: ast.Block, source: int, target: int, step: cfg.Step) -> None:
+        """Add a block beside others that start at `source`; `step` enters it if it needs a start of its own."""
+        if _leads_to(block.statements, 0, target) is not None or _starts_with_loop(block):
+            self._graph.add(source, self._into(block, target), [step])
+        else:
+            self._block(block, source, target)
+
+
+def _always(lowered: Lowered) -> bool:
+    """Whether a condition is constantly true."""
+    return not lowered.otherwise and not lowered.faults and [s.guard for s in lowered.then] == [TRUE]
+
+
+def _does_nothing(statement: ast.Statement) -> bool:
+    """Whether a statement needs no step at all."""
+    match statement:
+        case ast.Skip() | ast.Registers():
+            return True
+        case ast.Loop() | ast.Choose() | ast.Broken():
+            return all(_does_nothing(s) for block in blocks_of(statement) for s in block.statements)
+        case _:
+            return False
+
+
+def _leads_to(statements: tuple[ast.Statement, ...], begin: int, target: int) -> int | None:
+    """Return where statements that do nothing lead, `target` or the exit; None if they do something."""
+    for k in range(begin, len(statements)):
+        if isinstance(statements[k], ast.Halt):
+            return _EXIT
+        if not _does_nothing(statements[k]):
+            return None
+    return target
+
+
+def _starts_with_loop(block: ast.Block) -> bool:
+    """Whether the first thing a block does comes back to where the block starts."""
+    for statement in block.statements:
+        if not _does_nothing(statement):
+            return isinstance(statement, ast.While | ast.Loop)
+    return False
+
+
+def _finish(graph: _Edges, entry: int) -> tuple[nx.MultiDiGraph[int], int, int]:
+    """Number what can be reached from the entry: points in order, then the exit, then the dead end."""
+    following: dict[int, list[int]] = {}
+    for source, target, step in graph.edges:
+        if step.guard != FALSE:
+            following.setdefault(source, []).append(target)
+    reached = {entry}
+    stack = [entry]
+    while stack:
+        for target in following.get(stack.pop(), ()):
+            if target not in reached:
+                reached.add(target)
+                stack.append(target)
+    order = [p for p in range(graph.points) if p in reached]
+    order.append(_EXIT)
+    if _DEAD in reached:
+        order.append(_DEAD)
+    number = {point: k for k, point in enumerate(order)}
+    result: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    result.add_nodes_from(range(len(order)))
+    for source, target, step in graph.edges:
+        if source in reached:
+            result.add_edge(number[source], number[target], step=step)
+    return result, number[entry], number[_EXIT]

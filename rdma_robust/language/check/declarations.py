@@ -1,0 +1,313 @@
+"""Top-level declarations, in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Final, assert_never
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.accesses import StepLimit
+from rdma_robust.language.check.control import GraphBuilder
+from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.outcome_lines import outcome
+from rdma_robust.language.check.resolve import ConstantResolver
+from rdma_robust.language.check.statements import StatementChecker
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import first_line, statements_in
+
+MAX_CELLS: Final = 4096
+MAX_STEPS: Final = 50_000
+
+
+class ProgramChecker:
+    """Checks a program, declaration by declaration, and builds it."""
+
+    def __init__(self, tree: ast.Program, report: Reporter, poisoned: frozenset[str], *, await_loops: bool) -> None:
+        self.tree = tree
+        self.report = report
+        self.await_loops = await_loops
+        self.world = World(poisoned=set(poisoned))
+        self.constants = ConstantResolver(self.world, report)
+        self._cells = 0
+        self._steps = 0
+        self._first: dict[str, Span] = {}
+        self._name: str | None = None
+        self._expect: bool | None = None
+        self._threads: list[cfg.Thread] = []
+        self._outcomes: list[cfg.OutcomeLine] = []
+        self._spin_loops: list[Span] = []
+
+    def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
+        """Return the program; meaningless if there were errors. Warnings are not complete before that either.
+
+        `also` may use names, and is called if there are no errors, before those that are unused are warned of.
+        """
+        self._look_ahead()
+        for item in self.tree.items:
+            self._item(item)
+        if not self.report.failed:
+            also(self.world, tuple(self._threads))
+        self._warn_unused()
+        cells = [c for n in self.world.nodes.values() for v in n.variables.values() for c in v.cells]
+        return cfg.Program(
+            name=self._name if self._name is not None else PurePath(self.report.file).stem,
+            file=self.report.file,
+            source=self.report.source,
+            nodes=tuple(self.world.nodes),
+            cells=(*cells, *self.world.hidden.values()),
+            threads=tuple(self._threads),
+            domain=self.world.domain,
+            outcomes=tuple(self._outcomes),
+            expect_robust=self._expect,
+            allow_loopback=self.world.loopback,
+            spin_loops=tuple(sorted(self._spin_loops, key=lambda s: s.start)),
+            warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
+        )
+
+    def _look_ahead(self) -> None:
+        """Note what holds for the whole file, wherever it stands, and where names will be declared."""
+        self.world.domain = _domain_of(self.tree, self.report)
+        for item in self.tree.items:
+            match item:
+                case ast.AllowLoopback():
+                    self.world.loopback = True
+                case ast.Domain():
+                    self.world.has_domain = True
+                case ast.Constants(bindings):
+                    for binding in bindings:
+                        self.world.later.setdefault(("constant", binding.name.text), binding.name)
+                case ast.Node(name):
+                    self.world.later.setdefault(("node", name.text), name)
+                case ast.Thread(name):
+                    self.world.later.setdefault(("thread", name.text), name)
+                case _:
+                    pass
+
+    def _item(self, item: ast.Item) -> None:
+        match item:
+            case ast.ProgramName(name):
+                if self._only_one(item.span, "`program` line"):
+                    self._name = name.text
+            case ast.AllowLoopback():
+                self._only_one(item.span, "`allow loopback` line")
+            case ast.Constants(bindings):
+                for binding in bindings:
+                    self._constant(binding)
+            case ast.Domain():
+                self._domain(item)
+            case ast.Node():
+                self._node(item)
+            case ast.Thread():
+                self._thread(item)
+            case ast.Outcome():
+                self._outcomes.append(outcome(item, self.world, self.report))
+            case ast.Expect(robust):
+                if self._only_one(item.span, "`expect` line"):
+                    self._expect = robust
+            case ast.Broken():
+                pass
+            case _:
+                assert_never(item)
+
+    def _only_one(self, span: Span, what: str) -> bool:
+        first = self._first.setdefault(what, span)
+        if first is not span:
+            self.report.error(span, f"a second {what}; the first is on line {first.line}")
+        return first is span
+
+    def _taken(self, name: ast.Ident, what: str, before: Span | None) -> bool:
+        if before is not None:
+            self.report.error(name.span, f"{what} {quote(name.text)} was declared before, on line {before.line}")
+        return before is not None
+
+    def _constant(self, binding: ast.Binding) -> None:
+        name = binding.name
+        assert binding.value is not None
+        self.world.later.pop(("constant", name.text), None)
+        value = self.constants.value(binding.value)
+        before = self.world.constants.get(name.text)
+        if self._taken(name, "constant", before.span if before else None):
+            return
+        owner = next(self.world.nodes_with(name.text), None)
+        if owner is not None:
+            self.report.error(name.span, f"constant {quote(name.text)} has the name of a variable of node {owner.name}")
+        self.world.constants[name.text] = Constant(name.text, value, name.span)
+
+    def _domain(self, item: ast.Domain) -> None:
+        low, high = self.constants.value(item.low), self.constants.value(item.high)
+        if not self._only_one(item.span, "`domain` line") or low is None or high is None:
+            return
+        if low > high:
+            self.report.error(
+                item.span,
+                f"the domain {low}..{high} is empty",
+                expected="the smaller bound first",
+                hint=f"`domain {high}..{low}`",
+            )
+
+    def _value(self, expr: ast.Expr | None) -> int:
+        """Return an initial value."""
+        if expr is None:
+            return 0
+        value = self.constants.value(expr)
+        domain = self.world.domain
+        if value is not None and domain is not None and not domain[0] <= value <= domain[1]:
+            self.report.warn(expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
+        return 0 if value is None else value
+
+    def _node(self, item: ast.Node) -> None:
+        self.world.later.pop(("node", item.name.text), None)
+        before = self.world.nodes.get(item.name.text)
+        duplicate = self._taken(item.name, "node", before.span if before else None)
+        node = NodeNames(item.name.text, item.name.span)
+        for cell in item.cells:
+            self._cell(cell, node)
+        if not duplicate:
+            self.world.nodes[node.name] = node
+
+    def _cell(self, item: ast.Cell, node: NodeNames) -> None:
+        name = item.name
+        size = None if item.size is None else self._size(item.size)
+        init = self._value(item.init)
+        before = node.variables.get(name.text)
+        if self._taken(name, "variable", before.span if before else None):
+            return
+        constant = self.world.constants.get(name.text)
+        if constant is not None:
+            self.report.error(
+                name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
+            )
+        certain = item.size is None or size is not None
+        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init),)
+        if item.size is not None:
+            cells = tuple(cfg.Cell(node.name, f"{name.text}[{k}]", init) for k in range(size or 1))
+            size = size or 1
+        node.variables[name.text] = Variable(name.text, node.name, size, cells, name.span, certain)
+        self._cells += len(cells)
+
+    def _size(self, expr: ast.Expr) -> int | None:
+        """Return the size of an array; None after an error."""
+        size = self.constants.value(expr)
+        if size is None:
+            return None
+        if size < 1:
+            self.report.error(expr.span, f"an array of size {size}", expected="a size of at least 1")
+            return None
+        if self._cells + size > MAX_CELLS:
+            self.report.error(expr.span, f"too many variables: more than {MAX_CELLS:,} with this array")
+            return None
+        return size
+
+    def _thread(self, item: ast.Thread) -> None:
+        self.world.later.pop(("thread", item.name.text), None)
+        before = self.world.threads.get(item.name.text)
+        duplicate = self._taken(item.name, "thread", before.span if before else None)
+        node = self.world.nodes.get(item.node.text)
+        if node is None and item.node.text not in self.world.poisoned:
+            self.report.error(
+                item.node.span,
+                f"unknown node {quote(item.node.text)}",
+                hint=lambda: advice.nodes(self.world, item.node.text),
+            )
+        thread = ThreadNames(item.name.text, node, item.name.span)
+        self._check_register_places(item)
+        checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
+        builder = GraphBuilder(checker, await_loops=self.await_loops)
+        try:
+            graph, entry, leaving = builder.thread(item.body)
+        except StepLimit:
+            self.world.poisoned.add(thread.name)
+            return
+        self._warn_endless_polls(thread)
+        if duplicate:
+            return
+        self.world.threads[thread.name] = thread
+        self._spin_loops += builder.spin_loops
+        registers = tuple((r.name, r.init) for r in thread.registers.values())
+        name = node.name if node is not None else item.node.text
+        self._threads.append(cfg.Thread(thread.name, name, registers, graph, entry, leaving))
+
+    def _check_register_places(self, item: ast.Thread) -> None:
+        top = {id(s) for s in item.body.statements}
+        for statement in statements_in(item.body):
+            if isinstance(statement, ast.Registers) and id(statement) not in top:
+                self.report.error(
+                    statement.span,
+                    "registers are declared for the whole thread, not in a block",
+                    hint="move this line up, out of the braces",
+                )
+
+    def _registers(self, thread: ThreadNames, item: ast.Registers) -> None:
+        for binding in item.registers:
+            name = binding.name
+            init = self._value(binding.value)
+            before = thread.registers.get(name.text)
+            if self._taken(name, "register", before.span if before else None):
+                continue
+            variable = thread.node.variables.get(name.text) if thread.node is not None else None
+            if variable is not None:
+                self.report.error(
+                    name.span, f"register {quote(name.text)} has the name of a variable of node {variable.node}"
+                )
+            elif name.text in self.world.constants:
+                line = self.world.constants[name.text].span.line
+                self.report.error(name.span, f"register {quote(name.text)} has the name of a constant (line {line})")
+            thread.registers[name.text] = Register(name.text, init, name.span)
+
+    def _spend(self, span: Span) -> None:
+        """Count a step of the statement at `span`."""
+        self._steps += 1
+        if self._steps <= MAX_STEPS:
+            return
+        if self._steps == MAX_STEPS + 1:
+            self.report.error(
+                first_line(span),
+                f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps",
+                hint="smaller arrays: an access with a computed index is one step per element",
+            )
+        raise StepLimit
+
+    def _warn_endless_polls(self, thread: ThreadNames) -> None:
+        for poll in thread.polls:
+            if poll.node.text in self.world.nodes and poll.node.text not in thread.sends_to:
+                self.report.warn(
+                    poll.span,
+                    f"`poll {poll.node.text}` blocks for ever: thread {thread.name} neither puts to {poll.node.text} "
+                    "nor gets from it",
+                )
+
+    def _warn_unused(self) -> None:
+        for constant in self.world.constants.values():
+            if not constant.used:
+                self.report.warn(constant.span, f"constant {quote(constant.name)} is never used")
+        for node in self.world.nodes.values():
+            for variable in node.variables.values():
+                if not variable.used:
+                    self.report.warn(variable.span, f"variable {quote(variable.qualified)} is never used")
+        for thread in self.world.threads.values():
+            for register in thread.registers.values():
+                if not register.used:
+                    self.report.warn(register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used")
+
+
+def _domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
+    """Return the domain of a program if it is well-formed; errors are for the pass that reports."""
+    world = World()
+    constants = ConstantResolver(world, Reporter(report.file, report.source))
+    for item in tree.items:
+        match item:
+            case ast.Constants(bindings):
+                for binding in bindings:
+                    if binding.value is not None:
+                        name = binding.name
+                        world.constants.setdefault(name.text, Constant(name.text, constants.value(binding.value), name.span))
+            case ast.Domain():
+                low, high = constants.value(item.low), constants.value(item.high)
+                return (low, high) if low is not None and high is not None and low <= high else None
+            case _:
+                pass
+    return None

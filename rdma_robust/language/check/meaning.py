@@ -1,0 +1,112 @@
+"""When a resolved expression has a value: definedness, ranges, and whether it reads at all."""
+
+from __future__ import annotations
+
+from rdma_robust.expr import (
+    FALSE,
+    OPERATORS,
+    TRUE,
+    VALUE,
+    Binary,
+    Const,
+    Expr,
+    Ite,
+    Name,
+    Unary,
+    conj,
+    disj,
+    names,
+    negate,
+    substitute,
+)
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+BOOLEAN = COMPARISONS | {"&&", "||"}
+
+
+def defined(expr: Expr) -> Expr:
+    """Return when evaluating `expr` divides by no zero; `&&` and `||` evaluate their right side only when needed."""
+    match expr:
+        case Const() | Name():
+            return TRUE
+        case Unary(_, arg):
+            return defined(arg)
+        case Binary("&&", left, right):
+            return conj(defined(left), disj(negate(left), defined(right)))
+        case Binary("||", left, right):
+            return conj(defined(left), disj(left, defined(right)))
+        case Binary("/" | "%", left, right):
+            nonzero: Expr = Const(int(right.value != 0)) if isinstance(right, Const) else Binary("!=", right, Const(0))
+            return conj(defined(left), defined(right), nonzero)
+        case Binary(_, left, right):
+            return conj(defined(left), defined(right))
+        case Ite():
+            raise AssertionError("source programs have no Ite")
+
+
+def reads(expr: Expr) -> Expr:
+    """Return when evaluating `expr` needs VALUE, over registers only; safe to evaluate even where `expr` is undefined."""
+    return without_value(_reads(expr))
+
+
+def _reads(expr: Expr) -> Expr:
+    match expr:
+        case Const():
+            return FALSE
+        case Name():
+            return TRUE if expr == VALUE else FALSE
+        case Unary(_, arg):
+            return _reads(arg)
+        case Binary("&&", left, right):
+            return disj(_reads(left), _if_reached(conj(defined(left), left), _reads(right)))
+        case Binary("||", left, right):
+            return disj(_reads(left), _if_reached(conj(defined(left), negate(left)), _reads(right)))
+        case Binary(_, left, right):
+            return disj(_reads(left), _reads(right))
+        case Ite():
+            raise AssertionError("source programs have no Ite")
+
+
+def _if_reached(condition: Expr, then: Expr) -> Expr:
+    return FALSE if then == FALSE else conj(condition, then)
+
+
+def without_value(expr: Expr) -> Expr:
+    """Return `expr` with 0 for VALUE, simplified; the same value wherever `expr` is defined."""
+    return _simplified(substitute(expr, {VALUE.name: Const(0)}))
+
+
+def _simplified(expr: Expr) -> Expr:
+    match expr:
+        case Unary("!", arg):
+            return negate(_simplified(arg))
+        case Binary(op, left, right):
+            left, right = _simplified(left), _simplified(right)
+            if op == "&&" and FALSE in (left, right):
+                return FALSE
+            if op in COMPARISONS and isinstance(left, Const) and isinstance(right, Const):
+                return Const(OPERATORS[op](left.value, right.value))
+            return Binary(op, left, right)
+        case _:
+            return expr
+
+
+def uses_value(*exprs: Expr) -> bool:
+    """Whether any of `exprs` mentions VALUE."""
+    return any(VALUE.name in names(expr) for expr in exprs)
+
+
+def between(low: int, expr: Expr, high: int) -> Expr:
+    """Return `low <= expr && expr <= high`, simplified for constants."""
+    if isinstance(expr, Const):
+        return Const(int(low <= expr.value <= high))
+    return Binary("&&", Binary("<=", Const(low), expr), Binary("<=", expr, Const(high)))
+
+
+def in_domain(expr: Expr, domain: tuple[int, int] | None) -> Expr:
+    """Return when the value of `expr` may be kept: copies and truth values always may."""
+    if domain is None or isinstance(expr, Name):
+        return TRUE
+    if (isinstance(expr, Unary) and expr.op == "!") or (isinstance(expr, Binary) and expr.op in BOOLEAN):
+        return TRUE
+    return between(domain[0], expr, domain[1])

@@ -1,0 +1,107 @@
+"""What the names of a program stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import Span
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+
+Kind = Literal["constant", "node", "thread"]
+
+
+@dataclass(slots=True)
+class Constant:
+    """A named integer; `value` is None if its declaration was wrong."""
+
+    name: str
+    value: int | None
+    span: Span
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Variable:
+    """A variable (`size` None, one cell) or an array of a node.
+
+    `certain` is False if the declaration was wrong, so that nothing should be said about its size.
+    """
+
+    name: str
+    node: str
+    size: int | None
+    cells: tuple[cfg.Cell, ...]
+    span: Span
+    certain: bool = True
+    used: bool = False
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.node}.{self.name}"
+
+
+@dataclass(slots=True)
+class Register:
+    name: str
+    init: int
+    span: Span
+    used: bool = False
+
+
+@dataclass(slots=True)
+class NodeNames:
+    """A node and its variables."""
+
+    name: str
+    span: Span
+    variables: dict[str, Variable] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ThreadNames:
+    """A thread, its registers, and where it runs: None if that node does not exist."""
+
+    name: str
+    node: NodeNames | None
+    span: Span
+    registers: dict[str, Register] = field(default_factory=dict)
+    sends_to: set[str] = field(default_factory=set)
+    polls: list[ast.Poll] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class World:
+    """Everything declared so far, and where the rest will be declared.
+
+    `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
+    no error of its own. `domain_missed` says that a missing domain was reported: one `domain` line mends all.
+    """
+
+    constants: dict[str, Constant] = field(default_factory=dict)
+    nodes: dict[str, NodeNames] = field(default_factory=dict)
+    threads: dict[str, ThreadNames] = field(default_factory=dict)
+    domain: tuple[int, int] | None = None
+    has_domain: bool = False
+    loopback: bool = False
+    poisoned: set[str] = field(default_factory=set)
+    later: dict[tuple[Kind, str], ast.Ident] = field(default_factory=dict)
+    domain_missed: bool = False
+    hidden: dict[tuple[str, int], cfg.Cell] = field(default_factory=dict)
+
+    def constant_cell(self, node: str, value: int) -> cfg.Cell:
+        """Return the hidden read-only cell of `node` that holds `value`."""
+        key = (node, value)
+        if key not in self.hidden:
+            self.hidden[key] = cfg.Cell(node, f"const {value}", value, hidden=True)
+        return self.hidden[key]
+
+    def nodes_with(self, variable: str) -> Iterator[NodeNames]:
+        """Yield the nodes that have a variable of this name."""
+        return (n for n in self.nodes.values() if variable in n.variables)
+
+    def threads_with(self, register: str) -> Iterator[ThreadNames]:
+        """Yield the threads that have a register of this name."""
+        return (t for t in self.threads.values() if register in t.registers)

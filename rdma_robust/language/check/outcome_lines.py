@@ -1,0 +1,123 @@
+"""`outcome` lines: conditions over final states."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
+from rdma_robust.expr import Const, Expr, Name, conj
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.check.names import Register, Variable, World
+from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast, printer
+
+
+class OutcomeResolver(Resolver):
+    """Names are `Thread.register` and `Node.cell`, or constants. `WHAT` is what diagnostics call the condition."""
+
+    WHAT: ClassVar = "an outcome"
+
+    def named(self, ref: ast.Ref) -> Expr:
+        if ref.owner is None:
+            return self._unqualified(ref)
+        found = self._member(ref, ref.owner)
+        match found:
+            case None:
+                return UNKNOWN
+            case Register(name):
+                found.used = True
+                self.no_index(ref)
+                return Name(f"{ref.owner.text}.{name}")
+            case Variable():
+                found.used = True
+                return self._cell(ref, found)
+
+    def _unqualified(self, ref: ast.Ref) -> Expr:
+        name = ref.name.text
+        constant = self.world.constants.get(name)
+        if constant is not None:
+            self.no_index(ref)
+            return self.constant(constant)
+        if name not in self.world.poisoned:
+            owners = [t.name for t in self.world.threads_with(name)] + [n.name for n in self.world.nodes_with(name)]
+            index = advice.unqualified(ref)
+            self.report.error(
+                ref.span,
+                f"{quote(name)} is not a constant; {self.WHAT} names `Thread.register` and `Node.variable`",
+                hint=f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
+            )
+        return UNKNOWN
+
+    def _member(self, ref: ast.Ref, owner: ast.Ident) -> Register | Variable | None:
+        thread, node = self.world.threads.get(owner.text), self.world.nodes.get(owner.text)
+        name = ref.name.text
+        register = thread.registers.get(name) if thread is not None else None
+        variable = node.variables.get(name) if node is not None else None
+        if register is not None and variable is not None:
+            self.report.error(
+                ref.span,
+                f"{quote(advice.written(ref))} is both a register of thread {owner.text} "
+                f"and a variable of node {owner.text}",
+                hint="give the thread or the register another name",
+            )
+            return None
+        if register is None and variable is None and not {name, owner.text} & self.world.poisoned:
+            self._report_unknown(ref, owner)
+        return register or variable
+
+    def _report_unknown(self, ref: ast.Ref, owner: ast.Ident) -> None:
+        thread, node = self.world.threads.get(owner.text), self.world.nodes.get(owner.text)
+        if thread is None and node is None:
+            self.report.error(
+                owner.span,
+                f"{quote(owner.text)} is neither a thread nor a node",
+                hint=lambda: advice.owners(self.world, owner.text),
+            )
+            return
+        known = [*(thread.registers if thread else ()), *(node.variables if node else ())]
+        kinds = [k for k, there in (("register", thread), ("variable", node)) if there is not None]
+        self.report.error(
+            ref.name.span,
+            f"{owner.text} has no {listing(kinds)} {quote(ref.name.text)}",
+            hint=lambda: did_you_mean(ref.name.text, known),
+        )
+
+    def _cell(self, ref: ast.Ref, variable: Variable) -> Expr:
+        if variable.size is None or ref.index is None:
+            if variable.size is not None and variable.certain:
+                self.report.error(
+                    ref.span,
+                    f"{quote(variable.name)} is an array",
+                    expected="an index",
+                    hint=f"for example `{advice.written(ref)}[0]`",
+                )
+            elif variable.certain:
+                self.no_index(ref)
+            return Name(str(variable.cells[0]))
+        index = ConstantResolver(self.world, self.report).resolve(ref.index)
+        if not isinstance(index, Const) or not variable.certain:
+            return UNKNOWN
+        if not 0 <= index.value < variable.size:
+            self.report.error(
+                ref.index.span,
+                f"index {index.value} is outside the array {quote(variable.name)}",
+                expected=f"0 to {variable.size - 1}",
+            )
+            return UNKNOWN
+        return Name(str(variable.cells[index.value]))
+
+
+def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLine:
+    """Return a checked outcome line; errors go to the report. A condition that is undefined does not hold."""
+    condition = OutcomeResolver(world, report).resolve(item.condition)
+    claims = tuple(cfg.Claim(c.allowed, c.model) for c in item.claims)
+    seen: dict[str, ast.Claim] = {}
+    for claim in item.claims:
+        before = seen.setdefault(claim.model, claim)
+        if before is not claim:
+            same = before.allowed == claim.allowed
+            what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
+            report.error(claim.span, f"under {claim.model} this outcome {what}")
+    return cfg.OutcomeLine(conj(defined(condition), condition), claims, item.span, printer.item(item))

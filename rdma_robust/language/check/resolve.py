@@ -1,0 +1,137 @@
+"""From written expressions to resolved ones: operators, folding, and the rules that hold wherever an expression stands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Final
+
+from rdma_robust.diagnose import Reporter, did_you_mean, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Name, Unary
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.meaning import COMPARISONS
+from rdma_robust.language.check.names import Constant, World
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import first_line
+
+LIMIT: Final = 10**18
+UNKNOWN: Final = Name("$unknown")
+"""Stands for what could not be resolved; it never leaves the room, since there was an error."""
+
+_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
+
+
+class Resolver(ABC):
+    """Resolves expressions; the subclasses say what names mean. Errors go to the report and give UNKNOWN."""
+
+    def __init__(self, world: World, report: Reporter) -> None:
+        self.world = world
+        self.report = report
+
+    @abstractmethod
+    def named(self, ref: ast.Ref) -> Expr:
+        """Return what a reference stands for."""
+
+    def resolve(self, expr: ast.Expr) -> Expr:
+        """Return the resolved expression, constants folded."""
+        match expr:
+            case ast.Number(value):
+                return Const(value)
+            case ast.Ref():
+                return self.named(expr)
+            case ast.CasCall():
+                self.report.error(
+                    first_line(expr.span),
+                    "`cas` cannot be part of an expression",
+                    expected="a whole right-hand side, `r = cas(...)`, or a statement of its own",
+                )
+                return UNKNOWN
+            case ast.Unary(op, arg):
+                return self._unary(expr, op, self.resolve(arg))
+            case ast.Binary(op, left, right):
+                return self._binary(expr, op, self.resolve(left), self.resolve(right))
+
+    def _unary(self, expr: ast.Unary, op: str, arg: Expr) -> Expr:
+        if isinstance(arg, Const):
+            return Const(-arg.value if op == "-" else int(not arg.value))
+        if op == "-":
+            self._require_domain(expr, op)
+        return Unary(op, arg)
+
+    def _binary(self, expr: ast.Binary, op: str, left: Expr, right: Expr) -> Expr:
+        if op in {"/", "%"} and right == Const(0):
+            self.report.error(first_line(expr.span), "division by zero")
+            return UNKNOWN
+        if isinstance(left, Const) and isinstance(right, Const):
+            return self._fold(expr, op, left.value, right.value)
+        if op in _ARITHMETIC:
+            self._require_domain(expr, op)
+        elif op in COMPARISONS:
+            self._warn_comparison(expr, left, right)
+        return Binary(op, left, right)
+
+    def _fold(self, expr: ast.Binary, op: str, left: int, right: int) -> Expr:
+        if op == "&&":
+            return Const(int(bool(left) and bool(right)))
+        if op == "||":
+            return Const(int(bool(left) or bool(right)))
+        value = OPERATORS[op](left, right)
+        if abs(value) < LIMIT:
+            return Const(value)
+        self.report.error(first_line(expr.span), "this constant is too large: more than 18 digits")
+        return UNKNOWN
+
+    def _require_domain(self, expr: ast.Expr, op: str) -> None:
+        if not self.world.has_domain and not self.world.domain_missed:
+            self.world.domain_missed = True
+            self.report.error(
+                first_line(expr.span),
+                f"arithmetic (`{op}`) in a program without a domain",
+                hint="say which values there are, for example `domain 0..3`; comparisons need no domain",
+            )
+
+    def _warn_comparison(self, expr: ast.Binary, left: Expr, right: Expr) -> None:
+        for side, value, other in ((expr.left, left, right), (expr.right, right, left)):
+            if isinstance(other, Name):
+                self.warn_outside(value, side.span)
+
+    def warn_outside(self, value: Expr, span: Span) -> None:
+        """Warn if a value is a constant outside the domain."""
+        domain = self.world.domain
+        if domain is not None and isinstance(value, Const) and not domain[0] <= value.value <= domain[1]:
+            self.report.warn(first_line(span), f"{value.value} is outside the domain {domain[0]}..{domain[1]}")
+
+    def no_index(self, ref: ast.Ref) -> None:
+        """Report an index on something that is no array."""
+        if ref.index is not None:
+            self.report.error(ref.span, f"{quote(ref.name.text)} is not an array", hint=f"write {quote(ref.name.text)}")
+
+    def constant(self, found: Constant) -> Expr:
+        """Return the value of a named constant."""
+        found.used = True
+        return UNKNOWN if found.value is None else Const(found.value)
+
+
+class ConstantResolver(Resolver):
+    """For places where only numbers and named constants may stand."""
+
+    def named(self, ref: ast.Ref) -> Expr:
+        name = ref.name.text
+        found = self.world.constants.get(name) if ref.owner is None else None
+        if found is not None:
+            self.no_index(ref)
+            return self.constant(found)
+        if name in self.world.poisoned:
+            return UNKNOWN
+        self.report.error(
+            ref.span,
+            f"{quote(advice.written(ref))} is not a named constant",
+            expected="a constant expression",
+            hint=lambda: advice.declared_later(self.world, name, "constant") or did_you_mean(name, self.world.constants),
+        )
+        return UNKNOWN
+
+    def value(self, expr: ast.Expr) -> int | None:
+        """Return the value of a constant expression; None after an error."""
+        result = self.resolve(expr)
+        return result.value if isinstance(result, Const) else None

@@ -1,0 +1,298 @@
+"""Checks each statement of a thread and makes its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, names
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.accesses import Lowered, Lowering
+from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.resolve import UNKNOWN
+from rdma_robust.language.check.threads import Access, ThreadResolver
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import first_line
+
+
+class StatementChecker:
+    """Checks the statements of one thread. What is wrong goes to the report and makes no steps."""
+
+    def __init__(
+        self,
+        world: World,
+        report: Reporter,
+        thread: ThreadNames,
+        spend: Callable[[Span], None],
+        declare: Callable[[ThreadNames, ast.Registers], None],
+    ) -> None:
+        self.world = world
+        self.report = report
+        self.thread = thread
+        self.names = ThreadResolver(world, report, thread)
+        self._spend = spend
+        self._declare = declare
+
+    def heading(self, statement: ast.Statement) -> tuple[str, Span]:
+        """Return the text and the span of what stands before the first block of a statement."""
+        text = printer.statement(statement)
+        span = statement.span
+        return text, Span(span.line, span.column, span.line, span.column + len(text), span.start, span.start + len(text))
+
+    def check(self, statement: ast.Statement) -> Lowered:
+        """Check a statement, without its blocks, and return its steps."""
+        match statement:
+            case ast.Registers():
+                self._declare(self.thread, statement)
+                return Lowered()
+            case ast.Assign(target, value):
+                return self._assign(statement, target, value)
+            case ast.Call(cas):
+                return self._cas(statement, cas, None)
+            case ast.Put():
+                return self._put(statement)
+            case ast.Get():
+                return self._get(statement)
+            case ast.Poll(node):
+                remote = self._queue_pair(node)
+                self.thread.polls.append(statement)
+                return self._lowering(statement).plain(cfg.Poll(remote.name)) if remote else Lowered()
+            case ast.RFence(node):
+                remote = self._queue_pair(node)
+                return self._lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
+            case ast.Assume(condition):
+                lowered = self._condition(statement, condition)
+                return Lowered(lowered.then, [], lowered.faults)
+            case ast.Assert(condition):
+                return self._assert(statement, condition)
+            case ast.If(arms):
+                for arm in arms:
+                    self.condition(arm)
+                return Lowered()
+            case ast.While():
+                return self.condition(statement)
+            case _:
+                return Lowered()
+
+    def condition(self, part: ast.Arm | ast.While) -> Lowered:
+        """Check the condition of an `if`, `else if` or `while`."""
+        keyword = "while" if isinstance(part, ast.While) else "if"
+        text = f"{keyword} {printer.expression(part.condition)}"
+        end = part.condition.span
+        span = Span(part.span.line, part.span.column, end.end_line, end.end_column, part.span.start, end.end)
+        value = self.names.reading(part.condition, f"{keyword} ")
+        return self._lowering_of(text, span).condition(value, printer.expression(part.condition))
+
+    def _condition(self, statement: ast.Assume | ast.Assert, condition: ast.Expr) -> Lowered:
+        keyword = statement.keyword if isinstance(statement, ast.Assume) else "assert"
+        value = self.names.reading(condition, f"{keyword} ")
+        return self._lowering(statement).condition(value, printer.expression(condition))
+
+    def _assert(self, statement: ast.Assert, condition: ast.Expr) -> Lowered:
+        lowered = self._condition(statement, condition)
+        fault = cfg.Fault("assertion", f"assertion `{printer.expression(condition)}` fails", statement.span)
+        failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
+        return Lowered(lowered.then, failing, lowered.faults)
+
+    def _lowering(self, statement: ast.Statement) -> Lowering:
+        return self._lowering_of(printer.statement(statement), statement.span)
+
+    def _lowering_of(self, text: str, span: Span) -> Lowering:
+        return Lowering(text, span, self.world.domain, self._spend)
+
+    def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
+        found = self.names.find(target, written=value)
+        if isinstance(value, ast.CasCall):
+            return self._cas(statement, value, self._cas_target(target, found))
+        match found:
+            case Register(name):
+                self.names.no_index(target)
+                return self._assign_register(statement, name, value)
+            case Variable():
+                return self._write(statement, target, found, value)
+            case Constant(name):
+                self.report.error(target.span, f"{quote(name)} is a constant, it cannot be assigned")
+        self.names.reading(value)
+        return Lowered()
+
+    def _assign_register(self, statement: ast.Assign, register: str, value: ast.Expr) -> Lowered:
+        resolved = self.names.reading(value, f"{register} = ")
+        self.names.warn_outside(resolved.expr, value.span)
+        return self._lowering(statement).assign(register, resolved, printer.expression(value))
+
+    def _write(self, statement: ast.Assign, target: ast.Ref, variable: Variable, value: ast.Expr) -> Lowered:
+        access = self.names.access(target, variable)
+        reason = f"a statement makes at most one shared access, and this one writes {quote(variable.name)}"
+        resolved = self.names.private(value, reason, f"{advice.written(target)} = ")
+        self.names.warn_outside(resolved.expr, value.span)
+        return self._lowering(statement).write(access, resolved, printer.expression(value))
+
+    def _cas_target(self, target: ast.Ref, found: Register | Constant | Variable | None) -> str | None:
+        if isinstance(found, Register):
+            self.names.no_index(target)
+            return found.name
+        if found is not None:
+            hint = f"write `{advice.some_register(self.thread)} = cas(...)`"
+            self.report.error(
+                target.span, f"the old value goes to a register, not to {quote(advice.written(target))}", hint=hint
+            )
+        return None
+
+    def _cas(self, statement: ast.Statement, call: ast.CasCall, register: str | None) -> Lowered:
+        expected = self.names.private(call.expected, "`cas` makes its one shared access to the cell it changes")
+        new = self.names.private(call.new, "`cas` makes its one shared access to the cell it changes")
+        self.names.warn_outside(expected.expr, call.expected.span)
+        self.names.warn_outside(new.expr, call.new.span)
+        access = self._own_cell(call.target, "`cas` works on a variable of this node")
+        if access is None:
+            return Lowered()
+        texts = printer.expression(call.expected), printer.expression(call.new)
+        return self._lowering(statement).cas(access, expected, new, texts, register)
+
+    def _own_cell(self, ref: ast.Ref, role: str) -> Access | None:
+        """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
+        found = self.names.find(ref, role=role)
+        if isinstance(found, Variable):
+            return self.names.access(ref, found)
+        if found is not None:
+            kind = "register" if isinstance(found, Register) else "constant"
+            self.report.error(ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
+        return None
+
+    def _queue_pair(self, name: ast.Ident) -> NodeNames | None:
+        """Return the node at the other end; None after an error."""
+        node = self.names.node(name)
+        if node is None or self.thread.node is None:
+            return None
+        if node is self.thread.node and not self.world.loopback:
+            self.report.error(
+                name.span,
+                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
+                hint="only other nodes have a queue pair; `allow loopback` at the top gives this node one too",
+            )
+            return None
+        return node
+
+    def _remote_cell(self, ref: ast.Ref, statement: ast.Put | ast.Get) -> Access | None:
+        """Return the access to a cell of another node; None after an error."""
+        verb = "put" if isinstance(statement, ast.Put) else "get"
+        if ref.owner is None:
+            self._unqualified(ref, statement, verb)
+            return None
+        node = self.names.node(ref.owner)
+        if node is None or self.thread.node is None:
+            return None
+        if node is self.thread.node and not self.world.loopback:
+            self.report.error(
+                ref.span,
+                f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
+                hint=self._swapped(statement) or advice.local_instead(self.thread, statement),
+            )
+            return None
+        variable = self.names.variable(ref, node)
+        if variable is None:
+            return None
+        self.thread.sends_to.add(node.name)
+        return self.names.access(ref, variable)
+
+    def _unqualified(self, ref: ast.Ref, statement: ast.Put | ast.Get, verb: str) -> None:
+        name = ref.name.text
+        own = self.thread.node
+        if name in self.world.poisoned or own is None:
+            return
+        owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
+        swapped = self._swapped(statement)
+        hint = swapped or (f"write `{owners[0]}.{advice.unqualified(ref)}`" if owners else "name its node: `NODE.variable`")
+        self.report.error(ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
+
+    def _swapped(self, statement: ast.Put | ast.Get) -> str:
+        """Return the opposite statement, if that is what the sides look like."""
+        source = statement.source
+        own = self.thread.node
+        if not isinstance(source, ast.Ref) or own is None:
+            return ""
+        remote, local = (source, statement.target) if isinstance(statement, ast.Put) else (statement.target, source)
+        if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
+            return ""
+        if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
+            return ""
+        verb = "get" if isinstance(statement, ast.Put) else "put"
+        return f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
+
+    def _put(self, statement: ast.Put) -> Lowered:
+        target = self._remote_cell(statement.target, statement)
+        source = self._put_source(statement)
+        if target is None or source is None:
+            return Lowered()
+        return self._lowering(statement).put(target, source)
+
+    def _put_source(self, statement: ast.Put) -> Access | cfg.Cell | None:
+        """Return the cell the NIC reads: a variable of this node, or the hidden cell of a constant."""
+        source = statement.source
+        if isinstance(source, ast.Ref):
+            if source.owner is not None and source.owner.text in self.world.nodes and self._is_remote(source.owner):
+                if not self._swapped(statement):
+                    self._report_remote_source(statement, source)
+                return None
+            found = self.names.find(source)
+            if isinstance(found, Variable):
+                return self.names.access(source, found)
+            if found is None:
+                return None
+            if isinstance(found, Register):
+                self._report_register_source(statement, found.name)
+                return None
+        value = self._source_value(statement, source)
+        if value is None or self.thread.node is None:
+            return None
+        return self.world.constant_cell(self.thread.node.name, value)
+
+    def _source_value(self, statement: ast.Put, source: ast.Expr) -> int | None:
+        resolved = self.names.reading(source)
+        if isinstance(resolved.expr, Const):
+            self.names.warn_outside(resolved.expr, source.span)
+            return resolved.expr.value
+        if UNKNOWN.name not in names(resolved.expr):
+            self._report_register_source(statement, printer.expression(source))
+        return None
+
+    def _report_register_source(self, statement: ast.Put, source: str) -> None:
+        local = advice.some_variable(self.thread.node)
+        self.report.error(
+            first_line(statement.source.span),
+            "`put` sends a variable of this node or a constant, the NIC cannot see registers",
+            hint=f"store it first: `{local} = {source}`, then `put {advice.written(statement.target)} = {local}`",
+        )
+
+    def _report_remote_source(self, statement: ast.Put, source: ast.Ref) -> None:
+        local = advice.some_variable(self.thread.node)
+        self.report.error(
+            source.span,
+            f"`put` sends a variable of this node, {quote(advice.written(source))} is on another one",
+            hint=f"`get {local} = {advice.written(source)}` first, `poll` it, then "
+            f"`put {advice.written(statement.target)} = {local}`",
+        )
+
+    def _is_remote(self, owner: ast.Ident) -> bool:
+        return self.thread.node is not None and owner.text != self.thread.node.name
+
+    def _get(self, statement: ast.Get) -> Lowered:
+        target = None
+        swapped = self._swapped(statement)
+        if not swapped:
+            target = self._own_cell(statement.target, "`get` writes to a variable of this node")
+        source = None
+        if isinstance(statement.source, ast.Ref):
+            source = self._remote_cell(statement.source, statement)
+        else:
+            self.names.reading(statement.source)
+            self.report.error(
+                first_line(statement.source.span),
+                "`get` reads a variable of another node",
+                expected="`NODE.variable`",
+            )
+        if target is None or source is None:
+            return Lowered()
+        return self._lowering(statement).get(target, source)

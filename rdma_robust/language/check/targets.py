@@ -1,0 +1,219 @@
+"""Targets of reachability questions: conditions over a state, as in `T1 ended && B.y == 1` (grammars/target.lark)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Final
+
+from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
+
+from rdma_robust.diagnose import Reporter, did_you_mean, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import Expr, Name, conj
+from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.check.names import World
+from rdma_robust.language.check.outcome_lines import OutcomeResolver
+from rdma_robust.language.check.resolve import UNKNOWN
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax import tree_limits as limits
+from rdma_robust.language.syntax.layout import MAX_DIGITS
+from rdma_robust.language.syntax.tree import TreeBuilder, between, token_span
+
+FILE: Final = "--target"
+"""What diagnostics call the text of a target."""
+
+MAX_LENGTH: Final = 10_000
+"""Characters of a target."""
+
+MAX_LEVELS: Final = 200
+"""Levels of operators; `a && b && c` has one for each `&&`. Later passes recurse over them."""
+
+DRAINED: Final = "drained"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """`T ended`: the thread is at its exit."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """`T at 12`: the thread has not ended, and a statement of that line is among those it can do next.
+
+    Under SC a put or get that is half done is all that its thread can do next.
+    """
+
+    thread: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """No remote operation is under way: every one posted has read and written memory, every fence has passed."""
+
+
+Atom = Ended | At | Drained
+
+
+@dataclass(frozen=True)
+class Target:
+    """`condition` is over the names `Thread.register` and `Node.cell`, and those of `atoms`, which are 0 or 1.
+
+    `text` is how it was written.
+    """
+
+    text: str
+    condition: Expr
+    atoms: tuple[tuple[str, Atom], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """An atom about a thread in the tree: its thread and line as written, None for `ended`."""
+
+    span: Span
+    thread: Token
+    line: Token | None = None
+
+
+class _BadNumberError(Exception):
+    """Carries the token."""
+
+
+class _Builder(TreeBuilder):
+    def target(self, parts: list[Any]) -> Any:
+        return parts[0]
+
+    def number(self, parts: list[Any]) -> ast.Number:
+        if not parts[0].isdigit() or len(parts[0]) > MAX_DIGITS:
+            raise _BadNumberError(parts[0])
+        return super().number(parts)
+
+    def ended(self, parts: list[Any]) -> _Written:
+        return _Written(between(parts[0], parts[-1]), parts[0])
+
+    def at(self, parts: list[Any]) -> _Written:
+        return _Written(between(parts[0], parts[-1]), parts[0], parts[-1])
+
+
+@functools.cache
+def _parser() -> Lark:
+    folder = resources.files("rdma_robust.grammars")
+    source = "".join((folder / name).read_text(encoding="utf-8") for name in ("rdma.lark", "target.lark"))
+    return Lark(
+        source,
+        parser="lalr",
+        start="target",
+        keep_all_tokens=True,
+        maybe_placeholders=True,
+        transformer=_Builder(),
+        propagate_positions=False,
+    )
+
+
+class _Resolver(OutcomeResolver):
+    """Resolves targets; what is said of threads becomes names of `atoms`."""
+
+    WHAT = "a target"
+
+    def __init__(self, world: World, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
+        super().__init__(world, report)
+        self.threads = threads
+        self.atoms: dict[str, Atom] = {}
+
+    def named(self, ref: ast.Ref) -> Expr:
+        if ref.owner is None and ref.index is None and ref.name.text == DRAINED and DRAINED not in self.world.constants:
+            return self._atom(DRAINED, Drained())
+        return super().named(ref)
+
+    def resolve(self, expr: ast.Expr | _Written) -> Expr:
+        if not isinstance(expr, _Written):
+            return super().resolve(expr)
+        thread = self.threads.get(str(expr.thread))
+        if thread is None:
+            hint = did_you_mean(str(expr.thread), self.threads)
+            self.report.error(token_span(expr.thread), f"there is no thread {quote(str(expr.thread))}", hint=hint)
+            return UNKNOWN
+        if expr.line is None:
+            return self._atom(f"{thread.name} ended", Ended(thread.name))
+        lines = sorted({step.span.line for _, _, step in cfg.steps(thread)})
+        if not str(expr.line).isdigit() or int(expr.line) not in lines:
+            self.report.error(
+                token_span(expr.line),
+                f"thread {thread.name} has no statement on line {expr.line}",
+                expected=f"one of the lines {', '.join(map(str, lines[:20]))}{', ...' * (len(lines) > 20)}"
+                if lines
+                else "a thread with statements",
+            )
+            return UNKNOWN
+        return self._atom(f"{thread.name} at {int(expr.line)}", At(thread.name, int(expr.line)))
+
+    def _atom(self, name: str, atom: Atom) -> Expr:
+        self.atoms[name] = atom
+        return Name(name)
+
+
+def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target]:
+    """Return what resolves the target `text` in a program's names.
+
+    It raises ProgramError, whose source is the target, if the text is none or means nothing there.
+    """
+
+    line = "".join(" " if c.isspace() else c for c in text)
+
+    def read(world: World, threads: tuple[cfg.Thread, ...]) -> Target:
+        report = Reporter(FILE, line)
+        tree = _parse(line, report)
+        resolver = _Resolver(world, report, {t.name: t for t in threads})
+        condition = resolver.resolve(tree) if tree is not None else UNKNOWN
+        report.raise_errors()
+        return Target(" ".join(text.split()), conj(defined(condition), condition), tuple(resolver.atoms.items()))
+
+    return read
+
+
+def _parse(text: str, report: Reporter) -> Any:
+    """Return the tree, None after an error."""
+    expected = "a condition such as `T1 ended && B.y == 1`"
+    if len(text) > MAX_LENGTH:
+        report.error(_point(0), f"this target is longer than {MAX_LENGTH} characters")
+        return None
+    try:
+        tree: Any = _parser().parse(text)
+    except _BadNumberError as error:
+        report.error(token_span(error.args[0]), f"a number has at most {MAX_DIGITS} digits and no letters")
+    except UnexpectedToken as error:
+        token = error.token
+        if token.type == "$END":
+            end = len(text.rstrip())
+            report.error(_point(end), "the target ends too early", expected=expected)
+        elif str(token) == "=":
+            report.error(token_span(token), "unexpected `=`", hint="equality is written `==`")
+        else:
+            report.error(token_span(token), f"unexpected {quote(str(token))}", expected=_expected(error, expected))
+    except UnexpectedCharacters as error:
+        place = _point(error.pos_in_stream or 0)
+        hint = "equality is written `==`" if error.char == "=" else ""
+        report.error(place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
+    else:
+        if limits.depth(tree) > MAX_LEVELS:
+            report.error(_point(0), f"this target has more than {MAX_LEVELS} levels of operators")
+            return None
+        return tree
+    return None
+
+
+def _expected(error: UnexpectedToken, condition: str) -> str:
+    if "OP_AND" in error.accepts | error.expected:
+        return "`&&`, `||`, a comparison, or the end of the target"
+    return condition
+
+
+def _point(at: int) -> Span:
+    return Span(1, at + 1, 1, at + 2, at, at + 1)

@@ -1,0 +1,207 @@
+"""What names mean inside a thread: registers, constants, and the cells it can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import VALUE, Const, Expr, Name
+from rdma_robust.language.check import advice
+from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.resolve import UNKNOWN, Resolver
+from rdma_robust.language.syntax import ast
+
+Named = Register | Constant | Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One shared cell: a variable, or the element of an array that `index` gives. `span` is where it is named."""
+
+    variable: Variable
+    index: Expr | None
+    span: Span
+
+    def same_cell(self, other: Access) -> bool:
+        return self.variable is other.variable and self.index == other.index
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A resolved expression; VALUE in it is what `access` reads."""
+
+    expr: Expr
+    access: Access | None
+    span: Span
+
+
+class ThreadResolver(Resolver):
+    """Resolves the expressions of one thread."""
+
+    def __init__(self, world: World, report: Reporter, thread: ThreadNames) -> None:
+        super().__init__(world, report)
+        self.thread = thread
+        self._read: Access | None = None
+        self._whole: ast.Expr = ast.Number(0)
+        self._private = ""
+        self._before = ""
+
+    def reading(self, expr: ast.Expr, before: str = "") -> Resolved:
+        """Resolve an expression that may read one shared cell; `before` is what stands before it in its statement."""
+        self._read, self._private, self._before, self._whole = None, "", before, expr
+        result = self.resolve(expr)
+        return Resolved(result, self._read, expr.span)
+
+    def private(self, expr: ast.Expr, reason: str, before: str = "") -> Resolved:
+        """Resolve an expression over registers and constants.
+
+        `reason` says why it may read nothing shared, `before` what stands before it in its statement.
+        """
+        outer = self._private, self._before, self._whole
+        self._private, self._before, self._whole = reason, before, expr
+        result = self.resolve(expr)
+        self._private, self._before, self._whole = outer
+        return Resolved(result, None, expr.span)
+
+    def named(self, ref: ast.Ref) -> Expr:
+        match self.find(ref):
+            case None:
+                if ref.index is not None:
+                    self._index(ref.index)
+                return UNKNOWN
+            case Constant() as constant:
+                self.no_index(ref)
+                return self.constant(constant)
+            case Register(name):
+                self.no_index(ref)
+                return Name(name)
+            case Variable() as variable:
+                return self._shared(ref, variable)
+
+    def _shared(self, ref: ast.Ref, variable: Variable) -> Expr:
+        if self._private:
+            self.report.error(
+                ref.span,
+                f"{quote(advice.written(ref))} is a shared variable: {self._private}",
+                hint=self._through_register(ref),
+            )
+            return UNKNOWN
+        access = self.access(ref, variable)
+        if self._read is None:
+            self._read = access
+        elif not self._read.same_cell(access):
+            self.report.error(
+                ref.span,
+                "a second shared variable in one statement: a statement reads at most one",
+                hint=self._through_register(ref),
+            )
+        return VALUE
+
+    def _through_register(self, ref: ast.Ref) -> Callable[[], str]:
+        whole, before = self._whole, self._before
+        return lambda: advice.through_register(self.thread, ref, whole, before)
+
+    def access(self, ref: ast.Ref, variable: Variable) -> Access:
+        """Return the access that `ref` makes to `variable`, after checking whether and how it is indexed."""
+        if ref.index is None or variable.size is None:
+            if variable.certain and variable.size is not None:
+                self.report.error(
+                    ref.span,
+                    f"{quote(variable.name)} is an array",
+                    expected="an index",
+                    hint=f"for example `{advice.written(ref)}[0]`",
+                )
+            elif variable.certain:
+                self.no_index(ref)
+            return Access(variable, None, ref.span)
+        index = self._index(ref.index)
+        if isinstance(index, Const) and not 0 <= index.value < variable.size:
+            if variable.certain:
+                self.report.error(
+                    ref.index.span,
+                    f"index {index.value} is outside the array {quote(variable.name)}",
+                    expected=f"0 to {variable.size - 1}",
+                )
+            index = Const(0)
+        return Access(variable, index, ref.span)
+
+    def _index(self, index: ast.Expr) -> Expr:
+        return self.private(index, "an index is made of registers and constants").expr
+
+    def find(self, ref: ast.Ref, written: ast.Expr | None = None, role: str = "") -> Named | None:
+        """Return what a reference stands for where the CPU computes; None after an error.
+
+        If the CPU writes to `ref`, `written` is the value; `role` says why it must be of this node if nothing replaces it.
+        """
+        if ref.owner is not None:
+            node = self.node(ref.owner)
+            if node is None:
+                return None
+            if node is not self.thread.node:
+                self._remote_access(ref, node, written, role)
+                return None
+            return self.variable(ref, node)
+        name = ref.name.text
+        found: Named | None = self.thread.registers.get(name) or self.world.constants.get(name)
+        own = self.thread.node
+        if found is None and own is not None:
+            found = own.variables.get(name)
+        if found is not None:
+            found.used = True
+        elif own is not None and name not in self.world.poisoned:
+            elsewhere = next(self.world.nodes_with(name), None)
+            if elsewhere is not None:
+                self._remote_access(ref, elsewhere, written, role)
+            else:
+                self.report.error(
+                    ref.name.span,
+                    f"unknown name {quote(name)}",
+                    hint=lambda: advice.unknown_name(self.world, self.thread, name),
+                )
+        return found
+
+    def _remote_access(self, ref: ast.Ref, node: NodeNames, written: ast.Expr | None, role: str) -> None:
+        own = self.thread.node
+        if own is None or self.variable(ref, node) is None:
+            return
+        place = f"{node.name}.{advice.unqualified(ref)}"
+        if role:
+            self.report.error(ref.span, f"{quote(place)} is on another node: {role}")
+            return
+        if written is None:
+            verb, hint = "reads", advice.remote_read(self.thread, place, node.name)
+        else:
+            verb, hint = "writes", advice.remote_write(self.thread, place, written)
+        self.report.error(
+            ref.span,
+            f"{quote(place)} is on another node: thread {self.thread.name} {verb} only variables of {own.name} directly",
+            hint=hint,
+        )
+
+    def node(self, name: ast.Ident) -> NodeNames | None:
+        """Return a node by name; None after an error."""
+        found = self.world.nodes.get(name.text)
+        if found is None and name.text not in self.world.poisoned:
+            self.report.error(name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name.text))
+        return found
+
+    def _unknown_node(self, name: str) -> str:
+        if name in self.world.threads:
+            return f"{quote(name)} is a thread; registers are private to their thread"
+        return advice.nodes(self.world, name)
+
+    def variable(self, ref: ast.Ref, node: NodeNames) -> Variable | None:
+        """Return a variable of `node` by name; None after an error."""
+        found = node.variables.get(ref.name.text)
+        if found is not None:
+            found.used = True
+        elif ref.name.text not in self.world.poisoned:
+            name = ref.name.text
+            self.report.error(
+                ref.name.span,
+                f"node {node.name} has no variable {quote(name)}",
+                hint=lambda: advice.members(node, name),
+            )
+        return found

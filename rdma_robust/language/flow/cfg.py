@@ -1,0 +1,180 @@
+"""Control-flow graphs: what a checked program means to everything after the language room.
+
+A thread is a `networkx.MultiDiGraph` whose nodes are integer program points and whose edges carry a
+:class:`Step` under the key `step`. A step makes at most one shared access; everything else it does
+(its guard, its register updates) is local to the thread. Array elements are separate cells: an access
+with a computed index is one edge per possible index, guarded by `index == k`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.expr import TRUE, Expr
+
+if TYPE_CHECKING:
+    import networkx as nx  # slow, and only builders of graphs need it
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written."""
+
+    node: str
+    name: str
+    init: int = 0
+    hidden: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """No shared access."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`lR`: a local read; the value read is VALUE in the step's guard and assignments."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """`lW`: a local write of an expression over registers."""
+
+    cell: Cell
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Cas:
+    """Compare-and-swap: VALUE is the old value; a `CAS` event writing `new` if it equals `expected`, else an `lR` event."""
+
+    cell: Cell
+    expected: Expr
+    new: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """`nlR(source)` then `nrW(target)` on the queue pair towards `target.node`."""
+
+    target: Cell
+    source: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """`nrR(source)` then `nlW(target)` on the queue pair towards `source.node`."""
+
+    target: Cell
+    source: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """`P(node)`."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class RFence:
+    """`nF(node)`."""
+
+    node: str
+
+
+Op = Silent | Read | Write | Cas | Put | Get | Poll | RFence
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong when a step with this fault is taken.
+
+    `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
+    edges that is not the exit); `assertion` is only reported, the thread goes on.
+    """
+
+    kind: Literal["overflow", "division by zero", "index out of range", "assertion"]
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of a control-flow graph, taken as one atomic step under sequential consistency (a put or get is two).
+
+    Enabled iff `guard` (over the thread's registers, and VALUE for Read and Cas) is non-zero. `assigns` are simultaneous.
+    Division by zero never happens when guards are evaluated: a guard that divides is itself guarded by `&&`.
+    `text` is the source of the statement, for people.
+    """
+
+    op: Op
+    guard: Expr = TRUE
+    assigns: tuple[tuple[str, Expr], ...] = ()
+    span: Span = NO_SPAN
+    text: str = ""
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point."""
+
+    name: str
+    node: str
+    registers: tuple[tuple[str, int], ...]
+    graph: nx.MultiDiGraph[int]
+    entry: int
+    exit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`allowed under rdma` or `forbidden under sc`."""
+
+    allowed: bool
+    model: Literal["sc", "rdma"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """An `outcome` line: a condition over final states (names `Thread.register`, `Node.cell`) and its claims."""
+
+    condition: Expr
+    claims: tuple[Claim, ...]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A checked program.
+
+    `cells` lists every shared word, hidden ones last; `values`, where a domain is given, is (lo, hi) inclusive.
+    `spin_loops` are the loops `while c { }` without effect (empty when they were compiled as blocking reads).
+    """
+
+    name: str
+    file: str
+    source: str
+    nodes: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    threads: tuple[Thread, ...]
+    domain: tuple[int, int] | None = None
+    outcomes: tuple[OutcomeLine, ...] = ()
+    expect_robust: bool | None = None
+    allow_loopback: bool = False
+    spin_loops: tuple[Span, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def steps(thread: Thread) -> list[tuple[int, int, Step]]:
+    """Return every edge of `thread` as (from, to, step), in a fixed order."""
+    return [(u, v, data["step"]) for u, v, _, data in sorted(thread.graph.edges(keys=True, data=True), key=lambda e: e[:3])]

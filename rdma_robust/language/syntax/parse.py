@@ -1,0 +1,180 @@
+"""From text to syntax tree: an LALR driver that goes on after a syntax error.
+
+After an error the parser goes back to where the statement or declaration began, puts an ERROR token there, and
+reads on from the next line end or brace (the classic `error` token of yacc).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lark import Token
+
+from rdma_robust.diagnose import Reporter
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax import tree_limits as limits
+from rdma_robust.language.syntax.grammar import END, ERROR, Grammar, Reduce, Shift, load_grammar
+from rdma_robust.language.syntax.layout import Layout, lay_out
+from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
+
+_RESUME: Final = ("NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", END)
+_REPORTED: Final = frozenset({"INVALID", "UNCLOSED"})
+"""Tokens no rule has; layout.py reported them."""
+_ENDS_STATEMENT: Final = frozenset({"NEWLINE", "SEMICOLON", "RBRACE", "LBRACE"})
+
+
+class Parser:
+    """One parse. `poisoned` are the names in skipped text: nothing certain can be said about them."""
+
+    def __init__(self, layout: Layout, report: Reporter) -> None:
+        self.grammar: Grammar = load_grammar()
+        self.tokens = layout.tokens
+        self.report = report
+        self.poisoned: set[str] = set()
+        self._states = [self.grammar.start]
+        self._values: list[Any] = []
+        self._starts: list[int] = []
+        self._position = 0
+
+    def run(self) -> ast.Program | None:
+        """Return the tree, without what was skipped; None if nothing could be saved."""
+        while self._position < len(self.tokens):
+            token = self.tokens[self._position]
+            if not self._feed(token, self._position):
+                self._recover(token)
+                if self.tokens[self._position].type == END and not self.accepts(END):
+                    return None
+            elif token.type == END:
+                program: ast.Program = self._values[-1]
+                return program
+            else:
+                self._position += 1
+        return None
+
+    def accepts(self, kind: str) -> bool:
+        """Whether a token of this kind could be read now."""
+        actions, gotos = self.grammar.actions, self.grammar.gotos
+        depth = len(self._states)
+        above: list[int] = []
+        while True:
+            action = actions[above[-1] if above else self._states[depth - 1]].get(kind)
+            if not isinstance(action, Reduce):
+                return action is not None
+            drop = action.size
+            while drop and above:
+                above.pop()
+                drop -= 1
+            depth -= drop
+            state = gotos[above[-1] if above else self._states[depth - 1]][action.rule]
+            if kind == END and state == self.grammar.end:
+                return True
+            above.append(state)
+
+    def acceptable(self) -> set[str]:
+        """Return every kind of token that could be read now."""
+        return {kind for kind in self.grammar.actions[self._states[-1]] if self.accepts(kind)}
+
+    def _feed(self, token: Token, index: int) -> bool:
+        """Read one token; False if the grammar does not allow it here."""
+        actions, gotos = self.grammar.actions, self.grammar.gotos
+        states, values, starts = self._states, self._values, self._starts
+        kind = token.type
+        while True:
+            action = actions[states[-1]].get(kind)
+            if action is None:
+                return False
+            if isinstance(action, Shift):
+                states.append(action.state)
+                values.append(token)
+                starts.append(index)
+                return True
+            size, callback = action.size, action.callback
+            if callback is None:
+                states[-1] = gotos[states[-2]][action.rule]
+                continue
+            if size:
+                parts, start = values[-size:], starts[-size]
+                del states[-size:], values[-size:], starts[-size:]
+            else:
+                parts, start = [], index
+            state = gotos[states[-1]][action.rule]
+            states.append(state)
+            values.append(callback(parts))
+            starts.append(start)
+            if kind == END and state == self.grammar.end:
+                return True
+
+    def _recover(self, token: Token) -> None:
+        """Report that `token` does not fit, and move on to where reading can go on."""
+        if self._close_braces(token):
+            return
+        if token.type not in _REPORTED:
+            report_unexpected(self.report, self.grammar, self.tokens, self._position, self.acceptable)
+        begin = self._position
+        while not self.accepts(ERROR):
+            self._states.pop()
+            self._values.pop()
+            begin = self._starts.pop()
+        self._feed(_like(token, ERROR), begin)
+        self._skip(begin)
+        for skipped in self.tokens[begin : self._position]:
+            if skipped.type == "NAME":
+                self.poisoned.add(str(skipped))
+        if self.tokens[self._position].type == END:
+            self._insert_braces(self.tokens[self._position])
+
+    def _skip(self, begin: int) -> None:
+        resume = {kind for kind in _RESUME if self.accepts(kind)}
+        if self.tokens[begin].type == "NODE" or str(self.tokens[begin]).lower().startswith("nod"):
+            resume.discard("LBRACE")
+        depth = 0
+        while True:
+            kind = self.tokens[self._position].type
+            if kind == END or (depth == 0 and kind in resume):
+                return
+            depth = max(0, depth + (kind == "LBRACE") - (kind == "RBRACE"))
+            self._position += 1
+
+    def _close_braces(self, token: Token) -> bool:
+        """If a brace was forgotten before a declaration or the end of the file: report it, read on as if it were there."""
+        if token.type != END and not self._begins_declaration():
+            return False
+        if not self.accepts("RBRACE"):
+            return False
+        if self.tokens[self._position - 1].type != "UNCLOSED":
+            report_unclosed(self.report, self.tokens, self._position)
+        self._insert_braces(token)
+        return self.accepts(token.type)
+
+    def _begins_declaration(self) -> bool:
+        tokens, at = self.tokens, self._position
+        return (
+            tokens[at].type in self.grammar.actions[self.grammar.start]
+            and tokens[at].type != ERROR
+            and tokens[at - 1].type in _ENDS_STATEMENT
+            and tokens[at + 1].type not in {"EQUAL", "DOT", "LSQB"}
+        )
+
+    def _insert_braces(self, token: Token) -> None:
+        while not self.accepts(token.type) and self.accepts("RBRACE"):
+            self._feed(_like(token, "RBRACE"), self._position)
+
+
+def _like(token: Token, kind: str) -> Token:
+    return Token.new_borrow_pos(kind, "", token)
+
+
+def parse(source: str, report: Reporter) -> tuple[ast.Program | None, Layout, frozenset[str]]:
+    """Return the syntax tree, the layout it came from, and the names in text that was skipped because of an error.
+
+    Errors go to `report`. The tree is None when nothing sensible is left of it; otherwise every recursive pass over it
+    stays within Python's recursion limit.
+    """
+    layout = lay_out(load_grammar().lex(source), report)
+    if not layout.complete:
+        return None, layout, frozenset()
+    parser = Parser(layout, report)
+    program = parser.run()
+    if program is not None and not limits.within_limits(program, report):
+        program = None
+    return program, layout, frozenset(parser.poisoned)

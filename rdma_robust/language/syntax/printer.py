@@ -1,0 +1,120 @@
+"""Syntax trees as text, each in its one canonical form."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from rdma_robust.language.syntax import ast
+
+_LEVELS: Final = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))
+_BINDING: Final = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
+
+
+def expression(expr: ast.Expr) -> str:
+    """Return `expr` with the parentheses it needs, and those around `&&` in `||` that readers need."""
+    match expr:
+        case ast.Number(value):
+            return str(value)
+        case ast.Ref():
+            return reference(expr)
+        case ast.CasCall(target, expected, new):
+            return f"cas({reference(target)}, {expression(expected)}, {expression(new)})"
+        case ast.Unary(op, arg):
+            return f"{op}({expression(arg)})" if isinstance(arg, ast.Binary) else op + expression(arg)
+        case ast.Binary(op, left, right):
+            return f"{_operand(left, op, 0)} {op} {_operand(right, op, 1)}"
+        case _:
+            assert_never(expr)
+
+
+def _operand(part: ast.Expr, op: str, right: int) -> str:
+    text = expression(part)
+    if not isinstance(part, ast.Binary):
+        return text
+    clearer = part.op == "&&" and op == "||"
+    return f"({text})" if clearer or _BINDING[part.op] < _BINDING[op] + right else text
+
+
+def reference(ref: ast.Ref) -> str:
+    """Return `name`, `name[index]`, `owner.name` or `owner.name[index]`."""
+    owner = f"{ref.owner.text}." if ref.owner is not None else ""
+    index = f"[{expression(ref.index)}]" if ref.index is not None else ""
+    return f"{owner}{ref.name.text}{index}"
+
+
+def binding(part: ast.Binding) -> str:
+    return part.name.text if part.value is None else f"{part.name.text} = {expression(part.value)}"
+
+
+def cell(part: ast.Cell) -> str:
+    size = "" if part.size is None else f"[{expression(part.size)}]"
+    init = "" if part.init is None else f" = {expression(part.init)}"
+    return f"{part.name.text}{size}{init}"
+
+
+def statement(part: ast.Statement) -> str:
+    """Return the one line of a statement; for one with blocks, what stands before its first brace."""
+    match part:
+        case ast.Registers(registers):
+            return "reg " + ", ".join(binding(r) for r in registers)
+        case ast.Assign(target, value):
+            return f"{reference(target)} = {expression(value)}"
+        case ast.Call(cas):
+            return expression(cas)
+        case ast.Put(target, source):
+            return f"put {reference(target)} = {expression(source)}"
+        case ast.Get(target, source):
+            return f"get {reference(target)} = {expression(source)}"
+        case ast.Poll(node):
+            return f"poll {node.text}"
+        case ast.RFence(node):
+            return f"rfence {node.text}"
+        case ast.Assume(condition, keyword):
+            return f"{keyword} {expression(condition)}"
+        case ast.Assert(condition):
+            return f"assert {expression(condition)}"
+        case ast.Halt():
+            return "halt"
+        case ast.Skip():
+            return "skip"
+        case ast.If(arms):
+            return f"if {expression(arms[0].condition)}"
+        case ast.While(condition):
+            return f"while {expression(condition)}"
+        case ast.Loop():
+            return "loop"
+        case ast.Choose():
+            return "choose"
+        case ast.Broken():
+            return ""
+        case _:
+            assert_never(part)
+
+
+def item(part: ast.Item) -> str:
+    """Return the one line of a declaration; for a node or thread, what stands before its brace."""
+    match part:
+        case ast.ProgramName(name):
+            return f"program {name.text}"
+        case ast.AllowLoopback():
+            return "allow loopback"
+        case ast.Constants(bindings):
+            return "const " + ", ".join(binding(b) for b in bindings)
+        case ast.Domain(low, high):
+            return f"domain {expression(low)}..{expression(high)}"
+        case ast.Node(name):
+            return f"node {name.text}"
+        case ast.Thread(name, node):
+            return f"thread {name.text} on {node.text}"
+        case ast.Outcome(condition, claims):
+            return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}"
+        case ast.Expect(robust):
+            return "expect robust" if robust else "expect not robust"
+        case ast.Broken():
+            return ""
+        case _:
+            assert_never(part)
+
+
+def claim(part: ast.Claim) -> str:
+    return f"{'allowed' if part.allowed else 'forbidden'} under {part.model}"

@@ -1,0 +1,170 @@
+"""Syntax errors in words people use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from lark import Token
+
+from rdma_robust.diagnose import Reporter, closest, did_you_mean, listing, quote
+from rdma_robust.language.syntax.grammar import END, ERROR, Grammar
+from rdma_robust.language.syntax.tree import token_span
+
+_EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS"})
+_LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
+_AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
+_DECLARATIONS: Final = frozenset({"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "OUTCOME", "EXPECT"})
+_OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
+_OTHER_LANGUAGES: Final = {
+    "return": "`halt` ends a thread",
+    "break": "loops end when their condition is false",
+    "continue": "loops end when their condition is false",
+    "for": "use `while` or `loop`",
+    "do": "use `while` or `loop`",
+    "wait": "`assume` waits for a condition, `poll` for a remote operation",
+    "fence": "`rfence NODE` is the remote fence",
+    "flush": "`rfence NODE` is the remote fence",
+    "int": "registers are declared by `reg`",
+    "let": "registers are declared by `reg`",
+    "var": "registers are declared by `reg`",
+    "nop": "`skip` does nothing",
+    "true": "true is `1`",
+    "false": "false is `0`",
+    "and": "write `&&`",
+    "write": "a remote write is `put NODE.variable = variable`",
+    "read": "a remote read is `get variable = NODE.variable`",
+}
+
+
+def report_unexpected(
+    report: Reporter, grammar: Grammar, tokens: Sequence[Token], at: int, acceptable: Callable[[], set[str]]
+) -> None:
+    """Report that `tokens[at]` does not fit where only `acceptable` kinds do."""
+    token = tokens[at]
+    if report.full:
+        report.error(token_span(token), "syntax error")
+        return
+    kinds = acceptable()
+    if _report_first_word(report, grammar, tokens, at, kinds):
+        return
+    name = _keyword_as_name(grammar, tokens, at, kinds)
+    if name is not None:
+        report.error(token_span(name), f"{quote(name)} is a keyword, it cannot be a name")
+        return
+    hint = _hint(grammar, tokens, at, kinds)
+    report.error(token_span(token), f"unexpected {_show(token)}", expected=describe(kinds, grammar), hint=hint)
+
+
+def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
+    """Report that a `{` is still open at `tokens[at]`."""
+    depth = 0
+    for token in reversed(tokens[:at]):
+        depth += (token.type == "RBRACE") - (token.type == "LBRACE")
+        if depth < 0:
+            hint = f"the `{{` of line {token.line} is still open"
+            break
+    else:
+        hint = ""
+    report.error(token_span(tokens[at]), f"unexpected {_show(tokens[at])}", expected="a statement or `}`", hint=hint)
+
+
+def describe(kinds: set[str], grammar: Grammar) -> str:
+    """Return what a set of terminals means to people, such as "an expression or `)`"."""
+    rest = kinds - {ERROR}
+    words = []
+    if "SKIP" in rest:
+        words.append("a statement")
+        rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
+        rest -= {"CHOOSE", "NAME", "CAS"} | _LINE_END
+    if "THREAD" in rest:
+        words.append("a declaration")
+        rest -= _DECLARATIONS | _LINE_END | {END}
+    if rest >= _EXPRESSION:
+        words.append("an expression")
+        rest -= _EXPRESSION
+    if "OP_OR" in rest:
+        words.append("an operator")
+        rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB"}
+    if "NAME" in rest:
+        words.append("a name")
+        rest -= {"NAME"}
+    if rest & _LINE_END:
+        words.append("the end of the line")
+        rest -= _LINE_END | {"RBRACE", END}
+    words += sorted(quote(grammar.literals[k]) for k in rest if k in grammar.literals)
+    if END in rest:
+        words.append("the end of the file")
+    return listing(words)
+
+
+def _show(token: Token) -> str:
+    if token.type == END:
+        return "end of the file"
+    return "end of the line" if token.type == "NEWLINE" else quote(token)
+
+
+def _keyword_as_name(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Token | None:
+    """Return the keyword that stands where a name should, if that is what is wrong."""
+    token = tokens[at]
+    if token.type in grammar.keywords and "NAME" in kinds and ("SKIP" not in kinds or tokens[at + 1].type == "EQUAL"):
+        return token
+    if token.type == "EQUAL" and tokens[at - 1].type in grammar.keywords and _begins_line(tokens, at - 1):
+        return tokens[at - 1]
+    return None
+
+
+def _begins_line(tokens: Sequence[Token], at: int) -> bool:
+    return at == 0 or tokens[at - 1].type in {"NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"}
+
+
+def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> bool:
+    """If the line begins with a word that begins nothing, report that and return True."""
+    for index in (at, at - 1):
+        if index < 0 or tokens[index].type != "NAME" or not _begins_line(tokens, index):
+            continue
+        if index == at - 1 and tokens[at].type not in _AFTER_FIRST_WORD | set(grammar.keywords):
+            continue
+        word = tokens[index]
+        outside = "THREAD" in kinds
+        hint = _OTHER_LANGUAGES.get(str(word), "") or did_you_mean(str(word), _first_words(grammar, outside))
+        if not hint and outside and _looks_like_statement(grammar, tokens, index):
+            hint = _OUTSIDE
+        if hint or index == at:
+            what = "declaration" if outside else "statement"
+            report.error(token_span(word), f"{quote(word)} begins no {what}", hint=hint)
+            return True
+    return False
+
+
+def _looks_like_statement(grammar: Grammar, tokens: Sequence[Token], at: int) -> bool:
+    follows = tokens[at + 1].type in {"EQUAL", "DOT", "LSQB"}
+    return follows or closest(str(tokens[at]), _first_words(grammar, False)) is not None
+
+
+def _first_words(grammar: Grammar, outside: bool) -> list[str]:
+    """Return the words that begin a declaration, or else those that begin or go on with a statement."""
+    return [text for kind, text in sorted(grammar.keywords.items()) if (kind in _DECLARATIONS) is outside]
+
+
+def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> str:
+    token = tokens[at]
+    if token.type == "NAME":
+        words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
+        return _OTHER_LANGUAGES.get(str(token), "") or did_you_mean(str(token), words)
+    if token.type == "EQUAL" and "OP_EQ" in kinds:
+        return "`==` compares; `=` assigns and is a statement of its own"
+    if token.type == "COLON" and tokens[at + 1].type == "EQUAL":
+        return "`=` assigns"
+    if token.type == "OP_EQ" and "EQUAL" in kinds:
+        return "`=` assigns"
+    if at and kinds & {"RPAR", "RSQB"} and tokens[at - 1].line != token.line:
+        return "a bracket is still open"
+    if token.type == "RBRACE" and "THREAD" in kinds:
+        return "this brace closes nothing"
+    if "THREAD" in kinds and "SKIP" not in kinds and token.type in grammar.keywords:
+        return _OUTSIDE
+    if token.type in grammar.keywords and at and tokens[at - 1].type == "NAME":
+        near = closest(str(tokens[at - 1]), _first_words(grammar, "THREAD" in kinds))
+        return f"did you mean {quote(near)}?" if near else ""
+    return ""

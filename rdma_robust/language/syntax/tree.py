@@ -1,0 +1,196 @@
+"""From reductions of the grammar to syntax tree nodes: one method per rule of `grammars/rdma.lark`, of the same name.
+
+The parser calls a method with everything the rule matched, in order: tokens (also keywords and brackets), the nodes of
+inner rules, and None where an optional part is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from lark import Token, Transformer
+
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast
+
+Part = Any
+"""A token, a node with a span, or None: lark does not type what it hands to callbacks."""
+
+T = TypeVar("T")
+
+
+def token_span(token: Token) -> Span:
+    """Return the span of a token that came from the lexer."""
+    return between(token, token)
+
+
+def between(first: Part, last: Part) -> Span:
+    """Return the span from the start of `first` to the end of `last`, each a token or a node."""
+    if isinstance(first, Token):
+        line, column, start = first.line, first.column, first.start_pos
+    else:
+        line, column, start = first.span.line, first.span.column, first.span.start
+    if isinstance(last, Token):
+        end_line, end_column, end = last.end_line, last.end_column, last.end_pos
+    else:
+        end_line, end_column, end = last.span.end_line, last.span.end_column, last.span.end
+    return Span(line or 1, column or 1, end_line or 1, end_column or 1, start or 0, end or 0)
+
+
+def _ident(token: Token) -> ast.Ident:
+    return ast.Ident(str(token), between(token, token))
+
+
+def _only(parts: Iterable[Part], kind: type[T]) -> tuple[T, ...]:
+    return tuple(p for p in parts if isinstance(p, kind))
+
+
+def _nodes(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(p for p in parts if p is not None and not isinstance(p, Token))
+
+
+class TreeBuilder(Transformer[Token, ast.Program]):
+    """Stateless, so that one parser serves every file."""
+
+    def program(self, parts: list[Part]) -> ast.Program:
+        items = _nodes(parts)
+        span = between(items[0], items[-1]) if items else Span(1, 1, 1, 1, 0, 0)
+        return ast.Program(items, span)
+
+    def name(self, parts: list[Part]) -> ast.ProgramName:
+        return ast.ProgramName(_ident(parts[1]), between(parts[0], parts[1]))
+
+    def allow(self, parts: list[Part]) -> ast.AllowLoopback:
+        return ast.AllowLoopback(between(parts[0], parts[-1]))
+
+    def const(self, parts: list[Part]) -> ast.Constants:
+        return ast.Constants(_only(parts, ast.Binding), between(parts[0], parts[-1]))
+
+    def binding(self, parts: list[Part]) -> ast.Binding:
+        name, _, value = parts
+        return ast.Binding(_ident(name), value, between(name, value))
+
+    def domain(self, parts: list[Part]) -> ast.Domain:
+        keyword, low, _, high = parts
+        return ast.Domain(low, high, between(keyword, high))
+
+    def node(self, parts: list[Part]) -> ast.Node:
+        return ast.Node(_ident(parts[1]), _only(parts, ast.Cell), between(parts[0], parts[-1]))
+
+    def cell(self, parts: list[Part]) -> ast.Cell:
+        name, _, size, bracket, _, init = parts
+        return ast.Cell(_ident(name), size, init, between(name, init or bracket or name))
+
+    def thread(self, parts: list[Part]) -> ast.Thread:
+        keyword, name, _, node, block = parts
+        return ast.Thread(_ident(name), _ident(node), block, between(keyword, block))
+
+    def outcome(self, parts: list[Part]) -> ast.Outcome:
+        return ast.Outcome(parts[1], _only(parts, ast.Claim), between(parts[0], parts[-1]))
+
+    def claim(self, parts: list[Part]) -> ast.Claim:
+        verb, _, model = parts
+        return ast.Claim(verb.type == "ALLOWED", "sc" if model.type == "SC" else "rdma", between(verb, model))
+
+    def expect(self, parts: list[Part]) -> ast.Expect:
+        return ast.Expect(parts[1] is None, between(parts[0], parts[-1]))
+
+    def broken(self, parts: list[Part]) -> ast.Broken:
+        return ast.Broken((), between(parts[0], parts[0]))
+
+    def broken_blocks(self, parts: list[Part]) -> ast.Broken:
+        return ast.Broken(_only(parts, ast.Block), between(parts[0], parts[-1]))
+
+    def block(self, parts: list[Part]) -> ast.Block:
+        return ast.Block(_nodes(parts), between(parts[0], parts[-1]))
+
+    def registers(self, parts: list[Part]) -> ast.Registers:
+        return ast.Registers(_only(parts, ast.Binding), between(parts[0], parts[-1]))
+
+    def register(self, parts: list[Part]) -> ast.Binding:
+        name, _, value = parts
+        return ast.Binding(_ident(name), value, between(name, value or name))
+
+    def assign(self, parts: list[Part]) -> ast.Assign:
+        target, _, value = parts
+        return ast.Assign(target, value, between(target, value))
+
+    def call(self, parts: list[Part]) -> ast.Call:
+        return ast.Call(parts[0], parts[0].span)
+
+    def put(self, parts: list[Part]) -> ast.Put:
+        keyword, target, _, source = parts
+        return ast.Put(target, source, between(keyword, source))
+
+    def get(self, parts: list[Part]) -> ast.Get:
+        keyword, target, _, source = parts
+        return ast.Get(target, source, between(keyword, source))
+
+    def poll(self, parts: list[Part]) -> ast.Poll:
+        return ast.Poll(_ident(parts[1]), between(parts[0], parts[1]))
+
+    def rfence(self, parts: list[Part]) -> ast.RFence:
+        return ast.RFence(_ident(parts[1]), between(parts[0], parts[1]))
+
+    def assume(self, parts: list[Part]) -> ast.Assume:
+        keyword, condition = parts
+        return ast.Assume(condition, "await" if keyword.type == "AWAIT" else "assume", between(keyword, condition))
+
+    def assert_(self, parts: list[Part]) -> ast.Assert:
+        return ast.Assert(parts[1], between(parts[0], parts[1]))
+
+    def halt(self, parts: list[Part]) -> ast.Halt:
+        return ast.Halt(between(parts[0], parts[0]))
+
+    def skip(self, parts: list[Part]) -> ast.Skip:
+        return ast.Skip(between(parts[0], parts[0]))
+
+    def if_(self, parts: list[Part]) -> ast.If:
+        keyword, condition, block, *rest = parts
+        otherwise = rest[-1]
+        arms = (ast.Arm(condition, block, between(keyword, condition)), *_only(rest, ast.Arm))
+        return ast.If(arms, otherwise, between(keyword, otherwise or arms[-1].block))
+
+    def elif_(self, parts: list[Part]) -> ast.Arm:
+        _, keyword, condition, block = parts
+        return ast.Arm(condition, block, between(keyword, condition))
+
+    def while_(self, parts: list[Part]) -> ast.While:
+        keyword, condition, body = parts
+        return ast.While(condition, body, between(keyword, body))
+
+    def loop(self, parts: list[Part]) -> ast.Loop:
+        keyword, body = parts
+        return ast.Loop(body, between(keyword, body))
+
+    def choose(self, parts: list[Part]) -> ast.Choose:
+        return ast.Choose(_only(parts, ast.Block), between(parts[0], parts[-1]))
+
+    def binary(self, parts: list[Part]) -> ast.Binary:
+        left, op, right = parts
+        return ast.Binary(str(op), left, right, between(left, right))
+
+    def unary(self, parts: list[Part]) -> ast.Unary:
+        op, arg = parts
+        return ast.Unary(str(op), arg, between(op, arg))
+
+    def number(self, parts: list[Part]) -> ast.Number:
+        return ast.Number(int(parts[0]), between(parts[0], parts[0]))
+
+    def parentheses(self, parts: list[Part]) -> Part:
+        opening, inner, closing = parts
+        return replace(inner, span=between(opening, closing))
+
+    def cas(self, parts: list[Part]) -> ast.CasCall:
+        keyword, _, target, _, expected, _, new, closing = parts
+        return ast.CasCall(target, expected, new, between(keyword, closing))
+
+    def ref(self, parts: list[Part]) -> ast.Ref:
+        first, _, second, _, index, bracket = parts
+        name = _ident(first)
+        if second is None and index is None:
+            return ast.Ref(None, name, None, name.span)
+        owner, name = (name, _ident(second)) if second is not None else (None, name)
+        return ast.Ref(owner, name, index, between(first, bracket or second))

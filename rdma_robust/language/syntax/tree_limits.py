@@ -1,0 +1,138 @@
+"""Limits on the shape of a tree, checked without recursion so that later passes may recurse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.diagnose import Reporter
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.layout import MAX_NESTING
+
+
+def within_limits(program: ast.Program, report: Reporter) -> bool:
+    """Return whether no expression and no chain of `else if` is too deep; report the others."""
+    fine = True
+    for expr in _expressions(program, report):
+        if depth(expr) > MAX_NESTING:
+            report.error(
+                first_line(expr.span),
+                f"this expression is nested more than {MAX_NESTING} deep",
+                hint="compute parts of it into registers first",
+            )
+            fine = False
+    return fine and not _long_chains(program, report)
+
+
+def first_line(span: Span) -> Span:
+    """Return the part of `span` a caret line can show: nothing behind its first line."""
+    if span.end_line == span.line:
+        return span
+    return Span(span.line, span.column, span.line, span.column + 1, span.start, span.start + 1)
+
+
+def depth(expr: ast.Expr) -> int:
+    """Return the number of levels of an expression of any size."""
+    deepest = 0
+    stack: list[tuple[ast.Expr, int]] = [(expr, 1)]
+    while stack:
+        part, level = stack.pop()
+        deepest = max(deepest, level)
+        match part:
+            case ast.Unary(_, arg):
+                stack.append((arg, level + 1))
+            case ast.Binary(_, left, right):
+                stack += ((left, level + 1), (right, level + 1))
+            case ast.CasCall(target, expected, new):
+                stack += ((target, level + 1), (expected, level + 1), (new, level + 1))
+            case ast.Ref(_, _, index):
+                if index is not None:
+                    stack.append((index, level + 1))
+            case _:
+                pass
+    return deepest
+
+
+def statements(program: ast.Program) -> Iterator[ast.Statement]:
+    """Yield every statement, also those inside others, in source order."""
+    for item in program.items:
+        if isinstance(item, ast.Thread):
+            yield from statements_in(item.body)
+        elif isinstance(item, ast.Broken):
+            for block in item.blocks:
+                yield from statements_in(block)
+
+
+def statements_in(block: ast.Block) -> Iterator[ast.Statement]:
+    """Yield every statement of a block, also those inside others, in source order."""
+    stack = list(reversed(block.statements))
+    while stack:
+        statement = stack.pop()
+        yield statement
+        for inner in reversed(blocks_of(statement)):
+            stack.extend(reversed(inner.statements))
+
+
+def blocks_of(statement: ast.Statement) -> tuple[ast.Block, ...]:
+    """Return the blocks directly inside a statement."""
+    match statement:
+        case ast.If(arms, otherwise):
+            blocks = tuple(arm.block for arm in arms)
+            return blocks if otherwise is None else (*blocks, otherwise)
+        case ast.While(_, body) | ast.Loop(body):
+            return (body,)
+        case ast.Choose(blocks) | ast.Broken(blocks):
+            return blocks
+        case _:
+            return ()
+
+
+def _long_chains(program: ast.Program, report: Reporter) -> bool:
+    found = False
+    for statement in statements(program):
+        if isinstance(statement, ast.If) and len(statement.arms) > MAX_NESTING:
+            report.error(
+                statement.arms[MAX_NESTING].span,
+                f"`else if` nested more than {MAX_NESTING} deep",
+                hint="split it into several `if`s",
+            )
+            found = True
+    return found
+
+
+def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
+    for item in program.items:
+        match item:
+            case ast.Constants(bindings):
+                yield from (b.value for b in bindings if b.value is not None)
+            case ast.Domain(low, high):
+                yield from (low, high)
+            case ast.Node(_, cells):
+                yield from (e for c in cells for e in (c.size, c.init) if e is not None)
+            case ast.Outcome(condition):
+                yield condition
+            case _:
+                pass
+    for statement in statements(program):
+        if report.full:
+            return
+        yield from expressions_of(statement)
+
+
+def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
+    """Return the expressions a statement itself contains, not those of inner statements."""
+    match statement:
+        case ast.Registers(registers):
+            return tuple(r.value for r in registers if r.value is not None)
+        case ast.Assign(target, value):
+            return (target, value)
+        case ast.Call(cas):
+            return (cas,)
+        case ast.Put(target, source) | ast.Get(target, source):
+            return (target, source)
+        case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
+            return (condition,)
+        case ast.If(arms):
+            return tuple(arm.condition for arm in arms)
+        case _:
+            return ()

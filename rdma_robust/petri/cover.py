@@ -1,0 +1,169 @@
+"""Coverability of Petri nets: from a net to a run, an invariant, or the limit that was reached.
+
+A net is sliced first; an engine then decides the core, and what it finds is translated to the net. Runs are replayed on
+the net here; invariants are re-checked by `verify-certificate`, which shares no code with the engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from rdma_robust.counters.searches import Limits, Progress
+from rdma_robust.errors import UsageError
+from rdma_robust.petri.backward import Backward
+from rdma_robust.petri.closure import closure
+from rdma_robust.petri.engine import (
+    KERNELS,
+    Covering,
+    DownwardProof,
+    Enumerated,
+    Finding,
+    Kernel,
+    LinearProof,
+    Search,
+    UpwardProof,
+)
+from rdma_robust.petri.forward import Forward
+from rdma_robust.petri.kernel.loops import Marking
+from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
+from rdma_robust.petri.portfolio import Portfolio, RootEquation, Turns
+from rdma_robust.petri.race import can_race, race
+from rdma_robust.petri.slice import OMEGA, Core, Slice, slice_net
+from rdma_robust.petri.state_equation import Cuts, StateEquation
+
+NO_LIMITS = Limits()
+_LOOK = 20_000
+"""Elementary operations between two looks at the clock and the memory: some 20 ms."""
+_TOGETHER = 400_000
+"""Elementary operations after which the two halves of the portfolio go on in processes of their own: some 0.4 s."""
+
+
+def _backward(core: Core, kernel: Kernel, limits: Limits) -> Search:
+    return Backward(core, kernel, StateEquation(core, limits.deadline), Cuts(len(core.initial)))
+
+
+def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
+    cuts, equation = Cuts(len(core.initial)), StateEquation(core, limits.deadline)
+    plain, traps = (RootEquation(core, cuts, equation, traps=traps) for traps in (False, True))
+    return Turns((plain,), (plain.steps(), traps.steps()), (0, 1))
+
+
+COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
+    "auto": Portfolio,
+    "bfs": lambda core, kernel, _: Forward(core, kernel, "oldest", False),
+    "karp-miller": lambda core, kernel, _: closure(core, kernel),
+    "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
+    "backward": _backward,
+    "state-equation": _state_equation,
+}
+"""Every engine decides every net if it is given the time, except that `bfs` does not end on nets with infinitely many
+reachable markings, and that `state-equation` only ever answers SAFE."""
+
+
+def cover(
+    net: Net,
+    limits: Limits = NO_LIMITS,
+    engine: str = "auto",
+    progress: Progress = lambda _stored, _frontier: None,
+    *,
+    kernels: Sequence[Kernel] = KERNELS,
+    processes: int = 1,
+) -> CoverResult:
+    """Decide whether some run of `net` from an initial marking covers one of its targets.
+
+    The result has a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the
+    limit in `cut`: time, states (stored markings and cones), memory, or incomplete (the engine ended without an answer).
+    The `kernels` are tried in turn until one can hold the numbers of the search. With two `processes`, the engine `auto`
+    goes on in two more, one for each half of the portfolio, if it has no answer soon; they share the limit of memory.
+    Raises UsageError for an unknown engine, InternalError if a run does not replay.
+    """
+    if engine not in COVER_ENGINES:
+        raise UsageError(f"unknown engine {engine!r}; there are {', '.join(COVER_ENGINES)}")
+    part = slice_net(net)
+    if not part.core.targets:
+        return CoverResult(engine, invariant=part.linear(()))
+    for kernel in kernels[:-1]:
+        try:
+            return _search(part, kernel, limits, engine, progress, processes=processes)
+        except OverflowError:
+            continue
+    return _search(part, kernels[-1], limits, engine, progress, processes=processes)
+
+
+def _search(part: Slice, kernel: Kernel, limits: Limits, engine: str, progress: Progress, *, processes: int) -> CoverResult:
+    def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
+        finding, cut = _drive(search, within, tell, most)
+        return _result(part, engine, finding, cut, search.stored)
+
+    search = COVER_ENGINES[engine](part.core, kernel, limits)
+    if processes < 2 or not isinstance(search, Portfolio) or not can_race():
+        return answer(search, limits, progress)
+    first = answer(search, limits, progress, _TOGETHER)
+    if first.cut != "later":
+        return first
+    halves = [partial(answer, half) for half in search.halves()]
+    return race(halves, limits, progress) or CoverResult(engine, cut="incomplete", stored=search.stored)
+
+
+def _drive(search: Search, limits: Limits, progress: Progress, most: int | None) -> tuple[Finding | None, str]:
+    """Let a search work until it ends or a limit is reached; return what it found and the limit.
+
+    The limit "later" is that of the elementary operations, `most`.
+    """
+    steps = search.steps()
+    spent = _LOOK
+    looks = -1
+    while True:
+        if spent >= _LOOK:
+            looks += spent // _LOOK
+            spent = 0
+            if most is not None and looks * _LOOK >= most:
+                return None, "later"
+            progress(search.stored, search.frontier)
+            if cut := limits.exceeded():
+                return None, cut
+        if limits.states is not None and search.stored > limits.states:
+            return None, "states"
+        try:
+            spent += next(steps)
+        except StopIteration as end:
+            cut = limits.exceeded() or "incomplete" if end.value is None else ""
+            return end.value, cut
+
+
+def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored: int) -> CoverResult:
+    match finding:
+        case None:
+            return CoverResult(engine, cut=cut, stored=stored)
+        case Covering(transitions, target):
+            return CoverResult(engine, run=part.run(transitions, target), stored=stored)
+        case LinearProof(weights):
+            return CoverResult(engine, invariant=part.linear(weights), stored=stored)
+        case UpwardProof():
+            return CoverResult(engine, invariant=_upward(part, finding), stored=stored)
+        case Enumerated(markings):
+            return CoverResult(engine, invariant=EnumeratedInvariant(markings), stored=stored)
+        case DownwardProof(limits):
+            return CoverResult(engine, invariant=part.downward(_dense(limits, len(part.places))), stored=stored)
+
+
+def _upward(part: Slice, proof: UpwardProof) -> UpwardInvariant:
+    """Translate a proof, with those traps only that the inequalities rest on."""
+    needed = sorted({trap for cut in proof.cuts for trap, _ in cut.traps})
+    number = {trap: i for i, trap in enumerate(needed)}
+    return part.upward(
+        proof.basis,
+        [cut.weights for cut in proof.cuts],
+        [cut.bound for cut in proof.cuts],
+        [proof.traps[trap] for trap in needed],
+        [tuple((number[trap], times) for trap, times in cut.traps) for cut in proof.cuts],
+    )
+
+
+def _dense(limits: tuple[Marking, ...], places: int) -> Iterator[list[int | None]]:
+    for limit in limits:
+        row: list[int | None] = [0] * places
+        for p, value in limit:
+            row[p] = None if value == OMEGA else int(value)
+        yield row

@@ -1,0 +1,229 @@
+"""Forward coverability: a tree of omega-markings with acceleration, in several orders of exploration.
+
+A new marking is dropped if a stored one is at least as large; a waiting one is dropped, without its subtree, if another
+stored one is at least as large when its turn comes. Nothing that has been expanded is ever taken back, so every stored
+marking is covered by an expanded one whose successors are all covered by stored ones: at the end the stored markings
+are an inductive invariant, and each omega comes from a cycle between a marking and an ancestor that can be repeated.
+(The known errors of pruned Karp-Miller trees come from taking back expanded nodes together with their descendants.)
+Sources: Karp and Miller 1969; Reynier and Servais 2013; Finkel, Haddad and Khmelnitsky 2020; for the guided order,
+Hoffmann and Nebel 2001 (relaxed plans, helpful actions) and Blondin, Haase and Offtermatt 2021 (FastForward).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from rdma_robust.petri.engine import Covering, DownwardProof, Finding, Kernel, Steps
+from rdma_robust.petri.kernel.loops import DEAD, Marking, sparse
+from rdma_robust.petri.net import Firing
+from rdma_robust.petri.pumped_path import Cycle, realise
+from rdma_robust.petri.slice import OMEGA, Core
+
+_THIN = 2_000
+"""Limits of a proof up to which the covered ones are looked for: the time is quadratic."""
+
+Order = Literal["oldest", "largest", "plan"]
+Meet = Callable[[Marking], tuple[Marking, tuple[int, ...], int] | None]
+"""Whether a target is known to be coverable from a marking: the cone it is in, a run from the cone, and the target."""
+
+
+class Forward:
+    """One forward search.
+
+    `accelerate` makes it complete for unbounded nets. The order "plan" expands first what needs the shortest relaxed plan
+    to a target, and replaces a marking without such a plan by the largest one from which the same argument excludes every
+    target. `meet` lets it use cones found by a backward search.
+    """
+
+    def __init__(self, core: Core, kernel: Kernel, order: Order, accelerate: bool, meet: Meet = lambda _: None) -> None:
+        places = len(core.initial)
+        self._core = core
+        self._order = order
+        self._accelerate = accelerate
+        self._meet = meet
+        self._firing = kernel.firing(core)
+        self._relaxation = kernel.relaxation(core) if order == "plan" else None
+        self._size = sum(len(g) + len(d) for g, d in zip(core.guards, core.deltas, strict=True)) // 20
+        self._markings: list[Marking] = []
+        self._came: list[tuple[int, int, int]] = []
+        self._tree = kernel.tree()
+        self._cycles: dict[int, list[Cycle]] = {}
+        self._seen = kernel.marking_set(places)
+        self._dead = kernel.marking_set(places)
+        self._dead_limits: list[Marking] = []
+        self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])
+        self._turn = 0
+        self._passed = 0
+        self._expanded: set[int] = set()
+        self._targets = kernel.marking_set(places)
+        for i, target in enumerate(core.targets):
+            self._targets.add(i, target)
+
+    @property
+    def stored(self) -> int:
+        return len(self._markings)
+
+    @property
+    def frontier(self) -> int:
+        return len(self._markings) - len(self._expanded) - self._passed
+
+    def steps(self) -> Steps:
+        if found := self._add(sparse(self._core.initial), (-1, -1, 1), 0, None):
+            return found
+        while (node := self._pop()) is not None:
+            marking = self._markings[node]
+            if self._seen.above(marking, node) >= 0 or self._dead.above(marking) >= 0:
+                self._seen.remove(node)
+                yield 10
+                continue
+            work = 20
+            if self._accelerate:
+                work += self._raise(node)
+                if self._markings[node] != marking:
+                    marking = self._markings[node]
+                    if found := self._reached(node):
+                        return found
+                    self._seen.remove(node)
+                    if self._seen.above(marking) >= 0:
+                        yield work
+                        continue
+                    self._seen.add(node, marking)
+            rank, helpful = 0, frozenset[int]()
+            used: list[tuple[int, int]] = []
+            if self._relaxation is not None:
+                rank, used = self._relaxation.plan(marking)
+                helpful = frozenset(t for t, _ in used)
+                work += self._size
+                if rank == DEAD:
+                    self._bury(node)
+                    yield work
+                    continue
+                if found := self._look_ahead(node, rank, used):
+                    return found
+            successors = self._firing.successors(marking)
+            for transition, after in successors:
+                if found := self._add(after, (node, transition, 1), rank, rank if transition in helpful else None):
+                    return found
+            yield work + len(successors) * (30 + len(marking) // 2)
+        return DownwardProof(tuple(self._limits()))
+
+    def _limits(self) -> Iterator[Marking]:
+        """The stored and the buried markings; if they are not too many, only the maximal ones, each once."""
+        thin = len(self._seen) <= _THIN
+        for node in self._seen.numbers():
+            marking = self._markings[node]
+            if not thin:
+                yield marking
+            elif self._seen.above(marking, node) >= 0 or self._dead.above(marking) >= 0:
+                self._seen.remove(node)
+            else:
+                yield marking
+        for number, limit in enumerate(self._dead_limits):
+            if self._dead.above(limit, number) >= 0:
+                self._dead.remove(number)
+            else:
+                yield limit
+
+    def _add(self, marking: Marking, came: tuple[int, int, int], rank: int, eager: float | None) -> Finding | None:
+        """Store a marking unless it is covered; return a covering if it covers a target.
+
+        `came` are its parent, the transition and how often it is fired; `rank` is the length of the parent's relaxed plan,
+        `eager` the rank in the queue of promising nodes, if it belongs there.
+        """
+        if self._seen.above(marking) >= 0 or self._dead.above(marking) >= 0:
+            return None
+        node = self._node(marking, came)
+        if found := self._reached(node):
+            return found
+        self._seen.add(node, marking)
+        heapq.heappush(self._heaps[0], (self._key(marking, rank), node))
+        if eager is not None:
+            heapq.heappush(self._heaps[1], (eager, node))
+        return None
+
+    def _node(self, marking: Marking, came: tuple[int, int, int]) -> int:
+        self._tree.add(came[0], marking)
+        self._markings.append(marking)
+        self._came.append(came)
+        return len(self._markings) - 1
+
+    def _look_ahead(self, node: int, rank: int, plan: list[tuple[int, int]]) -> Finding | None:
+        """Fire what can be fired of a relaxed plan, one transition after the other, and store where that leads.
+
+        Source: Vidal 2004 (YAHSP).
+        """
+        at, marking, transition, count = node, self._markings[node], -1, 0
+        fired = 0
+        while plan:
+            left = []
+            for wanted, times in plan:
+                done, after = self._firing.fire(wanted, marking, times)
+                if done:
+                    if transition >= 0:
+                        at = self._node(marking, (at, transition, count))
+                        self._passed += 1
+                    marking, transition, count = after, wanted, done
+                    fired += done
+                if done < times:
+                    left.append((wanted, times - done))
+            if len(left) == len(plan):
+                break
+            plan = left
+        return self._add(marking, (at, transition, count), rank, rank - fired) if fired > 1 else None
+
+    def _key(self, marking: Marking, rank: int) -> float:
+        if self._order == "largest":
+            return -sum(value == OMEGA for _, value in marking)
+        return rank
+
+    def _pop(self) -> int | None:
+        """Take the next node: one time in four from all nodes, else from those that their parent's plan leads to."""
+        while any(self._heaps):
+            self._turn = (self._turn + 1) % 4
+            heap = self._heaps[self._turn != 0] or self._heaps[self._turn == 0]
+            _, node = heapq.heappop(heap)
+            if node not in self._expanded:
+                self._expanded.add(node)
+                return node
+        return None
+
+    def _reached(self, node: int) -> Finding | None:
+        marking = self._markings[node]
+        target = self._targets.below(marking)
+        if target >= 0:
+            return Covering(self._run(node, self._core.targets[target]), target)
+        met = self._meet(marking)
+        if met is None:
+            return None
+        cone, rest, target = met
+        return Covering((*self._run(node, cone), *rest), target)
+
+    def _run(self, node: int, cone: Marking) -> tuple[Firing, ...]:
+        return realise(self._core, node, cone, self._came.__getitem__, self._cycles)
+
+    def _bury(self, node: int) -> None:
+        """Replace a marking from which no target can be covered by the limit of its relaxation."""
+        assert self._relaxation is not None
+        self._seen.remove(node)
+        limit = self._relaxation.limit(self._markings[node])
+        self._dead.add(len(self._dead_limits), limit)
+        self._dead_limits.append(limit)
+
+    def _raise(self, node: int) -> int:
+        """Set to omega what a path from an ancestor to `node` increases if it can be repeated; return the work done."""
+        ancestors, steps = self._tree.smaller_ancestors(node)
+        values = dict(self._markings[node])
+        cycles: list[Cycle] = []
+        for at in ancestors:
+            held = dict(self._markings[at])
+            raised = [(p, int(v), int(v - held.get(p, 0))) for p, v in values.items() if v != OMEGA and v > held.get(p, 0)]
+            if raised:
+                cycles.append((at, tuple(raised)))
+                values.update((p, OMEGA) for p, _, _ in raised)
+        if cycles:
+            self._cycles[node] = cycles
+            self._markings[node] = tuple(sorted(values.items()))
+            self._tree.replace(node, self._markings[node])
+        return steps // 64

@@ -1,0 +1,141 @@
+"""The portfolio: engines for safe and for unsafe nets that take turns, and can go on apart from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from rdma_robust.counters.searches import Limits
+from rdma_robust.petri.backward import Backward
+from rdma_robust.petri.closure import closure
+from rdma_robust.petri.engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof
+from rdma_robust.petri.forward import Forward
+from rdma_robust.petri.kernel.loops import Marking
+from rdma_robust.petri.slice import Core
+from rdma_robust.petri.state_equation import Cut, Cuts, StateEquation
+
+_HEAD_START = 5_000
+"""Elementary operations that the directed search does before the Karp-Miller search begins: some plans."""
+_TRAPS = 400
+"""Traps that are added at most for the sake of a target."""
+
+
+class RootEquation:
+    """The state equation alone: tries to separate every target from the initial marking, if wanted with traps."""
+
+    def __init__(self, core: Core, cuts: Cuts, equation: StateEquation, *, traps: bool) -> None:
+        self._core = core
+        self._cuts = cuts
+        self._equation = equation
+        self._traps = traps
+        self.frontier = len(core.targets)
+
+    @property
+    def stored(self) -> int:
+        return len(self._cuts.known)
+
+    def steps(self) -> Steps:
+        used = []
+        for target in self._core.targets:
+            number = self._cuts.violated(target)
+            if number >= 0:
+                used.append(self._cuts.known[number])
+            else:
+                cut = yield from self._separate(target)
+                if cut is None:
+                    return None
+                self._cuts.add(cut)
+                used.append(cut)
+            self.frontier -= 1
+            yield 1
+        if any(cut.traps for cut in used):
+            return UpwardProof((), tuple(dict.fromkeys(used)), tuple(self._equation.traps))
+        return LinearProof(tuple(cut.weights for cut in used))
+
+    def _separate(self, target: Marking) -> Generator[int, None, Cut | None]:
+        """Look for an inequality that excludes a target, one trap more after each turn."""
+        for _ in range(_TRAPS if self._traps else 1):
+            work, known = self._equation.work, len(self._equation.traps)
+            cut = self._equation.separate(target, int(self._traps))
+            yield self._equation.work - work
+            if cut is not None or len(self._equation.traps) == known:
+                return cut
+        return None
+
+
+class Turns:
+    """Searches that take turns: the one that has done least works next. Those that end without an answer drop out."""
+
+    def __init__(self, searches: Sequence[Search], steps: Sequence[Steps], spent: Sequence[int]) -> None:
+        self._searches = tuple(searches)
+        self._steps = list(steps)
+        self._spent = list(spent)
+
+    @property
+    def stored(self) -> int:
+        return sum(search.stored for search in self._searches)
+
+    @property
+    def frontier(self) -> int:
+        return sum(search.frontier for search in self._searches)
+
+    def steps(self) -> Steps:
+        while self._steps:
+            side = self._spent.index(min(self._spent))
+            try:
+                work = next(self._steps[side])
+            except StopIteration as end:
+                finding: Finding | None = end.value
+                if finding is not None:
+                    return finding
+                del self._steps[side], self._spent[side]
+                continue
+            self._spent[side] += work
+            yield work
+        return None
+
+
+class Portfolio(Turns):
+    """Four sides: the state equation and then the backward search; directed forward search, which uses the cones of the
+    backward search and starts, with what the first linear program may take; Karp-Miller search, and traps at the targets.
+    """
+
+    def __init__(self, core: Core, kernel: Kernel, limits: Limits) -> None:
+        cuts = Cuts(len(core.initial))
+        equation = StateEquation(core, limits.deadline)
+        root = RootEquation(core, cuts, equation, traps=False)
+        backward = Backward(core, kernel, equation, cuts)
+        self._backward = backward
+        forward = Forward(core, kernel, "plan", True, self._meet)
+        everything = closure(core, kernel, one_by_one=True)
+        traps = RootEquation(core, cuts, equation, traps=True)
+        expected = equation.expected
+
+        def safe() -> Steps:
+            proof = yield from root.steps()
+            return proof or (yield from backward.steps())
+
+        self._forth: tuple[Steps, ...] = (forward.steps(), everything.steps())
+        super().__init__(
+            (backward, forward, everything),
+            (safe(), *self._forth, traps.steps()),
+            (expected, 0, _HEAD_START, 2 * expected),
+        )
+
+    def halves(self) -> tuple[Turns, Turns]:
+        """Return what is left of the sides that find proofs of safety by cones, and of those that go forward.
+
+        They share what they know up to now, so at most one of them may go on in this process.
+        """
+        backward, forward, everything = self._searches
+        parts = list(zip(self._steps, self._spent, strict=True))
+        forth = [part for part in parts if part[0] in self._forth]
+        back = [part for part in parts if part[0] not in self._forth]
+        return _turns((backward,), back), _turns((forward, everything), forth)
+
+    def _meet(self, marking: Marking) -> tuple[Marking, tuple[int, ...], int] | None:
+        number = self._backward.basis.below(marking)
+        return None if number < 0 else (self._backward.cone(number), *self._backward.chain(number))
+
+
+def _turns(searches: Sequence[Search], parts: Sequence[tuple[Steps, int]]) -> Turns:
+    return Turns(searches, [steps for steps, _ in parts], [spent for _, spent in parts])

@@ -1,4 +1,0 @@
-"""Repair: a cheapest set of polls, remote fences and flushes that makes a program robust.
-
-`rdma_robust.repair.run.repair` is the way in; `model` has what goes in and comes out.
-"""

@@ -1,0 +1,1 @@
+"""Answers of reach, verify, repair and outcomes. In: their results. Out: text and JSON."""

@@ -1,0 +1,117 @@
+"""The report of `rdma-robust repair`, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
+from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.check.paragraphs import count
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.reports.share.exits import Exit
+
+FORMAT = "rdma-robust/repair"
+VERSION = 1
+
+EXITS = {"robust": Exit.OK, "repaired": Exit.OK, "impossible": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN}
+
+
+def exit_of_repair(repair: Repair) -> Exit:
+    """Return OK for a robust or repaired program, NOT_ROBUST if no repair exists, UNKNOWN if a limit came first."""
+    return EXITS[repair.status]
+
+
+def repair_text(repair: Repair, file: str, needless: bool) -> list[str]:
+    """Return the report as lines: the answer, every solution with its statements, and the diff of the first."""
+    lines = [f"{printable(file)}: {_headline(repair, needless)}"]
+    if repair.status in ("impossible", "unknown") or not repair.solutions:
+        lines.append(f"  {printable(repair.reason)}")
+    many = len(repair.solutions) > 1
+    for number, solution in enumerate(repair.solutions, 1):
+        if many:
+            lines += ["", f"solution {number} of {len(repair.solutions)}, cost {solution.cost}"]
+        lines += _rows(solution)
+    if repair.solutions:
+        if many:
+            lines += ["", "the diff of solution 1"]
+        lines += ["", *printable(repair.diff, "\n\t").split("\n")[:-1], ""]
+    decided = f"{count(repair.checked, 'program')} decided"
+    learnt = f", {count(repair.cycles, 'counterexample')} learnt from" if repair.cycles else ""
+    lines.append(f"{decided}{learnt}; {repair.time_s:.2f} s")
+    return lines
+
+
+def _headline(repair: Repair, needless: bool) -> str:
+    if repair.status == "impossible":
+        return "no needless instructions" if needless else "NO REPAIR"
+    if repair.status == "unknown":
+        return "UNKNOWN"
+    if repair.status == "robust":
+        return "robust, nothing is needless" if needless else "robust, nothing to repair"
+    if needless:
+        more = "" if repair.complete else ", perhaps more"
+        return f"{count(len(repair.removed), 'instruction')} can go{more}, which saves {repair.cost}"
+    if len(repair.solutions) > 1 or repair.complete:
+        these = "all" if repair.complete else "the first found"
+        return f"{count(len(repair.solutions), 'irreducible repair')} ({these}), the cheapest costs {repair.cost}"
+    proven = "no cheaper repair exists" if repair.optimal else "there may be a cheaper one: a limit came first"
+    return f"repaired at cost {repair.cost}, {proven}"
+
+
+def _rows(solution: Solution) -> list[str]:
+    rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
+    width = max(len(i.thread) for i, _ in rows)
+    lines = []
+    for insertion, verb in rows:
+        what = f"{verb}{'; '.join(insertion.lines)}"
+        line = f"  line {insertion.line:>4}  {insertion.thread:<{width}}  {what}  ({insertion.kind}, cost {insertion.cost})"
+        lines.append(printable(line))
+    if solution.declared:
+        lines.append(f"  declared for it: {', '.join(solution.declared)}")
+    return lines
+
+
+def repair_object(
+    repair: Repair, file: str, tool: Mapping[str, object], options: Mapping[str, object], written: str | None
+) -> JsonObject:
+    """Return the report as the JSON object that `schema/repair.schema.json` describes."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "file": valid_unicode(file),
+        "status": repair.status,
+        "reason": repair.reason,
+        "optimal": repair.optimal,
+        "complete": repair.complete,
+        "checked": repair.checked,
+        "cycles": repair.cycles,
+        "written": None if written is None else valid_unicode(written),
+        "time_s": round(repair.time_s, 6),
+        "solutions": [
+            {
+                "cost": s.cost,
+                "insertions": _insertions(s.insertions),
+                "removed": _insertions(s.removed),
+                "declared": list(s.declared),
+                "diff": valid_unicode(s.diff),
+                "patched": s.patched,
+            }
+            for s in repair.solutions
+        ],
+    }
+
+
+def _insertions(rows: Sequence[Insertion]) -> list[dict[str, object]]:
+    return [
+        {
+            "kind": i.kind,
+            "thread": i.thread,
+            "node": i.node,
+            "line": i.line,
+            "statements": list(i.lines),
+            "cost": i.cost,
+        }
+        for i in rows
+    ]

@@ -1,0 +1,66 @@
+"""A batch as a table of comma-separated values (RFC 4180), safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.share.escape import printable
+
+COLUMNS = (
+    "file",
+    "family",
+    "program",
+    "verdict",
+    "expected",
+    "as_expected",
+    "reason",
+    "instrumentation",
+    "engine",
+    "states",
+    "transitions",
+    "pivots",
+    "counters",
+    "time_s",
+    "spin_only",
+    "faults",
+    "warnings",
+    "sha256",
+)
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the beginning of a formula."""
+
+
+def write_csv(report: BatchReport) -> str:
+    """Return a header and a row for each program. A cell that a spreadsheet would compute begins with an apostrophe."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for entry in report.entries:
+        row = _row(entry)
+        writer.writerow([_cell(row[name]) for name in COLUMNS])
+    return out.getvalue()
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    result = entry.result
+    plain = {name: getattr(result, name) for name in COLUMNS if hasattr(result, name)}
+    return plain | {
+        "family": entry.family,
+        "sha256": entry.sha256,
+        "faults": "; ".join(f"{f.kind} (line {f.line})" for f in result.faults),
+        "warnings": len(result.warnings),
+    }
+
+
+def _cell(value: object) -> object:
+    """Return the cell: booleans as in JSON, nothing for None, text on one line and never a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,38 @@
+"""The forms of a batch report: what writes each, and what a file of it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.batch.batch_view import BatchReport
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of report: the writer by module and function, since most runs need one of them, and the name of its file."""
+
+    module: str
+    function: str
+    file: str
+
+    def write(self, report: BatchReport) -> str:
+        """Return the report in this form."""
+        writer: Callable[[BatchReport], str] = getattr(
+            import_module(f"rdma_robust.reports.batch.{self.module}"), self.function
+        )
+        return writer(report)
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "html": Form("html_report", "write_html", "report.html"),
+    "md": Form("batch_markdown", "write_markdown", "report.md"),
+    "json": Form("batch_json", "write_json", "report.json"),
+    "jsonl": Form("batch_json", "write_jsonl", "report.jsonl"),
+    "csv": Form("batch_csv", "write_csv", "report.csv"),
+    "junit": Form("junit_report", "write_junit", "report.junit.xml"),
+    "sarif": Form("sarif_report", "write_sarif", "report.sarif"),
+}

@@ -1,0 +1,38 @@
+"""A batch as JSON (`schema/report.schema.json`), and as JSON lines: the results of `check`, one a line."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from rdma_robust.reports.batch.batch_view import BatchReport
+from rdma_robust.reports.check.json_report import JsonObject, dump, layout, result_object, valid_unicode
+
+FORMAT = "rdma-robust/report"
+VERSION = 1
+
+
+def batch_document(report: BatchReport) -> JsonObject:
+    """Return the report as one versioned object. `sources` runs parallel to `results`, which are those of `check`."""
+    totals = dataclasses.asdict(report.summary)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(report.tool),
+        "options": dict(report.options),
+        "interrupted": totals.pop("interrupted"),
+        "results": [result_object(r) for r in report.results],
+        "sources": [
+            {"file": valid_unicode(e.result.file), "family": valid_unicode(e.family), "sha256": e.sha256}
+            for e in report.entries
+        ],
+        "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
+        "summary": totals,
+    }
+
+
+def write_json(report: BatchReport) -> str:
+    return layout(batch_document(report)) + "\n"
+
+
+def write_jsonl(report: BatchReport) -> str:
+    return "".join(f"{dump(result_object(r))}\n" for r in report.results)

@@ -1,0 +1,122 @@
+"""A batch as Markdown, for the summary of a job, a comment on a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.check.paragraphs import count
+from rdma_robust.reports.check.summary import exit_of
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
+from rdma_robust.reports.share.escape import one_line, printable
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
+"""What GitHub's Markdown may read as more than text, `:` and `@` for emoji, links and mentions."""
+MARKS = {"robust": "✅", "not-robust": "❌", "unknown": "❔", "error": "⚠️"}
+
+
+def write_markdown(report: BatchReport) -> str:
+    """Return totals, what calls for attention with its cycle, a table of the families and one of all programs."""
+    parts = [
+        ["# RDMA robustness", "", *_totals(report), ""],
+        _attention(report),
+        ["## Families", "", *_families(report), ""],
+        ["## Programs", "", *_programs(report), ""],
+        [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def text(plain: str) -> str:
+    """Return plain text as Markdown on one line that shows just it, wherever it stands, in table cells too."""
+    return SPECIAL.sub(r"\\\1", printable(" ".join(plain.split())))
+
+
+def code(plain: str) -> str:
+    """Return plain text as a code span that also survives in a table cell."""
+    flat = printable(" ".join(plain.split())).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def _totals(report: BatchReport) -> list[str]:
+    summary = report.summary
+    numbers = [
+        ("robust", summary.robust),
+        ("not-robust", summary.not_robust),
+        ("unknown", summary.unknown),
+        ("error", summary.error),
+    ]
+    shown = ", ".join(f"{MARKS[verdict]} {number} {VERDICTS[verdict]}" for verdict, number in numbers if number)
+    lines = [f"**{count(summary.programs, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
+    if report.expect:
+        lines += ["", f"{summary.as_expected} as expected, **{summary.mismatched}** not."]
+    if summary.interrupted:
+        lines += ["", f"**Interrupted**: {summary.programs} of {summary.requested} programs done."]
+    return lines
+
+
+def _attention(report: BatchReport) -> list[str]:
+    """The programs that count against the exit code, each with its cycle and what makes it possible."""
+    entries = [e for e in report.entries if exit_of(e.result, report.expect)]
+    if not entries:
+        return []
+    lines = ["## What needs attention", ""]
+    for entry in entries:
+        result = entry.result
+        lines.append(f"- {MARKS[result.verdict]} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry)}")
+        for diagnostic in result.errors:
+            lines.append(f"  - line {diagnostic.line}: {text(diagnostic.message)}")
+        if result.witness:
+            lines += [f"  - {text(each.text)}" for each in result.witness.relaxed]
+    return [*lines, ""]
+
+
+def _remark(entry: Entry) -> str:
+    words = note(entry.result)
+    if entry.result.as_expected is False:
+        words = f"expected {entry.result.expected}" + (f"; {words}" if words else "")
+    return f" ({text(words)})" if words else ""
+
+
+def _families(report: BatchReport) -> list[str]:
+    columns = ("family", "programs", "robust", "not robust", "unknown", "error", "states", "time")
+    rows = [
+        (
+            text(f.family),
+            f.programs,
+            f.robust,
+            f.not_robust,
+            f.unknown,
+            f.error,
+            f"{f.states:,}",
+            f"{f.time_s:.2f} s",
+        )
+        for f in report.families
+    ]
+    return _table(columns, rows, left=1)
+
+
+def _programs(report: BatchReport) -> list[str]:
+    columns = ("program", "verdict", "expected?", "note", "states", "time")
+    rows = [
+        (
+            code(r.file),
+            f"{MARKS[r.verdict]} {VERDICTS[r.verdict]}",
+            text(expected_word(r)),
+            text(one_line(note(r), 120)),
+            f"{r.states:,}",
+            f"{r.time_s:.2f} s",
+        )
+        for r in report.results
+    ]
+    return _table(columns, rows, left=4)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:
+    """Return a table whose first `left` columns are aligned to the left, the others to the right."""
+    rule = ["---" if number < left else "---:" for number in range(len(columns))]
+    return [f"| {' | '.join(map(str, row))} |" for row in (columns, rule, *rows)]

@@ -1,0 +1,90 @@
+"""A batch of programs as every report of it sees it: an entry per program, totals, and totals by family."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.check.result import Result, VerdictWord
+from rdma_robust.reports.check.summary import Summary, mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One program: its result, its text and the SHA-256 of that (None if it could not be read), and its page if wanted."""
+
+    result: Result
+    text: str | None = None
+    sha256: str | None = None
+    page: Page | None = None
+
+    @property
+    def family(self) -> str:
+        return family_of(self.result.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The totals of the programs whose file names begin alike."""
+
+    family: str
+    programs: int
+    robust: int
+    not_robust: int
+    unknown: int
+    error: int
+    as_expected: int
+    mismatched: int
+    states: int
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
+
+    `tool` and `options` say by what and how it was made.
+    """
+
+    entries: Sequence[Entry]
+    summary: Summary
+    expect: bool
+    tool: Mapping[str, object]
+    options: Mapping[str, object]
+
+    @property
+    def results(self) -> list[Result]:
+        return [entry.result for entry in self.entries]
+
+    @property
+    def families(self) -> list[Family]:
+        """The families, by name."""
+        grouped: dict[str, list[Result]] = {}
+        for entry in self.entries:
+            grouped.setdefault(entry.family, []).append(entry.result)
+        return [_family(name, grouped[name], self.expect) for name in sorted(grouped)]
+
+
+def family_of(file: str) -> str:
+    """Return the family of a program: its file's name up to the first `-`, without the suffix."""
+    return os.path.splitext(os.path.basename(file))[0].split("-")[0] or os.path.basename(file)
+
+
+def _family(name: str, results: Sequence[Result], expect: bool) -> Family:
+    def having(verdict: VerdictWord) -> int:
+        return sum(r.verdict == verdict for r in results)
+
+    return Family(
+        family=name,
+        programs=len(results),
+        robust=having("robust"),
+        not_robust=having("not-robust"),
+        unknown=having("unknown"),
+        error=having("error"),
+        as_expected=sum(r.as_expected is True for r in results),
+        mismatched=sum(mismatch(r) if expect else r.as_expected is False for r in results),
+        states=sum(r.states for r in results),
+        time_s=round(sum(r.time_s for r in results), 6),
+    )

@@ -1,0 +1,103 @@
+"""What changed between two reports, as text, Markdown and JSON (`schema/compare.schema.json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rdma_robust.reports.batch.batch_markdown import code, text
+from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Report
+from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
+from rdma_robust.reports.check.paragraphs import count
+from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.share.escape import one_line, printable
+
+FORMAT = "rdma-robust/compare"
+TITLES: Final[Mapping[Kind, str]] = {
+    "regression": "Regressions",
+    "improvement": "Improvements",
+    "new": "New programs",
+    "missing": "Missing programs",
+}
+
+
+def write_text(comparison: Comparison) -> str:
+    """Return the changes for a terminal."""
+    lines = []
+    for kind, title in TITLES.items():
+        changes = comparison.of(kind)
+        if changes:
+            lines += [f"{title}:", *(f"  {printable(c.file)}: {_step(c, str)}{_remark(c)}" for c in changes), ""]
+    return "\n".join([*lines, *_notes(comparison), _totals(comparison)]) + "\n"
+
+
+def write_markdown(comparison: Comparison) -> str:
+    """Return the changes for a comment on a pull request."""
+    lines = ["## RDMA robustness: what changed", ""]
+    for kind, title in TITLES.items():
+        changes = comparison.of(kind)
+        if changes:
+            lines += [f"### {title}", ""]
+            lines += [f"- {code(c.file)}: {_step(c, '**{}**'.format)} {text(_remark(c))}".rstrip() for c in changes]
+            lines.append("")
+    return "\n".join([*lines, *(f"{text(note)}\n" for note in _notes(comparison)), text(_totals(comparison))]) + "\n"
+
+
+def write_json(comparison: Comparison) -> str:
+    """Return the changes for machines; programs whose verdict stayed the same are only counted."""
+    document: JsonObject = {
+        "format": FORMAT,
+        "version": 1,
+        "old": _side(comparison.old),
+        "new": _side(comparison.new),
+        "changes": [
+            {
+                "file": valid_unicode(c.file),
+                "kind": c.kind,
+                "old": c.old,
+                "new": c.new,
+                "edited": c.edited,
+                "reason": c.reason,
+            }
+            for c in comparison.changes
+            if c.kind != "same"
+        ],
+        "summary": {kind: len(comparison.of(kind)) for kind in (*TITLES, "same")},
+    }
+    return layout(document) + "\n"
+
+
+def _side(side: Report) -> JsonObject:
+    return {"file": valid_unicode(side.path), "tool_version": side.version, "interrupted": side.interrupted}
+
+
+def _step(change: Change, emphasise: Callable[[str], str]) -> str:
+    old, new = (None if verdict is None else VERDICTS[verdict] for verdict in (change.old, change.new))
+    if old is None or new is None:
+        return old or new or ""
+    return f"{old} -> {emphasise(new)}"
+
+
+def _remark(change: Change) -> str:
+    """Return what a change of verdict says besides: whether the program was edited, and why it has none any more."""
+    if change.old is None or change.new is None:
+        return ""
+    remarks = []
+    if change.edited is not None:
+        remarks.append("the program was edited" if change.edited else "the same program")
+    if change.new in ("unknown", "error"):
+        remarks.append(one_line(change.reason, 160))
+    return f" ({'; '.join(remarks)})" if remarks else ""
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    sides = (("old", comparison.old), ("new", comparison.new))
+    return [
+        f"The {name} report is of a run that was interrupted: programs may be missing." for name, s in sides if s.interrupted
+    ]
+
+
+def _totals(comparison: Comparison) -> str:
+    same = count(len(comparison.of("same")), "verdict")
+    numbers = [(len(comparison.of(kind)), title.lower().removesuffix("s")) for kind, title in TITLES.items()]
+    return ", ".join([count(number, noun) for number, noun in numbers if number] + [f"{same} unchanged"])

@@ -1,0 +1,213 @@
+"""A batch as one HTML page that needs nothing else: no network, no folder beside it.
+
+The table is plain HTML. What is behind each row is compressed in the page and unpacked when the row is opened, so that
+hundreds of programs with their drawings stay a file that opens at once. The content security policy of the page forbids
+every connection and every script but its own; all text from outside goes through the escaping of the templates.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
+from rdma_robust.reports.batch.source_view import marked_source
+from rdma_robust.reports.check.paragraphs import count
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
+from rdma_robust.reports.explanation.explanation_html import prose
+from rdma_robust.reports.explanation.explanation_page import SOURCE_STYLE
+from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.reports.share.svg import COLOURS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+COMPRESSION: Final = 9
+NARROW: Final = 530.0
+NARROW_CHARACTERS: Final = 66
+"""What fits beside something else on a wide screen."""
+WORDS: Final = {"robust": "Robust", "not-robust": "Not robust", "unknown": "Unknown", "error": "Error"}
+ICONS: Final = {"robust": "✓", "not-robust": "✗", "unknown": "?", "error": "!"}
+SHOWN_OPTIONS: Final = ("timeout", "memory", "max_states", "ordered_reads", "await_loops", "self_check", "expect")
+TIMELINE_LEGEND: Final = (
+    "Time runs down, a row is one step. A purple line is an operation from its posting to its last effect: thin while it is "
+    "in the pipe, thick while its write is on its way to memory, dotted until a poll takes its completion. Red steps are on "
+    "the cycle; the one with the thick frame is the pivot, without which the run would be sequentially consistent."
+)
+GRAPH_LEGEND: Final = (
+    "po: program order (dashed where RDMA does not keep it); rf: a read takes its value from a write; mo: order of the "
+    "writes to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the card's work."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the table shows of a program; `search` is what the text filter looks at."""
+
+    number: int
+    result: Result
+    file: str
+    family: str
+    expected: str
+    note: str
+    searched: bool
+    search: str
+
+
+def write_html(report: BatchReport) -> str:
+    """Return the page."""
+    environment = _environment()
+    page = environment.get_template("page.html.j2")
+    rows = [_row(number, entry) for number, entry in enumerate(report.entries)]
+    details = [_packed(page.render(**_details(entry))) for entry in report.entries]
+    style, script = COLOURS + SOURCE_STYLE + _asset("report.css"), _asset("report.js")
+    return environment.get_template("report.html.j2").render(
+        style=style,
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        details=json.dumps(details),
+        rows=rows,
+        filters=list(_filters(report)),
+        families=[(family, _shares(family)) for family in report.families],
+        totals=_shares_of(report.results),
+        summary=report.summary,
+        programs=count(report.summary.programs, "program"),
+        expect=report.expect,
+        tool=report.tool,
+        options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
+        numbered=any(row.searched for row in rows),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for this form
+    from markupsafe import Markup  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("rdma_robust.reports.batch"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(words=WORDS, icons=ICONS)
+    environment.filters.update(plain=printable, prose=lambda text: Markup(prose(text)))
+    return environment
+
+
+def _asset(name: str) -> str:
+    return files("rdma_robust.reports.batch").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _packed(text: str) -> str:
+    """Return text as the page's script unpacks it: zlib, then base64."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), COMPRESSION)).decode()
+
+
+def _row(number: int, entry: Entry) -> Row:
+    result = entry.result
+    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {note(result)}"
+    return Row(
+        number=number,
+        result=result,
+        file=printable(result.file),
+        family=printable(entry.family),
+        expected=expected_word(result),
+        note=one_line(note(result), 140),
+        searched=result.engine is not None,
+        search=printable(words).lower(),
+    )
+
+
+def _details(entry: Entry) -> dict[str, object]:
+    """Return what the template of one program needs."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with the templates
+
+    result, page = entry.result, entry.page
+    source = page.source if page else ""
+    if not source and entry.text is not None:
+        source = _environment().get_template("source.html.j2").render(lines=marked_source(entry))
+    drawings = (
+        ("Timeline", "timeline", page.timeline, TIMELINE_LEGEND) if page else None,
+        ("Execution graph", "graph", page.graph, GRAPH_LEGEND) if page else None,
+    )
+    return {
+        "result": result,
+        "page": page,
+        "source": Markup(source),
+        "broad_source": _longest_line(entry) > NARROW_CHARACTERS,
+        "drawings": [
+            (title, name, Markup(svg), legend, _width(svg) > NARROW)
+            for title, name, svg, legend in filter(None, drawings)
+            if svg
+        ],
+        "orders": Markup(page.orders if page else ""),
+        "diff": [(_diff_kind(line), printable(line, "\t")) for line in page.repair.splitlines()] if page else [],
+        "diagnostics": (*result.errors, *result.warnings),
+        "facts": _facts(entry),
+    }
+
+
+def _longest_line(entry: Entry) -> int:
+    return max((len(line) for line in (entry.text or "").split("\n")), default=0)
+
+
+def _width(svg: str) -> float:
+    """Return the width of a drawing in pixels; a broad one gets a row of the page for itself."""
+    found = re.search(r'<svg[^>]* width="([0-9.]+)', svg)
+    return float(found[1]) if found else 0.0
+
+
+def _diff_kind(line: str) -> str:
+    return "place" if line.startswith(("@@", "---", "+++")) else {"+": "added", "-": "removed"}.get(line[:1], "")
+
+
+def _facts(entry: Entry) -> list[tuple[str, str]]:
+    result = entry.result
+    facts = [("program", result.program or ""), ("reason", result.reason), ("engine", result.engine or "")]
+    if result.engine is not None:
+        facts += [
+            ("instrumentation", result.instrumentation or ""),
+            ("states", f"{result.states:,}"),
+            ("transitions", f"{result.transitions:,}"),
+            ("pivot classes tried", f"{result.pivots:,}"),
+            ("time", f"{result.time_s:.3f} s"),
+        ]
+    facts += [("checked by", ", ".join(result.checked_by)), ("SHA-256", entry.sha256 or "")]
+    return [(name, printable(value)) for name, value in facts if value]
+
+
+def _filters(report: BatchReport) -> Iterator[tuple[str, str, int]]:
+    """Yield the buttons above the table: what they show, how they are called, and how many programs that are."""
+    summary = report.summary
+    yield "all", "All", summary.programs
+    numbers = (summary.robust, summary.not_robust, summary.unknown, summary.error)
+    yield from ((verdict, WORDS[verdict], number) for verdict, number in zip(WORDS, numbers, strict=True) if number)
+    unexpected = sum(r.as_expected is False for r in report.results)
+    if unexpected:
+        yield "unexpected", "Unexpected", unexpected
+
+
+def _shares(family: Family) -> list[tuple[str, int, float]]:
+    return _bars((family.robust, family.not_robust, family.unknown, family.error))
+
+
+def _shares_of(results: Sequence[Result]) -> list[tuple[str, int, float]]:
+    verdicts = [r.verdict for r in results]
+    return _bars([verdicts.count(v) for v in ("robust", "not-robust", "unknown", "error")])
+
+
+def _bars(numbers: Sequence[int]) -> list[tuple[str, int, float]]:
+    """Return verdict, number and share in per cent of each verdict that occurs."""
+    whole = sum(numbers)
+    return [(verdict, n, round(100 * n / whole, 2)) for verdict, n in zip(WORDS, numbers, strict=True) if n]

@@ -1,0 +1,45 @@
+"""The text of a program, line by line, with what is to be said about each: the cycle, faults, errors and warnings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from rdma_robust.reports.batch.batch_view import Entry
+from rdma_robust.reports.share.escape import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. `kind` is `cycle` for what is on the cycle and for errors, `fault` for faults and warnings, or empty."""
+
+    number: int
+    text: str
+    kind: str
+    remarks: tuple[str, ...]
+
+
+STRENGTH = ("cycle", "fault", "")
+
+
+def marked_source(entry: Entry) -> tuple[Line, ...]:
+    """Return the lines of the program of `entry`, which must have a text."""
+    marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    result = entry.result
+    if result.witness is not None:
+        events = {event.id: event for event in result.witness.events}
+        for event in (events[edge.source] for edge in result.witness.cycle):
+            if event.line is not None:
+                marks[event.line].append(("cycle", event.label))
+    for diagnostic in (*result.errors, *result.warnings):
+        kind = "cycle" if diagnostic.severity == "error" else "fault"
+        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message}"))
+    for fault in result.faults:
+        marks[fault.line].append(("fault", f"{'reachable' if result.faults_exact else 'possible'}: {fault.kind}"))
+    lines = (entry.text or "").rstrip("\n").split("\n")
+    return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
+
+
+def _line(number: int, text: str, marks: list[tuple[str, str]]) -> Line:
+    kind = min((kind for kind, _ in marks), key=STRENGTH.index, default="")
+    return Line(number, printable(text.rstrip("\r"), "\t"), kind, tuple(printable(remark) for _, remark in marks))

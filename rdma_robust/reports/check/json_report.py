@@ -1,0 +1,69 @@
+"""The JSON report: one versioned object, or one result object per line (`schema/check.schema.json`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+
+from rdma_robust.options import REDUCTIONS, CheckOptions
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.summary import Summary
+from rdma_robust.reports.share.escape import printable
+
+FORMAT = "rdma-robust/check"
+VERSION = 1
+
+JsonObject = dict[str, object]
+
+
+def result_object(result: Result) -> JsonObject:
+    """Return the JSON object of one program. A file name that is no valid Unicode is escaped."""
+    return dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
+
+
+def document(
+    results: Sequence[Result], summary: Summary, tool: Mapping[str, object], options: Mapping[str, object]
+) -> JsonObject:
+    """Return the whole report; `tool` and `options` say by what and how it was made."""
+    totals = dataclasses.asdict(summary)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "interrupted": totals.pop("interrupted"),
+        "results": [result_object(r) for r in results],
+        "summary": totals,
+    }
+
+
+def described(options: CheckOptions, expect: bool) -> JsonObject:
+    """Return how the programs were decided; `expect` says whether the `expect` lines count."""
+    reductions = [name for name in REDUCTIONS if name in options.reductions]
+    return dataclasses.asdict(options) | {"expect": expect, "reductions": reductions}
+
+
+def dump(value: object) -> str:
+    """Return `value` on one line of JSON, in ASCII characters only so that no terminal takes offence."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def layout(value: JsonObject) -> str:
+    """Return `value` as JSON with a line for each member and for each element of a list member."""
+    members = [f"  {dump(key)}: {_member(member)}" for key, member in value.items()]
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _member(value: object) -> str:
+    if not isinstance(value, list) or not value:
+        return dump(value)
+    return "[\n" + ",\n".join(f"    {dump(element)}" for element in value) + "\n  ]"
+
+
+def valid_unicode(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return printable(text)
+    return text

@@ -1,0 +1,86 @@
+"""Why a program is not robust, or why nobody knows: the paragraphs printed beneath a program's row."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rdma_robust.reports.check.result import FaultView, Result
+from rdma_robust.reports.check.steps_table import timeline
+from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.share.escape import printable
+
+SPIN_ONLY = (
+    "Not robust only through failed spin reads: with --await-loops, which turns loops that only wait into blocking reads, "
+    "the program is robust."
+)
+
+
+def explain(result: Result, width: int = 100) -> list[str]:
+    """Return the lines that explain `result`, at most `width` characters wide where possible; [] if it needs none."""
+    blocks: list[list[str]] = []
+    if result.witness is not None:
+        blocks += _witness(result.witness, width)
+    if result.spin_only:
+        blocks.append(_fill(SPIN_ONLY, width))
+    if result.verdict == "unknown":
+        blocks.append(_fill(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
+    if result.faults:
+        blocks.append(_faults(result.faults, result.faults_exact, width))
+    if result.checked_by:
+        blocks.append(_fill(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
+    lines: list[str] = []
+    for block in blocks:
+        lines += ["", *block] if lines else block
+    return lines
+
+
+def progress(result: Result) -> str:
+    """Return how far the search got, in words."""
+    return (
+        f"{count(result.states, 'state')}, {count(result.transitions, 'transition')} and "
+        f"{count(result.pivots, 'pivot')} in {result.time_s:.1f} s"
+    )
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _witness(witness: WitnessView, width: int) -> list[list[str]]:
+    step = {event: k for k, event in enumerate(witness.order, 1)}
+    intro = (
+        "RDMA hardware can run it like this, each step where it takes effect; under sequential consistency no execution has "
+        "the same reads and the same order of writes."
+    )
+    pivot = "; * the pivot: without this step the run is sequentially consistent" if witness.pivot is not None else ""
+    legend = _fill(f"+ on the cycle below{pivot}.", width, "  ")
+    cycle = ["The cycle (steps of the table in brackets):"]
+    for edge in witness.cycle:
+        steps = f"[{step.get(edge.source, 0)} -> {step.get(edge.target, 0)}]"
+        cycle += _fill(f"{edge.text} {steps}", width, "  ")
+    blocks = [_fill(intro, width), timeline(witness, width) + legend, cycle]
+    if witness.relaxed:
+        reasons = ["What makes it possible:"]
+        for text in dict.fromkeys(r.text for r in witness.relaxed):
+            reasons += _fill(text, width, "  ")
+        blocks.append(reasons)
+    return blocks
+
+
+def _faults(faults: tuple[FaultView, ...], exact: bool, width: int) -> list[str]:
+    head = "Reachable faults:" if exact else "Faults that were found, or that may be reachable (the search did not end):"
+    lines = [head]
+    for fault in faults:
+        lines += _fill(f"line {fault.line}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ")
+    return lines
+
+
+def _fill(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(30, width),
+        initial_indent=indent,
+        subsequent_indent=indent + ("  " if indent else ""),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

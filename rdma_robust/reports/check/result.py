@@ -1,0 +1,124 @@
+"""What every report is written from: one plain record per program, made from an outcome or a failure.
+
+The records hold only strings, numbers and tuples, so they cross process boundaries and map one to one to JSON; their
+field names are the JSON's (`schema/check.schema.json`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.errors import Diagnostic
+from rdma_robust.language.flow.cfg import Fault
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.reports.check.witness_view import WitnessView, view
+
+VerdictWord = Literal["robust", "not-robust", "unknown", "error"]
+ErrorKind = Literal["unreadable", "invalid", "internal"]
+
+_WORDS: dict[Verdict, VerdictWord] = {
+    Verdict.ROBUST: "robust",
+    Verdict.NOT_ROBUST: "not-robust",
+    Verdict.UNKNOWN: "unknown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticView:
+    severity: str
+    message: str
+    line: int
+    column: int
+    expected: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultView:
+    """A fault some execution reaches (or may reach, see `Result.faults_exact`)."""
+
+    kind: str
+    message: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
+
+    `expected` is the program's `expect` line, `as_expected` is None without one or without a decided verdict.
+    """
+
+    file: str
+    verdict: VerdictWord
+    reason: str
+    error_kind: ErrorKind | None = None
+    program: str | None = None
+    expected: Literal["robust", "not-robust"] | None = None
+    as_expected: bool | None = None
+    instrumentation: str | None = None
+    engine: str | None = None
+    states: int = 0
+    transitions: int = 0
+    pivots: int = 0
+    counters: int = 0
+    time_s: float = 0.0
+    spin_only: bool = False
+    checked_by: tuple[str, ...] = ()
+    faults: tuple[FaultView, ...] = ()
+    faults_exact: bool = True
+    warnings: tuple[DiagnosticView, ...] = ()
+    errors: tuple[DiagnosticView, ...] = ()
+    witness: WitnessView | None = None
+
+
+def result_of(outcome: Outcome, file: str) -> Result:
+    """Return the record of `outcome` for the program that the user calls `file`."""
+    program = outcome.program
+    expected: Literal["robust", "not-robust"] | None = None
+    if program.expect_robust is not None:
+        expected = "robust" if program.expect_robust else "not-robust"
+    return Result(
+        file=file,
+        verdict=_WORDS[outcome.verdict],
+        reason=outcome.reason,
+        program=program.name,
+        expected=expected,
+        as_expected=outcome.as_expected,
+        instrumentation=outcome.instrumentation,
+        engine=outcome.engine,
+        states=outcome.counts.states,
+        transitions=outcome.counts.transitions,
+        pivots=outcome.counts.pivots,
+        counters=outcome.counts.counters,
+        time_s=round(outcome.time_s, 6),
+        spin_only=outcome.spin_only,
+        checked_by=outcome.checked_by,
+        faults=tuple(_fault(f) for f in outcome.faults),
+        faults_exact=outcome.faults_exact,
+        warnings=diagnostics(outcome.warnings),
+        witness=view(program, outcome.witness) if outcome.witness else None,
+    )
+
+
+def failure(
+    file: str, kind: ErrorKind, reason: str, errors: Iterable[Diagnostic] = (), warnings: Iterable[Diagnostic] = ()
+) -> Result:
+    """Return the record of a program that got no verdict because of an error of the given kind."""
+    return Result(file, "error", reason, kind, errors=diagnostics(errors), warnings=diagnostics(warnings))
+
+
+def gave_up(file: str, reason: str) -> Result:
+    """Return the record of a program whose decision was cut short from outside (killed, out of memory)."""
+    return Result(file, "unknown", reason)
+
+
+def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
+    return tuple(DiagnosticView(d.severity, d.message, d.span.line, d.span.column, d.expected, d.hint) for d in found)
+
+
+def _fault(fault: Fault) -> FaultView:
+    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column)

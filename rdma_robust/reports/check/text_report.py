@@ -1,0 +1,99 @@
+"""The table for people: a row per program, what explains it beneath, totals at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdma_robust.reports.check.paragraphs import count, explain
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.summary import Summary
+from rdma_robust.reports.share.escape import one_line, printable
+
+VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}
+NOTE_WIDTH = 160
+WIDEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TextReport:
+    """Writes lines of text for results whose files are known beforehand, so that rows align while they stream.
+
+    `expect` says whether the verdicts are compared with the `expect` lines, `explained` whether every explanation is
+    printed; `width` is that of the terminal.
+    """
+
+    files: Sequence[str]
+    expect: bool
+    explained: bool
+    width: int
+
+    def header(self) -> str:
+        cells = ("file", "verdict", "expected?", "instr.", "engine", "states", "pivots", "time")
+        return self._row(cells, "")
+
+    def rows(self, result: Result) -> list[str]:
+        """Return the row of `result` and, if explanations are on, its explanation, indented."""
+        searched = result.engine is not None
+        cells = (
+            printable(result.file),
+            VERDICTS[result.verdict],
+            expected_word(result),
+            result.instrumentation or "-",
+            result.engine or "-",
+            f"{result.states:,}" if searched else "-",
+            f"{result.pivots:,}" if searched else "-",
+            f"{result.time_s:.2f} s" if searched else "-",
+        )
+        lines = [self._row(cells, note(result))]
+        if self.explained:
+            body = explain(result, self.width - 2)
+            lines += ["", *(f"  {line}".rstrip() for line in body), ""] if body else []
+        return lines
+
+    def totals(self, summary: Summary) -> str:
+        parts = [f"{number} {word}" for word, number in _numbers(summary) if number]
+        line = f"{count(summary.programs, 'program')}: {', '.join(parts) or 'none decided'}"
+        if self.expect:
+            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
+        if summary.interrupted:
+            line = f"interrupted: {summary.programs} of {summary.requested} done; {line}"
+        return f"{line}; {summary.time_s:.2f} s"
+
+    def _row(self, cells: Sequence[str], remark: str) -> str:
+        file, verdict, expected, instrumentation, engine, states, pivots, time = cells
+        name = min(WIDEST_NAME, max([4, *(len(printable(f)) for f in self.files)]))
+        line = (
+            f"{file:{name}}  {verdict:10}  {expected:9}  {instrumentation:6}  {engine:11}  {states:>11}  {pivots:>6}"
+            f"  {time:>9}"
+        )
+        return f"{line}  {remark}".rstrip()
+
+
+def expected_word(result: Result) -> str:
+    """Return whether the verdict is the expected one: `yes`, `NO`, `?` (undecided), or `-` without an `expect` line."""
+    if result.expected is None:
+        return "-"
+    return {True: "yes", False: "NO", None: "?"}[result.as_expected]
+
+
+def note(result: Result) -> str:
+    """Return what a row says besides its numbers, on one line."""
+    remarks = []
+    if result.verdict in ("unknown", "error"):
+        remarks.append(result.reason)
+    if result.spin_only:
+        remarks.append("only through failed spin reads")
+    if result.faults:
+        kinds = ", ".join(dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults))
+        remarks.append(f"{'reachable' if result.faults_exact else 'possible'}: {kinds}")
+    return one_line("; ".join(remarks), NOTE_WIDTH)
+
+
+def _numbers(summary: Summary) -> list[tuple[str, int]]:
+    return [
+        ("robust", summary.robust),
+        ("not robust", summary.not_robust),
+        ("unknown", summary.unknown),
+        ("error" if summary.error == 1 else "errors", summary.error),
+    ]

@@ -1,0 +1,1 @@
+"""Answers about Petri nets. In: what `petri` found. Out: records, text and JSON."""

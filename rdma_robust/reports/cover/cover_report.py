@@ -1,0 +1,216 @@
+"""The report of `rdma-robust cover`: a row per net and the firing sequences, as text and as JSON; totals and exit codes."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.check.paragraphs import count
+from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
+from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.reports.share.exits import Exit, worst
+
+FORMAT = "rdma-robust/cover"
+VERSION = 1
+VERDICTS = {"safe": "safe", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "error": "error"}
+_WIDEST_NAME = 60
+_NOTE_WIDTH = 160
+_MOST_STEPS = 200
+_MOST_PLACES = 40
+_PROOFS = {
+    "upward": "markings from which a target can be covered, closed under predecessors; their least ones",
+    "downward": "an inductive invariant without a target; omega-markings",
+    "enumerated": "all reachable markings, too many for a certificate",
+    "linear": "inequalities that no rule breaks and every target would; targets",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CoverSummary:
+    """`requested` nets were asked for, `nets` were done. `mismatched` as in the summary of `check`."""
+
+    requested: int
+    nets: int
+    safe: int
+    unsafe: int
+    unknown: int
+    error: int
+    as_expected: int
+    mismatched: int
+    interrupted: bool
+    exit_code: int
+    time_s: float
+
+
+def summarise(
+    records: Sequence[CoverRecord], *, requested: int, expect: bool, time_s: float, stopped: Exit | None = None
+) -> CoverSummary:
+    """Return the totals of `records`; `stopped` is the exit code of a run that was stopped before its end."""
+    verdicts = [r.verdict for r in records]
+    return CoverSummary(
+        requested=requested,
+        nets=len(records),
+        safe=verdicts.count("safe"),
+        unsafe=verdicts.count("unsafe"),
+        unknown=verdicts.count("unknown"),
+        error=verdicts.count("error"),
+        as_expected=sum(r.as_expected is True for r in records),
+        mismatched=sum(_mismatch(r) if expect else r.as_expected is False for r in records),
+        interrupted=stopped is not None,
+        exit_code=stopped if stopped is not None else worst([exit_of(r, expect) for r in records]),
+        time_s=round(time_s, 6),
+    )
+
+
+def exit_of(record: CoverRecord, expect: bool) -> Exit:
+    """Return the exit code that `record` alone would give."""
+    match record.verdict:
+        case "error":
+            return Exit.INTERNAL if record.error_kind == "internal" else Exit.INVALID
+        case "unknown":
+            return Exit.UNKNOWN
+        case "safe" | "unsafe" if expect:
+            return Exit.NOT_ROBUST if _mismatch(record) else Exit.OK
+        case "safe":
+            return Exit.OK
+        case "unsafe":
+            return Exit.NOT_ROBUST
+
+
+def _mismatch(record: CoverRecord) -> bool:
+    return record.verdict in ("safe", "unsafe") and record.as_expected is not True
+
+
+def record_object(record: CoverRecord) -> JsonObject:
+    """Return the JSON object of one net. A file name that is no valid Unicode is escaped."""
+    return dataclasses.asdict(record) | {"file": valid_unicode(record.file)}
+
+
+def document(
+    records: Sequence[CoverRecord], summary: CoverSummary, tool: Mapping[str, object], options: Mapping[str, object]
+) -> JsonObject:
+    """Return the whole report, as `schema/cover.schema.json` describes it."""
+    totals = dataclasses.asdict(summary)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "interrupted": totals.pop("interrupted"),
+        "results": [record_object(r) for r in records],
+        "summary": totals,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CoverText:
+    """Writes lines of text for records whose files are known beforehand, so that rows align while they stream."""
+
+    files: Sequence[str]
+    expect: bool
+    explained: bool
+    width: int
+
+    def header(self) -> str:
+        return self._row(("file", "verdict", "expected?", "engine", "places", "rules", "stored", "time"), "")
+
+    def rows(self, record: CoverRecord) -> list[str]:
+        """Return the row of `record` and, if explanations are on, its explanation, indented."""
+        read, tried = record.places + record.targets > 0, record.engine is not None
+        cells = (
+            printable(record.file),
+            VERDICTS[record.verdict],
+            "-" if record.expected is None else {True: "yes", False: "NO", None: "?"}[record.as_expected],
+            record.engine or "-",
+            f"{record.places:,}" if read else "-",
+            f"{record.rules:,}" if read else "-",
+            f"{record.stored:,}" if tried else "-",
+            f"{record.time_s:.2f} s" if tried else "-",
+        )
+        note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
+        lines = [self._row(cells, note)]
+        if self.explained and (body := explain(record, self.width - 2)):
+            lines += ["", *(f"  {line}".rstrip() for line in body), ""]
+        return lines
+
+    def totals(self, summary: CoverSummary) -> str:
+        numbers = [("safe", summary.safe), ("unsafe", summary.unsafe), ("unknown", summary.unknown)]
+        numbers.append(("error" if summary.error == 1 else "errors", summary.error))
+        decided = ", ".join(f"{number} {word}" for word, number in numbers if number)
+        line = f"{count(summary.nets, 'net')}: {decided or 'none decided'}"
+        if self.expect:
+            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
+        if summary.interrupted:
+            line = f"interrupted: {summary.nets} of {summary.requested} done; {line}"
+        return f"{line}; {summary.time_s:.2f} s"
+
+    def _row(self, cells: Sequence[str], note: str) -> str:
+        file, verdict, expected, engine, places, rules, stored, time = cells
+        name = min(_WIDEST_NAME, max([4, *(len(printable(f)) for f in self.files)]))
+        line = f"{file:{name}}  {verdict:7}  {expected:9}  {engine:14}  {places:>7}  {rules:>7}  {stored:>9}  {time:>9}"
+        return f"{line}  {note}".rstrip()
+
+
+def explain(record: CoverRecord, width: int = 100) -> list[str]:
+    """Return the lines that explain a verdict, at most `width` characters wide where possible; [] if it needs none."""
+    if record.run is not None:
+        return _run(record.run, width)
+    if record.invariant is not None:
+        proof = _PROOFS.get(record.invariant.kind, f"a {record.invariant.kind} invariant; elements")
+        return _fill(f"No reachable marking covers a target. Proof: {proof}: {record.invariant.size:,}.", width)
+    if record.verdict == "unknown":
+        return _fill(f"Undecided: {printable(record.reason)}.", width)
+    return []
+
+
+def _run(run: RunView, width: int) -> list[str]:
+    cone = f"target {run.cone}: {_conditions(run.target) or 'any marking'}"
+    lines = _fill(f"Initial marking: {_marking(run.start)}", width)
+    if run.steps:
+        lines += ["", f"From there, {count(run.length, 'rule')} (how often, line, tests and changes):", ""]
+        for step in run.steps[:_MOST_STEPS]:
+            lines += _step(step, width)
+        if len(run.steps) > _MOST_STEPS:
+            lines.append(f"  ... and {len(run.steps) - _MOST_STEPS:,} more steps; --format json has them all")
+        lines += ["", *_fill(f"This leads to: {_marking(run.end)}", width)]
+    return [*lines, "", *_fill(f"It covers {cone}", width)]
+
+
+def _step(step: StepView, width: int) -> list[str]:
+    lines = []
+    inner = "  " if len(step.rules) > 1 else ""
+    if inner:
+        lines.append(f"  {'once' if step.times == 1 else f'{step.times:,} times'}:")
+    for rule in step.rules:
+        times = rule.times if inner else rule.times * step.times
+        lines += textwrap.wrap(_rule(rule, times), max(40, width), initial_indent=f"  {inner}", subsequent_indent=" " * 22)
+    if step.after is not None:
+        lines += _fill(f"=> {_marking(step.after)}", width, "       ")
+    return lines
+
+
+def _rule(rule: RuleView, times: int) -> str:
+    tests = f"if {_conditions(rule.tests)}" if rule.tests else ""
+    effect = ", ".join(f"{printable(t.place)} {'+' if t.tokens > 0 else '-'} {abs(t.tokens)}" for t in rule.effect)
+    often = "" if times == 1 else f"{times:,} x"
+    return f"{often:>8} line {rule.line:<5} {'; '.join(part for part in (tests, effect) if part) or 'no change'}"
+
+
+def _conditions(tokens: Iterable[Tokens]) -> str:
+    return ", ".join(f"{printable(t.place)} >= {t.tokens}" for t in tokens)
+
+
+def _marking(tokens: Sequence[Tokens]) -> str:
+    shown = ", ".join(f"{printable(t.place)} = {t.tokens}" for t in tokens[:_MOST_PLACES])
+    more = f", and {len(tokens) - _MOST_PLACES:,} more places" if len(tokens) > _MOST_PLACES else ""
+    return f"{shown}{more}" if tokens else "no tokens"
+
+
+def _fill(text: str, width: int, indent: str = "") -> list[str]:
+    after = indent + "  "
+    return textwrap.wrap(
+        text, max(40, width), initial_indent=indent, subsequent_indent=after, break_long_words=False, break_on_hyphens=False
+    )

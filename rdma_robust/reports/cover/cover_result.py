@@ -1,0 +1,227 @@
+"""What the reports of `cover` are written from: one plain record per net (`schema/cover.schema.json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.errors import InternalError
+from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, Vector
+from rdma_robust.reports.check.result import DiagnosticView, ErrorKind
+
+CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
+_LONGEST_PERIOD = 64
+"""Rules that are looked at as one repeated group."""
+_UNROLLED = 1_000
+"""Rules of a loop that is written out, to be folded with what stands around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """How many tokens a place has, is tested for, gains or (negative) loses."""
+
+    place: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """A rule fired `times` times in a row: its number (from 1) and line, what it tests beyond what it takes, its effect."""
+
+    rule: int
+    line: int
+    times: int
+    tests: tuple[Tokens, ...]
+    effect: tuple[Tokens, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """`rules` one after the other, all of it `times` times; `after` is the marking then, if it was asked for."""
+
+    times: int
+    rules: tuple[RuleView, ...]
+    after: tuple[Tokens, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A firing sequence of `length` rules from marking `start` to `end`, which covers `target` (number `cone`, from 1).
+
+    Markings list the places that have tokens.
+    """
+
+    start: tuple[Tokens, ...]
+    length: int
+    steps: tuple[StepView, ...]
+    end: tuple[Tokens, ...]
+    cone: int
+    target: tuple[Tokens, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantView:
+    """What proves a net safe: the kind of set or formula, and of how many elements."""
+
+    kind: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoverRecord:
+    """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
+
+    `stored` counts the markings or basis elements the engine kept; `expected` is the comment `# expect: ...` of the file.
+    """
+
+    file: str
+    verdict: CoverVerdict
+    reason: str
+    error_kind: ErrorKind | None = None
+    expected: Literal["safe", "unsafe"] | None = None
+    as_expected: bool | None = None
+    engine: str | None = None
+    places: int = 0
+    rules: int = 0
+    targets: int = 0
+    stored: int = 0
+    time_s: float = 0.0
+    errors: tuple[DiagnosticView, ...] = ()
+    invariant: InvariantView | None = None
+    run: RunView | None = None
+
+
+def run_view(net: Net, run: Run, markings: bool) -> RunView:
+    """Return `run` for reports, replayed; with `markings`, each step has the marking after it.
+
+    Raises InternalError if it is not a run of `net` that covers its target.
+    """
+    player = _Player(net, run)
+    views: dict[tuple[int, int], RuleView] = {}
+    steps = []
+    for times, group in grouped(run.transitions):
+        player.fire(times, group)
+        after = player.tokens() if markings else None
+        for rule in group:
+            if rule not in views:
+                views[rule] = _rule(net, *rule)
+        steps.append(StepView(times, tuple(views[rule] for rule in group), after))
+    target = net.targets[run.target]
+    player.confirm(target)
+    start = _tokens(net, enumerate(run.start))
+    return RunView(start, run.length, tuple(steps), player.tokens(), run.target + 1, _tokens(net, target))
+
+
+def invariant_view(invariant: Invariant | EnumeratedInvariant) -> InvariantView:
+    """Return what kind of proof an engine gave; its size is the length of its longest part."""
+    if isinstance(invariant, EnumeratedInvariant):
+        return InvariantView("enumerated", invariant.markings)
+    kind = type(invariant).__name__.removesuffix("Invariant").lower()
+    parts = [getattr(invariant, name) for name in invariant.__slots__]
+    return InvariantView(kind, max(len(part) for part in parts if isinstance(part, tuple)))
+
+
+Group = tuple[tuple[int, int], ...]
+"""(transition, times) pairs, one after the other."""
+
+
+def grouped(transitions: Sequence[Firing]) -> list[tuple[int, Group]]:
+    """Return (times, group) pairs: the loops, repeated transitions, and repeated short sequences of these."""
+    groups: list[tuple[int, Group]] = []
+    runs: list[tuple[int, int]] = []
+    for firing in transitions:
+        loop = firing if isinstance(firing, Loop) else Loop(1, ((firing, 1),))
+        if len(loop.body) > 1 and loop.times * len(loop.body) > _UNROLLED:
+            groups += [*_folded(runs), (loop.times, loop.body)]
+            runs = []
+            continue
+        single = len(loop.body) == 1
+        for transition, count in loop.body * (1 if single else loop.times):
+            times = runs.pop()[1] if runs and runs[-1][0] == transition else 0
+            runs.append((transition, times + count * (loop.times if single else 1)))
+    return groups + _folded(runs)
+
+
+def _folded(runs: Sequence[tuple[int, int]]) -> list[tuple[int, Group]]:
+    following = _next_equal(runs)
+    groups: list[tuple[int, Group]] = []
+    at = 0
+    while at < len(runs):
+        period, times = _repetition(runs, following, at)
+        groups.append((times, tuple(runs[at : at + period])))
+        at += period * times
+    return groups
+
+
+def _next_equal(runs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return for each element where the next equal one stands, the length of the sequence if there is none."""
+    last: dict[tuple[int, int], int] = {}
+    following = [len(runs)] * len(runs)
+    for at in range(len(runs) - 1, -1, -1):
+        following[at] = last.get(runs[at], len(runs))
+        last[runs[at]] = at
+    return following
+
+
+def _repetition(runs: Sequence[tuple[int, int]], following: Sequence[int], at: int) -> tuple[int, int]:
+    """Return (period, times) of the repetition that covers most from `at` on; (1, 1) if nothing is repeated."""
+    best, covered = (1, 1), 1
+    again = following[at]
+    while again < len(runs) and again - at <= _LONGEST_PERIOD:
+        period, end = again - at, again
+        while end < len(runs) and runs[end] == runs[end - period]:
+            end += 1
+        times = (end - at) // period
+        if times > 1 and times * period > covered:
+            best, covered = (period, times), times * period
+        again = following[again]
+    return best
+
+
+class _Player:
+    """Fires transitions, several times at once."""
+
+    def __init__(self, net: Net, run: Run) -> None:
+        self.net = net
+        self.marking = dict(enumerate(run.start))
+        bounds = list(zip(run.start, net.least, net.most, strict=True))
+        if any(value < low or (high is not None and value > high) for value, low, high in bounds):
+            raise InternalError("a run starts at a marking that is not initial")
+
+    def fire(self, rounds: int, group: Group) -> None:
+        """Fire a group so many times. What its first round needs of a place, the last needs after all others."""
+        need: dict[int, tuple[int, str]] = {}
+        change: dict[int, int] = {}
+        for number, times in group:
+            transition = self.net.transitions[number]
+            once = dict(transition.delta)
+            for place, least in transition.guard:
+                needed = least + max(0, -once.get(place, 0)) * (times - 1) - change.get(place, 0)
+                if place not in need or need[place][0] < needed:
+                    need[place] = needed, transition.name
+            for place, gain in transition.delta:
+                change[place] = change.get(place, 0) + gain * times
+        for place, (least, name) in need.items():
+            if self.marking[place] < least + max(0, -change.get(place, 0)) * (rounds - 1):
+                raise InternalError(f"the run fires {name}, which is not enabled")
+        for place, gain in change.items():
+            self.marking[place] += gain * rounds
+
+    def confirm(self, target: Vector) -> None:
+        if any(self.marking[place] < value for place, value in target):
+            raise InternalError("the end of a run does not cover its target")
+
+    def tokens(self) -> tuple[Tokens, ...]:
+        return _tokens(self.net, self.marking.items())
+
+
+def _rule(net: Net, number: int, times: int) -> RuleView:
+    transition = net.transitions[number]
+    change = dict(transition.delta)
+    tests = ((place, least) for place, least in transition.guard if least > max(0, -change.get(place, 0)))
+    return RuleView(number + 1, transition.line, times, _tokens(net, tests), _tokens(net, transition.delta))
+
+
+def _tokens(net: Net, values: Iterable[tuple[int, int]]) -> tuple[Tokens, ...]:
+    return tuple(Tokens(net.places[place], value) for place, value in values if value)

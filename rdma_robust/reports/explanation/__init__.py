@@ -1,0 +1,1 @@
+"""Explanations drawn and told. In: an explanation of `analyses.explain`. Out: text, JSON, DOT, SVG, HTML."""

@@ -1,0 +1,188 @@
+"""Events, edges and reorderings in words. The phrases are tables by event type; the code only fills them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.reports.share.escape import one_line
+from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+
+T = EventType
+
+LABEL: Final[Mapping[EventType, str]] = {
+    T.INIT: "{cell} starts as {written}",
+    T.LR: "reads {cell} = {read}",
+    T.LW: "writes {cell} = {written}",
+    T.CAS: "swaps {cell} from {read} to {written}",
+    T.P: "polls {remote}",
+    T.NLR: "reads {cell} = {read}",
+    T.NRW: "writes {cell} = {written}",
+    T.NRR: "reads {cell} = {read}",
+    T.NLW: "writes {cell} = {written}",
+    T.NF: "passes rfence {remote}",
+}
+
+DEED: Final[Mapping[EventType, str]] = {
+    T.NLR: "the NIC's read of {cell} for {statement}",
+    T.NRW: "the NIC's write of {cell} for {statement}",
+    T.NRR: "the NIC's read of {cell} for {statement}",
+    T.NLW: "the NIC's write of {cell} for {statement}",
+    T.NF: "{statement}",
+}
+"""An event as a noun; a CPU event is its statement."""
+
+MAY: Final[Mapping[EventType, str]] = {
+    T.NLR: "the NIC may read {cell} of {statement}",
+    T.NRW: "the NIC may write {cell} of {statement}",
+    T.NRR: "the NIC may read {cell} of {statement}",
+    T.NLW: "the NIC may write {cell} of {statement}",
+    T.NF: "the NIC may pass {statement}",
+}
+"""What the earlier event of a reordered pair may do late; a CPU event "may happen"."""
+
+AFTER: Final[Mapping[EventType, str]] = {
+    T.NLR: "after it reads {cell} of {statement}",
+    T.NRW: "after it writes {cell} of {statement}",
+    T.NRR: "after it reads {cell} of {statement}",
+    T.NLW: "after it writes {cell} of {statement}",
+    T.NF: "after it passes {statement}",
+}
+"""The later event of a reordered pair; a CPU event is "after" its statement."""
+
+CPU_DOES_NOT_WAIT: Final = "the CPU goes on without waiting for the NIC"
+POLLS_ANOTHER: Final = "this poll waits for another operation"
+OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
+NOT_KEPT: Final = "RDMA does not keep this order"
+
+WHY_POLL: Final[Mapping[EventType, str]] = {
+    T.NLR: POLLS_ANOTHER,
+    T.NRW: "polling a put tells only that it was issued, not that it arrived",
+    T.NRR: POLLS_ANOTHER,
+    T.NLW: POLLS_ANOTHER,
+    T.NF: "a poll does not wait for a remote fence",
+}
+"""Why a NIC event may take effect after a later poll."""
+
+WHY: Final[Mapping[tuple[EventType, EventType], str]] = {
+    (T.NRW, T.NLR): "a put reads its source without waiting for earlier remote writes to arrive",
+    (T.NRW, T.NF): "a remote fence waits until a write is issued, not until it arrives",
+    (T.NRR, T.NLR): "a put reads its source without waiting for earlier remote reads",
+    (T.NRR, T.NRW): "a put may write before an earlier get has read",
+    (T.NRR, T.NRR): "two remote reads may be reordered (unless --ordered-reads)",
+    (T.NLW, T.NLR): "a put may read its source before an earlier get has stored its result",
+    (T.NLW, T.NRW): "a put may write before an earlier get has stored its result",
+    (T.NLW, T.NRR): "a get may read before an earlier get has stored its result",
+    (T.NLW, T.NF): "a remote fence waits until a write is issued, not until it arrives",
+}
+"""Why two NIC events of one queue pair may change places."""
+
+EDGE: Final[Mapping[str, str]] = {
+    "rf": "{target} reads {cell} = {read} written by {source} (rf)",
+    "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
+    "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
+    "po": "{thread}: {first} is before {second} in program order (po)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The phrases for events of one program."""
+
+    program: Program
+
+    def statement(self, event: Event) -> str:
+        """Return the source text of the event's statement, on one line and printable."""
+        return one_line(event.step.text) if event.step else ""
+
+    def label(self, event: Event) -> str:
+        """Return what the event does, without who does it: `writes x = 1`."""
+        if event.cell is not None and event.cell.hidden and event.type is not T.INIT:
+            return f"takes the constant {event.read}"
+        return LABEL[event.type].format(cell=self._cell(event), read=event.read, written=event.written, remote=event.remote)
+
+    def clause(self, event: Event) -> str:
+        """Return the event as a clause that stands alone: `T1's NIC writes B.y = 1 for `put B.y = x` (line 7)`."""
+        if event.type is T.INIT:
+            return self.label(event)
+        agent = "CPU" if event.type in CPU_TYPES else "NIC"
+        return f"{self._thread(event)}'s {agent} {self.label(event)} for {self._quoted(event)}"
+
+    def noun(self, event: Event) -> str:
+        """Return the event as a noun: `the NIC's write of `B.y` for `put B.y = x` (line 7)`, or a CPU event's statement."""
+        return self.label(event) if event.type is T.INIT else self._fill(DEED, event, "{statement}")
+
+    def short(self, event: Event) -> str:
+        """Return a noun for an event that has been named before: `the NIC's write for line 7`, or `line 8`."""
+        if event.step is None:
+            return "the initial value"
+        line = f"line {event.step.span.line}"
+        deed = "read" if event.type in (T.NLR, T.NRR) else "write"
+        return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
+
+    def edge(self, source: Event, relation: str, target: Event) -> str:
+        """Return one edge of an SC cycle as a sentence without a full stop."""
+        if relation not in EDGE:
+            return f"{self._place(source)} is before {self._place(target)} ({relation})"
+        return EDGE[relation].format(
+            source=self._place(source),
+            target=self._place(target),
+            cell=target.cell,
+            read=target.read,
+            seen=source.read,
+            before=source.written,
+            after=target.written,
+            thread=self._thread(source),
+            first=self._fill(DEED, source, "{statement}"),
+            second=self._fill(DEED, target, "{statement}"),
+        )
+
+    def reordering(self, earlier: Event, later: Event) -> str:
+        """Return which reordering of two events of a thread happened, and why RDMA allows it."""
+        may = self._fill(MAY, earlier, "{statement} may happen")
+        after = self._fill(AFTER, later, "after {statement}")
+        return f"{may} {after}: {why_reordered(earlier, later)}"
+
+    def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
+        cell = event.cell
+        shown = "its constant" if cell is not None and cell.hidden else f"`{self._cell(event)}`"
+        return table.get(event.type, default).format(cell=shown, statement=self._quoted(event))
+
+    def _quoted(self, event: Event) -> str:
+        if event.step is None:
+            return str(event)
+        return f"`{self.statement(event)}` (line {event.step.span.line})"
+
+    def _place(self, event: Event) -> str:
+        if event.type is T.INIT:
+            return "the initial value"
+        nic = "" if event.type in CPU_TYPES else " (NIC)"
+        line = f" line {event.step.span.line}" if event.step else ""
+        return f"{self._thread(event)}{line}{nic}"
+
+    def _thread(self, event: Event) -> str:
+        return self.program.threads[event.thread].name
+
+    def _cell(self, event: Event) -> str:
+        """Return the cell as the event's thread would write it: without the node for its own node."""
+        cell = event.cell
+        if cell is None:
+            return ""
+        own = event.thread >= 0 and self.program.threads[event.thread].node == cell.node
+        local = own and event.type not in (T.NRW, T.NRR)
+        return cell.name if local else str(cell)
+
+
+def why_reordered(earlier: Event, later: Event) -> str:
+    """Return what lets RDMA hardware reorder two events of a thread, as a clause."""
+    if earlier.type in CPU_TYPES:
+        return NOT_KEPT
+    if later.type is T.P and later.remote == earlier.remote:
+        return WHY_POLL.get(earlier.type, NOT_KEPT)
+    if later.type in CPU_TYPES:
+        return CPU_DOES_NOT_WAIT
+    if earlier.remote != later.remote:
+        return OTHER_QUEUE_PAIR
+    return WHY.get((earlier.type, later.type), NOT_KEPT)

@@ -1,0 +1,195 @@
+"""The paper's instrumentation, the reference: two memories, guessed values, and a guessed SC cycle.
+
+Every event goes to tau1 or tau2 as it pleases, unless a rule forbids tau1. tau2 runs on its own memory copy; the value a
+cell has between the parts is guessed when tau2 first reads it and compared with tau1's copy at the target. Each thread of
+the cycle marks one entry and one exit event; an exit is linked with an entry of the next thread, on the same cell, at
+least one of them writing, the exit earlier in tau1 . tau2. Linked pairs form cycles, whoever is linked with whom.
+
+Source: normal-form.md, part 1; Section 6 and Appendix D of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from rdma_robust.counters.program import (
+    Assign,
+    Body,
+    Command,
+    CounterProgram,
+    Process,
+    Require,
+    Statement,
+    Target,
+    leaf,
+)
+from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
+from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import (
+    EventLabel,
+    Frame,
+    effect,
+    has_bit,
+    reads,
+    set_bit,
+    writes,
+)
+from rdma_robust.semantics.values import possible_values
+
+GUESSED, KNOWN = "guessed", "known"
+"""Cells whose value between the parts was guessed, and cells whose value in tau2 is known (guessed or written)."""
+
+COPY_1, COPY_2, GUESS = "@1", "@2", "@guess"
+_LINKED = 1
+
+
+def instrument_paper(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
+    """Return the counter program whose target is reachable iff `program` is not robust."""
+    return _Paper(Frame.of(program, ordered_reads), possible_values(program)).build()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A point of the cycle that waits for its partner: which access it is and in which part."""
+
+    cell: Cell
+    writes: bool
+    part: int
+
+
+@dataclass(frozen=True)
+class _Paper:
+    frame: Frame
+    values: Mapping[Cell, frozenset[int]]
+
+    def build(self) -> CounterProgram[EventLabel]:
+        frame = self.frame
+        variables = (
+            *((f"{c}{copy}", c.init) for c in frame.cells for copy in (COPY_1,)),
+            *((f"{c}{copy}", 0) for c in frame.cells for copy in (COPY_2, GUESS)),
+            *frame.registers(),
+            *((frame.carried(t), 0) for t in frame.carriers()),
+            *frame.part_variables(),
+            (GUESSED, 0),
+            (KNOWN, 0),
+            *((point(t), 0) for t in range(len(frame.graphs)) for point in (_entry, _exit)),
+        )
+        processes = tuple(
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
+            for g in frame.graphs
+        )
+        values = (
+            *(f"{c}{copy}" for c in frame.cells for copy in (COPY_1, COPY_2, GUESS)),
+            *(r for r, _ in frame.registers()),
+            *map(frame.carried, frame.carriers()),
+        )
+        return CounterProgram(
+            frame.program.name,
+            variables,
+            frame.counters(),
+            processes,
+            (self._target(),),
+            below=frame.counter_order(),
+            ranges=tuple((name, *frame.value_range) for name in values),
+            sizes=frame.part_sizes(),
+        )
+
+    def _body(self, edge: EventEdge) -> Body[EventLabel]:
+        if edge.type is None:
+            return leaf(EventLabel(edge, 0), *effect(self.frame, edge, COPY_1))
+        first = Body((Require(negate(self.frame.oppo_forces(edge))),), tuple(self._part1(edge)))
+        return Body((), (first, *self._part2(edge)))
+
+    def _part1(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
+        for mark in self._marks(edge, 1):
+            for counted in self.frame.first_part(edge):
+                yield leaf(EventLabel(edge, 1), *effect(self.frame, edge, COPY_1), *counted, *mark)
+
+    def _part2(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
+        for memory, mark, counted in product(
+            tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.frame.second_part(edge)
+        ):
+            yield leaf(EventLabel(edge, 2), *memory, *effect(self.frame, edge, COPY_2), *counted, *mark)
+
+    def _memory2(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
+        """Make tau2's value of the accessed cell known: guess it at the first read, learn it at a first write."""
+        bit = self.frame.bit(edge.cell)
+        known = Assign((set_bit(KNOWN, bit),))
+        if not bit or edge.cell is None:
+            yield ()
+        elif not reads(edge):
+            yield (known,)
+        else:
+            yield (Require(has_bit(KNOWN, bit)),)
+            for value in sorted(self.values[edge.cell]):
+                guess = ((f"{edge.cell}{copy}", Const(value)) for copy in (COPY_2, GUESS))
+                yield Require(negate(has_bit(KNOWN, bit))), Assign((*guess, set_bit(GUESSED, bit))), known
+
+    def _marks(self, edge: EventEdge, part: int) -> Iterator[tuple[Statement, ...]]:
+        """The ways the event can serve the cycle: not at all, as its thread's entry, its exit, or both."""
+        yield ()
+        if edge.cell is None or not self.frame.bit(edge.cell):
+            return
+        me, mark = edge.thread, _Mark(edge.cell, writes(edge), part)
+        fresh = Require(conj(equals(Name(_entry(me)), Const(0)), equals(Name(_exit(me)), Const(0))))
+        entered = Require(conj(Name(_entry(me)), equals(Name(_exit(me)), Const(0))))
+        entries, exits = list(self._entries(me, mark)), list(self._exits(me, mark))
+        for entry in entries:
+            yield fresh, *entry
+        for leave in [*exits, *self._links(me, mark, (me,))]:
+            yield entered, *leave
+        for entry, leave in product(entries, exits):
+            yield fresh, *entry, *leave
+
+    def _entries(self, me: int, mark: _Mark) -> Iterator[tuple[Statement, ...]]:
+        """Make the event its thread's entry: waiting, or linked with another thread's waiting exit."""
+        yield (Assign(((_entry(me), Const(self._code(mark))),)),)
+        for other in range(len(self.frame.graphs)):
+            waiting = [m for m in self._partners(mark) if m.part == 1 or mark.part == 2]
+            if other != me and waiting:
+                yield self._link(_exit(other), waiting, _entry(me))
+
+    def _exits(self, me: int, mark: _Mark) -> Iterator[tuple[Statement, ...]]:
+        """Make the event its thread's exit: waiting, or linked with another thread's waiting entry."""
+        yield (Assign(((_exit(me), Const(self._code(mark))),)),)
+        yield from self._links(me, mark, tuple(t for t in range(len(self.frame.graphs)) if t != me))
+
+    def _links(self, me: int, mark: _Mark, others: tuple[int, ...]) -> Iterator[tuple[Statement, ...]]:
+        """Link this exit with an entry that was simulated before it and so must be later in tau1 . tau2."""
+        if mark.part == 1:
+            waiting = [m for m in self._partners(mark) if m.part == 2]
+            for other in others:
+                yield self._link(_entry(other), waiting, _exit(me))
+
+    def _link(self, waiting: str, marks: list[_Mark], mine: str) -> tuple[Statement, ...]:
+        there = disj(*(equals(Name(waiting), Const(self._code(m))) for m in marks))
+        return Require(there), Assign(((waiting, Const(_LINKED)), (mine, Const(_LINKED))))
+
+    def _partners(self, mark: _Mark) -> list[_Mark]:
+        """The accesses that conflict with `mark`."""
+        return [_Mark(mark.cell, w, part) for w in (False, True) for part in (1, 2) if w or mark.writes]
+
+    def _code(self, mark: _Mark) -> int:
+        return 2 + self.frame.cells.index(mark.cell) * 4 + mark.writes * 2 + (mark.part - 1)
+
+    def _target(self) -> Target[EventLabel | None]:
+        threads = range(len(self.frame.graphs))
+        complete = (Binary("==", Name(_entry(t)), Name(_exit(t))) for t in threads)
+        resolved = (Binary("<=", Name(_entry(t)), Const(_LINKED)) for t in threads)
+        some = disj(*(Name(_entry(t)) for t in threads))
+        matches = (
+            disj(negate(has_bit(GUESSED, self.frame.bit(c))), equals(Name(f"{c}{COPY_1}"), Name(f"{c}{GUESS}")))
+            for c in self.frame.cells
+        )
+        return Target(None, conj(*complete, *resolved, some, *matches))
+
+
+def _entry(thread: int) -> str:
+    return f"entry[{thread}]"
+
+
+def _exit(thread: int) -> str:
+    return f"exit[{thread}]"

@@ -1,0 +1,384 @@
+"""The pivot instrumentation: one memory, a pivot class, and taint.
+
+Phase 1 is the program under sequential consistency. At an access that conflicts with a pivot class the search may start
+phase 2: that access is the first event of beta. From there every event goes to alpha unless a rule forces it to beta. A
+target is a thread standing before an event of the class that may be put last into alpha and that sc reaches from the
+pivot, or that conflicts with an alpha event so reached.
+
+normal-form.md lets every access that conflicts with the pivot m choose its part. That choice is needless. Let v be m's
+cell, e the event by which the SC cycle leaves m, and s the L-first among e and the writes to v in the given beta. Start at
+s. Earlier accesses in beta that conflict with m are reads of v; in alpha they read the same write. After the first write
+to v in beta every access of v conflicts with it and is forced, as it was in the given beta. Between s and that write there
+can only be reads of v, by the NIC if they were in beta; in alpha they read the L-last write instead of m, on which no CPU
+event depends. The new beta is a subset of the given one, sc without m is still that of L, and m -> s or m -> e remains.
+
+Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from rdma_robust.counters.liveness import forget_dead
+from rdma_robust.counters.program import (
+    Assign,
+    Body,
+    Choose,
+    Command,
+    CounterProgram,
+    Footprint,
+    Process,
+    Require,
+    Statement,
+    Target,
+    Zero,
+    leaf,
+)
+from rdma_robust.expr import (
+    FALSE,
+    TRUE,
+    VALUE,
+    Binary,
+    Const,
+    Expr,
+    Ite,
+    Name,
+    conj,
+    disj,
+    equals,
+    negate,
+    substitute,
+)
+from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import (
+    CPU_BETA,
+    EventLabel,
+    Frame,
+    PivotClass,
+    conflicts,
+    effect,
+    has_bit,
+    reads,
+    set_bit,
+    writes,
+)
+from rdma_robust.robustness.marks import MarkSet, copy_bit, marked_if, union
+from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
+from rdma_robust.robustness.reductions.outlook import dead_ends
+from rdma_robust.robustness.reductions.relevance import ALPHA, BETA
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+
+CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
+
+LARGE: Mapping[str, int] = {"dead": 10_000, "values": 10_000}
+"""Combinations of program points from which on a reduction pays: below, preparing it costs more than it saves."""
+
+
+def instrument_pivot(
+    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset(), only: int | None = None
+) -> CounterProgram[EventLabel]:
+    """Return the counter program whose targets are reachable iff `program` is not robust.
+
+    Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
+    no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
+    the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
+    """
+    frame, reductions = _prepared(program, ordered_reads, reductions)
+    instrumented = _Pivot(frame, reductions, only).build()
+    return forget_dead(instrumented) if "dead" in reductions else instrumented
+
+
+def pivot_classes(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[PivotClass, ...]:
+    """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
+    return PivotClasses(*_prepared(program, ordered_reads, reductions)).classes
+
+
+def _prepared(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[Frame, frozenset[str]]:
+    """Return the frame to instrument, and those of `reductions` that pay for a program of this size."""
+    frame = Frame.of(program, ordered_reads)
+    size = prod(len(graph.points) for graph in frame.graphs)
+    reductions = frozenset(r for r in reductions if size >= LARGE.get(r, 0))
+    return (frame.specialised() if "values" in reductions else frame), reductions
+
+
+@dataclass(frozen=True)
+class _Pivot(PivotClasses):
+    def build(self) -> CounterProgram[EventLabel]:
+        frame = self.frame
+        sets = [v for s in (self.accessed, self.tainted, self.poison) for v in s.variables()]
+        variables = (
+            *((str(c), c.init) for c in frame.cells),
+            *frame.registers(),
+            *((frame.carried(t), 0) for t in frame.carriers()),
+            (CLASS, 0),
+            *frame.part_variables(),
+            *((name, 0) for name in (*dict(sets), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
+        )
+        processes = tuple(
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
+            for g in frame.graphs
+        )
+        targets = tuple(t for c in self.classes for t in self._targets(c))
+        values = (
+            *map(str, frame.cells),
+            *(r for r, _ in frame.registers()),
+            *map(frame.carried, frame.carriers()),
+            ALPHA_VALUE,
+        )
+        sizes = {
+            **dict(sets),
+            **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes).bit_length()},
+            **dict(frame.part_sizes()),
+        }
+        return CounterProgram(
+            frame.program.name,
+            variables,
+            frame.counters(),
+            processes,
+            targets,
+            (CLASS, CLOSED),
+            frame.counter_order(),
+            tuple((name, *frame.value_range) for name in values),
+            tuple(sizes.items()),
+            dead_ends(self.cycles, self.classes, self.accessed, self.tainted, closed=CLOSED, frozen=ALPHA_VALUE)
+            if self.classes and "dead-ends" in self.reductions
+            else None,
+        )
+
+    @cached_property
+    def accessed(self) -> MarkSet:
+        """The cells that events of beta have read, and those that they have written."""
+        return MarkSet("accessed_in_beta", 2 * len(self.frame.cells))
+
+    @cached_property
+    def tainted(self) -> MarkSet:
+        """The cells that tainted events have read, those that they have written, and the tainted threads."""
+        return MarkSet("tainted", 2 * len(self.frame.cells) + len(self.frame.graphs))
+
+    @cached_property
+    def poison(self) -> MarkSet:
+        """The cells whose value depends on the pivot."""
+        return MarkSet("poison", len(self.frame.cells))
+
+    def _footprint(self, edge: EventEdge) -> Footprint:
+        """The cell that the event reads or writes.
+
+        Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
+        change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
+        beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
+        a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
+        """
+        bit = self.frame.bit(edge.cell)
+        return Footprint(bit * reads(edge), bit * writes(edge))
+
+    def _body(self, edge: EventEdge) -> Body[EventLabel]:
+        """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
+        kept = self.kept(edge)
+        if edge.type is None:
+            allowed = disj(equals(Name(CLASS), Const(0)), self.current_in(kept))
+            return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
+        first = (*self._phase1(edge), *self._starts(edge))
+        alternatives = []
+        if first:
+            alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
+        if kept:
+            second = (self._alpha(edge), *self._beta(edge))
+            alternatives.append(Body((Require(Name(CLASS)), Require(self.current_in(kept))), second))
+        return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
+
+    def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        counted, *_ = self.frame.first_part(edge)
+        ahead = self.start_ahead(edge)
+        return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
+
+    def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
+        classes = [c for c in self.kept(edge) if self.may_start(edge, c)]
+        if not classes:
+            return []
+        options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
+        writing = self.current_in([c for c in self.classes if c.writes], edge)
+        poisoned = [(name, marked_if(writing, part)) for name, part in self.poison.parts(self.frame.bit(edge.cell))]
+        statements = (Choose(CLASS, options), Assign(tuple(poisoned)), *self._into_beta(edge, Const(1)))
+        labels = tuple(EventLabel(edge, 2, c) for c in classes)
+        return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
+
+    def _written_mark(self, cell: Cell | None) -> int:
+        return self.frame.bit(cell) << len(self.frame.cells)
+
+    def _thread_mark(self, thread: int) -> int:
+        return 1 << 2 * len(self.frame.cells) + thread
+
+    def _left_by(self, edge: EventEdge) -> int:
+        """The marks that the access leaves on its cell."""
+        return self.frame.bit(edge.cell) * reads(edge) | self._written_mark(edge.cell) * writes(edge)
+
+    def _conflicting(self, edge: EventEdge) -> int:
+        """The marks of accesses that conflict with this one."""
+        return self.frame.bit(edge.cell) * writes(edge) | self._written_mark(edge.cell)
+
+    def _forced_by_conflict(self, edge: EventEdge) -> Expr:
+        """The access conflicts with an earlier event of beta."""
+        return self.accessed.meets(self._conflicting(edge))
+
+    def _taint(self, edge: EventEdge) -> Expr:
+        """Non-zero if the event is reached from the pivot by sc through its thread or its cell."""
+        return self.tainted.meets(self._thread_mark(edge.thread) | self._conflicting(edge))
+
+    def _meets_pivot(self, edge: EventEdge) -> Expr:
+        """The access conflicts with the pivot."""
+        return self.current_in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
+
+    def _own(self, edge: EventEdge) -> Expr:
+        """The event belongs to the pivot's thread."""
+        return self.current_in([c for c in self.classes if c.thread == edge.thread], edge)
+
+    def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
+        """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
+
+        Once the cycle is closed, taint has done its work and is forgotten.
+        """
+        relevance = self.relevance
+        needed = () if relevance is None else (Require(disj(Name(CLOSED), self.tainted.some())),)
+        spent = FALSE if relevance is None else self.current_in(relevance.spent(edge), edge)
+        spread = self._spread(edge, part, taint, spent)
+        if conj(taint, closing) == FALSE:
+            return (Assign(tuple(spread.items())), *needed)
+        closed = Name("closed'")
+        marks = {name: spread.get(name, Name(name)) for name, _ in self.tainted.variables()}
+        return (
+            Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
+            Assign(((CLOSED, closed), *((name, Ite(closed, Const(0), value)) for name, value in marks.items()))),
+            *needed,
+        )
+
+    def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
+        """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
+        thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
+        through_thread: Expr = TRUE
+        through_cell: Expr = TRUE
+        if self.relevance is not None:
+            through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
+            through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
+        marks, gone = dict(self.tainted.parts(thread | cell)), dict(self.tainted.parts(thread))
+        cells = dict(self.tainted.parts(cell))
+        spread: dict[str, Expr] = {}
+        for name in marks:
+            left = union(marked_if(through_thread, gone.get(name, 0)), marked_if(through_cell, cells.get(name, 0)))
+            spread[name] = Ite(taint, Binary("|", Name(name), left), Name(name))
+            if name in gone and spent != FALSE:
+                spread[name] = Binary("&~", spread[name], marked_if(spent, gone[name]))
+        return spread
+
+    def _forced(self, edge: EventEdge) -> Expr:
+        """In alpha the event would break a rule against the events already in beta."""
+        return disj(self.frame.oppo_forces(edge), self._forced_by_conflict(edge))
+
+    def _alpha_allowed(self, edge: EventEdge) -> Expr:
+        return negate(self._forced(edge))
+
+    def _cuts(self, edge: EventEdge) -> Expr:
+        """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
+        if self.relevance is not None:
+            return self.current_in(self.relevance.keeps_pivot_out(edge), edge)
+        return self._own(edge) if edge.type in CPU_TYPES else FALSE
+
+    def _poisons(self, edge: EventEdge) -> Expr:
+        """In beta the event would make a CPU event depend on the pivot's value."""
+        return self.poison.meets(self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+
+    def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
+        """The event stays in alpha: no rule forces it out."""
+        taint = Assign((("taint'", self._taint(edge)),))
+        closing = disj(self._meets_pivot(edge), self._own(edge))
+        spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
+        statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
+        return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
+
+    def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        """The event goes to beta: a rule forces it."""
+        frame = self.frame
+        meets = self._meets_pivot(edge)
+        if self._cuts(edge) == TRUE:
+            return []
+        if edge.type is EventType.P:
+            return [self._beta_poll(edge)]
+        taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
+        statements = (
+            Require(self._forced(edge)),
+            Require(negate(self._cuts(edge))),
+            taint,
+            *self._into_beta(edge, Name("taint'")),
+        )
+        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))]
+
+    def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
+        """The effect of an event of beta on everything but the counters."""
+        frame, bit = self.frame, self.frame.bit(edge.cell)
+        updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
+        if bit:
+            updates += [set_bit(name, part) for name, part in self.accessed.parts(self._left_by(edge))]
+        spread = self._spreading(edge, BETA, taint, self._own(edge))
+        return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
+
+    def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
+        """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
+        frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
+        if not frozen or not writes(edge) or edge.cell is None:
+            return []
+        first = conj(self.current_in(frozen, edge), negate(self.accessed.meets(self._written_mark(edge.cell))))
+        return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
+
+    def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
+        """How values that depend on a writing pivot travel through NIC reads and writes of beta."""
+        if not any(c.writes for c in self.classes):
+            return []
+        me = 1 << edge.thread
+        cell = list(self.poison.parts(bit))
+        match edge.type:
+            case EventType.NLR | EventType.NRR:
+                return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell]
+            case EventType.NRW | EventType.NLW:
+                cleared = Binary("&~", Name(POISON_CARRIED), Const(me))
+                return [(POISON_CARRIED, cleared), *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
+            case EventType.LW:
+                return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell]
+            case _:
+                return []
+
+    def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
+        """A poll goes to beta with its thread, or because no early completion is left for it."""
+        frame, thread_in_beta = self.frame, has_bit(CPU_BETA, 1 << edge.thread)
+        assert edge.remote is not None
+        early = frame.early((edge.thread, edge.remote))
+        taint = Assign((("taint'", self._taint(edge)),))
+        spread = self._spreading(edge, BETA, Name("taint'"), FALSE)
+        (counted,) = frame.second_part(edge)
+        again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
+        first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
+        return Body((Require(negate(self._cuts(edge))), taint, *spread, *effect(frame, edge)), (again, first))
+
+    def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
+        """Where the pivot itself can be put, last into alpha."""
+        frame = self.frame
+        here = frame.memory(c.cell)
+        value = (
+            Ite(self.accessed.meets(self._written_mark(c.cell)), Name(ALPHA_VALUE), here)
+            if c in self.value_dependent
+            else here
+        )
+        found: list[Target[EventLabel | None]] = []
+        for edge in {(e.source, e.possible): e for e in self.sites(c)}.values():
+            allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
+            condition = conj(
+                equals(Name(CLASS), Const(self.number(c))),
+                Name(CLOSED),
+                allowed,
+                substitute(edge.possible, {VALUE.name: value}),
+            )
+            found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
+        return found

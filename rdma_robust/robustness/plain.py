@@ -1,0 +1,75 @@
+"""No instrumentation: the program itself under sequential consistency, event by event, with its faults as targets.
+
+Its states are those of phase 1 of the pivot instrumentation; it is what a model checker would verify without asking about
+robustness, and the measure for what robustness costs.
+
+Source: normal-form.md, part 2 (phase 1).
+"""
+
+from __future__ import annotations
+
+from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
+from rdma_robust.expr import VALUE, Expr, substitute
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import EventLabel, Frame, effect
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+
+
+def instrument_plain(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
+    """Return the counter program whose runs are the SC executions and whose targets are the faults that can be met.
+
+    A put or get is two steps with a carried value; a fault is met where a thread can take a step that has one.
+    """
+    frame = Frame.of(program, ordered_reads)
+    return sequential(frame, fault_targets(frame))
+
+
+PlainTarget = Target[EventLabel | None]
+
+
+def fault_targets(frame: Frame) -> tuple[PlainTarget, ...]:
+    """Return a target for every edge that has a fault, reached where the edge can be taken."""
+    return tuple(
+        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source)
+        for g in frame.graphs
+        for e in g.edges
+        if e.step.fault
+    )
+
+
+def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram[EventLabel]:
+    """Return the counter program whose runs are the SC executions of the frame's program, with these targets."""
+    variables = (
+        *((str(c), c.init) for c in frame.cells),
+        *frame.registers(),
+        *((frame.carried(t), 0) for t in frame.carriers()),
+    )
+    processes = tuple(
+        Process(
+            g.name,
+            g.entry,
+            tuple(
+                Command(e.source, e.target, leaf(EventLabel(e, 1 if e.type else 0), *effect(frame, e), *_polls(frame, e)))
+                for e in g.edges
+            ),
+        )
+        for g in frame.graphs
+    )
+    counters = tuple(frame.unpolled(qp) for qp in frame.polled)
+    ranges = tuple((name, *frame.value_range) for name, _ in variables)
+    return CounterProgram(frame.program.name, variables, counters, processes, targets, ranges=ranges)
+
+
+def _enabled(frame: Frame, edge: EventEdge) -> Expr:
+    value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
+    return substitute(edge.guard, value)
+
+
+def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:
+    if edge.remote is None:
+        return ()
+    counter = frame.unpolled((edge.thread, edge.remote))
+    if edge.type is EventType.P:
+        return (Add(counter, -1),)
+    return (Add(counter, 1),) if edge.type in NIC_WRITE_TYPES and frame.counted(edge) else ()

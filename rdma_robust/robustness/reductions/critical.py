@@ -1,0 +1,330 @@
+"""The static filter: which pivots lie on a critical cycle, over program points instead of events.
+
+Nodes are the accesses of the event graphs, each in alpha or in beta. A cycle of sc through a pivot m leaves m by an
+access of beta that conflicts with m, follows program order and conflicts, and comes back to m by program order in m's
+thread or by an access of alpha that conflicts with m. Conflicts run forward in alpha.m.beta, so only program order can
+lead from beta to alpha or to m, and only along a *relaxable* edge: see :class:`Relaxation`. A class without such a walk
+has no target, an access from which no walk goes on cannot be the first of beta, and taint that cannot go on is useless.
+
+Two events of one thread on a cycle can be joined by program order, since apart from m the cycle runs forward in the order
+L; so walks that come to no thread twice are enough (the critical cycles of Shasha and Snir).
+
+Soundness: by normal-form.md, part 2, a program that is not robust has a violating trace alpha.m.beta whose cycle is
+alpha's and beta's order L but for m; the search starts at s, the L-first among the event e by which the cycle leaves m and
+the writes to m's cell in beta. If s is not e, then m -> s -> e are conflicts, and the cycle can as well leave m by s.
+Replacing each event by its access and program order in the trace by reachability gives a walk that starts with s.
+
+Source: Shasha and Snir 1988; normal-form.md, part 2; Appendix D.1 of the paper for the rules of :class:`Relaxation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+
+from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
+from rdma_robust.semantics.order_table import oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+
+_MOST_UNPOLLED = 16
+"""Outstanding completions beyond which a queue pair is taken to have any number of them."""
+
+_UNBOUNDED = 1 << 30
+
+_MOST_THREADS = 6
+"""Threads up to which walks that come to a thread twice are left out; they are exponentially many sets of threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What is known behind an event a of beta: the types of its queue pair in beta since, whether an nF overtook an nlW,
+    and after how many polls of the queue pair, at most, a poll is in beta (None: not forced yet).
+    """
+
+    point: int
+    beta: frozenset[EventType]
+    fenced: bool
+    polls: int | None
+
+
+class Relaxation:
+    """Which accesses of a thread may be in alpha although a program-order earlier access is in beta.
+
+    After an event a of beta every event that the rules of the instrumentation force into beta is followed: oppo, the nlW /
+    nF / nlR rule, and polls of completions that force theirs. The k-th poll of a queue pair takes the k-th completion, so a
+    completion is polled at the latest when as many polls followed it as completions can be outstanding at its point. All
+    other events are taken to be in alpha: any beta of a run contains what is followed here, and every rule is monotone.
+    """
+
+    def __init__(self, graph: EventGraph, ordered_reads: bool) -> None:
+        self.graph = graph
+        self.ordered_reads = ordered_reads
+        self.out: dict[int, list[EventEdge]] = {}
+        for edge in graph.edges:
+            self.out.setdefault(edge.source, []).append(edge)
+        self.unpolled: dict[str, dict[int, int]] = {}
+
+    def overtaking(self, edge: EventEdge) -> list[EventEdge]:
+        """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
+        found: list[EventEdge] = []
+        if edge.type in CPU_TYPES or edge.type is None:
+            return found
+        most: dict[tuple[int, frozenset[EventType], bool], int] = {}
+        polls = self._outstanding(edge) if edge.type is EventType.NLW else None
+        todo = [_After(edge.target, frozenset({edge.type}), False, polls)]
+        while todo:
+            now = todo.pop()
+            key = (now.point, now.beta, now.fenced)
+            left = _UNBOUNDED + 1 if now.polls is None else now.polls
+            if most.get(key, 0) >= left:
+                continue
+            most[key] = left
+            for later in self.out.get(now.point, ()):
+                after = self._step(edge.remote, now, later, found)
+                if after is not None:
+                    todo.append(after)
+        return found
+
+    def _step(self, remote: str | None, now: _After, later: EventEdge, found: list[EventEdge]) -> _After | None:
+        """Follow one event behind an event of beta on the queue pair to `remote`; None where nothing can be in alpha."""
+        if later.type is None or later.remote != remote:
+            found.append(later)
+            return _After(later.target, now.beta, now.fenced, now.polls)
+        if later.type is EventType.P:
+            if now.polls is None or now.polls == _UNBOUNDED:
+                return _After(later.target, now.beta, now.fenced, now.polls)
+            return _After(later.target, now.beta, now.fenced, now.polls - 1) if now.polls > 1 else None
+        if not self._forced(now, later.type):
+            found.append(later)
+            overtakes = later.type is EventType.NF and EventType.NLW in now.beta
+            return _After(later.target, now.beta, now.fenced or overtakes, now.polls)
+        polls = now.polls
+        forces = later.type is EventType.NLW or EventType.NLR in now.beta
+        if later.type in NIC_WRITE_TYPES and polls is None and forces:
+            polls = self._outstanding(later)
+        return _After(later.target, now.beta | {later.type}, now.fenced, polls)
+
+    def _forced(self, now: _After, later: EventType) -> bool:
+        if now.fenced and later is EventType.NLR:
+            return True
+        return any(oppo_scope(earlier, later, self.ordered_reads) == "qp" for earlier in now.beta)
+
+    def _outstanding(self, write: EventEdge) -> int:
+        """How many completions of the queue pair can be outstanding just after this NIC write, itself included."""
+        assert write.remote is not None
+        if write.remote not in self.unpolled:
+            self.unpolled[write.remote] = self._most_unpolled(write.remote)
+        return self.unpolled[write.remote].get(write.target, 0)
+
+    def _most_unpolled(self, remote: str) -> dict[int, int]:
+        """For every program point the most completions of a queue pair that can be outstanding there."""
+        most = {self.graph.entry: 0}
+        todo = [self.graph.entry]
+        while todo:
+            point = todo.pop()
+            for edge in self.out.get(point, ()):
+                there = most[point]
+                if edge.remote == remote and edge.type is EventType.P:
+                    if there == 0:
+                        continue
+                    there -= there != _UNBOUNDED
+                elif edge.remote == remote and edge.type in NIC_WRITE_TYPES:
+                    there = there + 1 if there < _MOST_UNPOLLED else _UNBOUNDED
+                if there > most.get(edge.target, -1):
+                    most[edge.target] = there
+                    todo.append(edge.target)
+        return most
+
+
+Parts = tuple[int, int]
+"""Sets of accesses, as bits: those in alpha, those in beta."""
+
+
+@dataclass(frozen=True, slots=True)
+class Useful:
+    """For one class: the accesses (as sets of numbers) from which a walk goes on to the pivot.
+
+    `entries` are those by which a walk may come to a thread, `exits` those by which it may leave another than the pivot's.
+    """
+
+    entries: Parts
+    exits: Parts
+
+
+@dataclass(frozen=True)
+class CriticalCycles:
+    """The conflict graph of a program and the walks through it. Event i of `events` is bit i of the sets below."""
+
+    frame: Frame
+
+    @cached_property
+    def events(self) -> tuple[EventEdge, ...]:
+        return tuple(e for g in self.frame.graphs for e in g.edges)
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """By identity: hashing an edge with all its expressions is slow, and the frame keeps every edge alive."""
+        return {id(e): i for i, e in enumerate(self.events)}
+
+    def number(self, edge: EventEdge) -> int:
+        return self._numbers[id(edge)]
+
+    @cached_property
+    def accesses(self) -> int:
+        """The accesses of cells that are written somewhere: only these conflict."""
+        return _set(i for i, e in enumerate(self.events) if self.frame.bit(e.cell))
+
+    @cached_property
+    def of_thread(self) -> tuple[int, ...]:
+        """The accesses of each thread."""
+        members = (_set(i for i, e in enumerate(self.events) if e.thread == t) for t in range(len(self.frame.graphs)))
+        return tuple(each & self.accesses for each in members)
+
+    @cached_property
+    def ahead(self) -> tuple[dict[int, int], ...]:
+        """For each thread and program point the accesses that can still follow."""
+        found = []
+        for graph in self.frame.graphs:
+            at = dict.fromkeys(graph.points, 0)
+            for edge in graph.edges:
+                at[edge.source] |= 1 << self.number(edge) & self.accesses
+            found.append({p: _union(at[q] for q in points) for p, points in reachable(graph).items()})
+        return tuple(found)
+
+    @cached_property
+    def after(self) -> tuple[int, ...]:
+        """For each event the accesses that can follow it in program order."""
+        return tuple(self.ahead[e.thread][e.target] for e in self.events)
+
+    @cached_property
+    def overtaking(self) -> tuple[int, ...]:
+        """For each event the accesses that may be in alpha, or the pivot, while it is before them and in beta."""
+        relaxations = [Relaxation(g, self.frame.ordered_reads) for g in self.frame.graphs]
+        found = (relaxations[e.thread].overtaking(e) for e in self.events)
+        return tuple(_set(self.number(e) for e in edges) & self.accesses for edges in found)
+
+    @cached_property
+    def conflicting(self) -> tuple[int, ...]:
+        """For each event the accesses of other threads that conflict with it."""
+        by_cell: dict[Cell | None, tuple[int, int]] = {}
+        for i in _bits(self.accesses):
+            e = self.events[i]
+            every, written = by_cell.get(e.cell, (0, 0))
+            by_cell[e.cell] = every | 1 << i, written | writes(e) << i
+        return tuple(by_cell.get(e.cell, (0, 0))[not writes(e)] & ~self.of_thread[e.thread] for e in self.events)
+
+    def sites(self, c: PivotClass) -> int:
+        """The accesses that can be a pivot of the class."""
+        mine = _bits(self.of_thread[c.thread])
+        return _set(i for i in mine if self.events[i].cell == c.cell and writes(self.events[i]) == c.writes)
+
+    def meeting(self, c: PivotClass) -> int:
+        """The accesses of other threads that conflict with a pivot of the class."""
+        others = _bits(self.accesses & ~self.of_thread[c.thread])
+        return _set(i for i in others if conflicts(self.events[i], c.cell, c.writes))
+
+    def may_start(self, edge: EventEdge, c: PivotClass) -> bool:
+        """Whether some walk leaves a pivot of the class by this access, which conflicts with it, in beta, and comes back."""
+        return bool(self.useful(c).entries[1] >> self.number(edge) & 1)
+
+    def useful(self, c: PivotClass) -> Useful:
+        if c not in self._found:
+            self._found[c] = self._useful(c)
+        return self._found[c]
+
+    @cached_property
+    def _found(self) -> dict[PivotClass, Useful]:
+        return {}
+
+    def _useful(self, c: PivotClass) -> Useful:
+        """Go backwards from the pivot, one thread at a time."""
+        sites, meeting = self.sites(c), self.meeting(c)
+        early = _set(i for i in _bits(self.of_thread[c.thread]) if self.after[i] & sites)
+        late = _set(i for i in _bits(self.of_thread[c.thread]) if self.overtaking[i] & sites)
+        entries, exits = (early, late), (0, 0)
+        seen: dict[tuple[int, int], Parts] = {}
+        todo: list[tuple[int, Parts]] = [(1 << c.thread, entries)]
+        while todo:
+            used, behind = todo.pop()
+            for thread, members in enumerate(self.of_thread):
+                if used >> thread & 1:
+                    continue
+                alpha, beta = self._exits(members, behind)
+                leaving = (alpha | meeting & members, beta)
+                coming = self._entries(members, leaving)
+                entries, exits = _join(entries, coming), _join(exits, leaving)
+                now = used | 1 << thread if len(self.of_thread) <= _MOST_THREADS else used
+                old = seen.get((now, thread), (0, 0))
+                new = seen[now, thread] = _join(old, coming)
+                if new != old:
+                    todo.append((now, new))
+        return Useful(entries, exits)
+
+    def _exits(self, members: int, behind: Parts) -> Parts:
+        """Accesses among `members` from which a conflict leads to one of `behind`: never from beta to alpha."""
+        return members & self._conflicting_with(behind[0] | behind[1]), members & self._conflicting_with(behind[1])
+
+    def _conflicting_with(self, accesses: int) -> int:
+        """The accesses that conflict with one of these, which is symmetric; remembered, since few sets come up."""
+        if accesses not in self._conflicts:
+            self._conflicts[accesses] = _union(self.conflicting[i] for i in _bits(accesses))
+        return self._conflicts[accesses]
+
+    @cached_property
+    def _conflicts(self) -> dict[int, int]:
+        return {}
+
+    def _entries(self, members: int, exits: Parts) -> Parts:
+        """Accesses among `members` that are exits or before one: from beta to alpha only along relaxable edges."""
+        key = members, exits
+        if key not in self._entered:
+            alpha, beta = exits
+            self._entered[key] = (
+                _set(i for i in _bits(members) if alpha >> i & 1 or self.after[i] & (alpha | beta)),
+                _set(i for i in _bits(members) if beta >> i & 1 or self.after[i] & beta or self.overtaking[i] & alpha),
+            )
+        return self._entered[key]
+
+    @cached_property
+    def _entered(self) -> dict[tuple[int, Parts], Parts]:
+        return {}
+
+
+def reachable(graph: EventGraph) -> dict[int, frozenset[int]]:
+    """Return for every program point those that can be reached from it, itself included."""
+    out: dict[int, set[int]] = {p: set() for p in graph.points}
+    for edge in graph.edges:
+        out[edge.source].add(edge.target)
+    found: dict[int, frozenset[int]] = {}
+    for point in graph.points:
+        seen = {point}
+        todo = [point]
+        while todo:
+            new = out[todo.pop()] - seen
+            seen |= new
+            todo += new
+        found[point] = frozenset(seen)
+    return found
+
+
+def _set(numbers: Iterable[int]) -> int:
+    return _union(1 << number for number in numbers)
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
+
+
+def _join(one: Parts, other: Parts) -> Parts:
+    return one[0] | other[0], one[1] | other[1]
+
+
+def _bits(numbers: int) -> Iterator[int]:
+    while numbers:
+        low = numbers & -numbers
+        yield low.bit_length() - 1
+        numbers ^= low

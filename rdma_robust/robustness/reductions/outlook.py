@@ -1,0 +1,108 @@
+"""The dead ends of phase 2 (see :mod:`rdma_robust.counters.dead_ends`) for a pivot instrumentation.
+
+The moves are the events; free are those that can still go to alpha, open the threads without a CPU event in beta. A NIC
+event is barred by the order table, any access by an access of beta that conflicts with it. Neither is ever lifted; what is
+barred goes to beta; a CPU event in beta takes all that follows in its thread with it; an event of beta bars the reads of
+what it writes. Taint spreads from events of beta to alpha only by a later event that overtakes one of its queue pair
+(:class:`critical.Relaxation`), or by marks that are there already; among events of alpha by program order and conflicts. It
+closes the cycle at an event of alpha that conflicts with the pivot or is of its thread, or at one of beta that the pivot
+overtakes.
+
+Source: normal-form.md, part 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rdma_robust.counters.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
+from rdma_robust.counters.program import pc
+from rdma_robust.expr import TRUE, VALUE, Expr, constants, evaluate, names
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import CPU_BETA, Frame, PivotClass, writes
+from rdma_robust.robustness.marks import MarkSet
+from rdma_robust.robustness.pivot_classes import CLASS
+from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+
+
+def dead_ends(
+    cycles: CriticalCycles, classes: Iterable[PivotClass], accessed: MarkSet, tainted: MarkSet, *, closed: str, frozen: str
+) -> DeadEnds:
+    """Return the test for the instrumentation of `cycles.frame` with these classes and names of variables."""
+    frame = cycles.frame
+    threads = len(frame.graphs)
+    cells = len(frame.cells)
+    return DeadEnds(
+        tuple(_move(cycles, e, accessed, tainted) for e in cycles.events),
+        tuple(_pivot(cycles, c, accessed) for c in classes),
+        tuple(map(pc, range(threads))),
+        CLASS,
+        closed,
+        CPU_BETA,
+        frozen,
+        tuple(tuple(tainted.parts(1 << 2 * cells + t)) for t in range(threads)),
+    )
+
+
+def _move(cycles: CriticalCycles, e: EventEdge, accessed: MarkSet, tainted: MarkSet) -> Move:
+    frame, number = cycles.frame, cycles.number(e)
+    bit = frame.bit(e.cell)
+    conflicting = bit * writes(e) | bit << len(frame.cells)
+    cpu = e.type in CPU_TYPES
+    waits = cpu and e.cell is not None and bit and e.type is not EventType.P
+    guard = _guard(frame, e.guard) if waits else None
+    return Move(
+        e.thread,
+        e.source,
+        e.target,
+        () if cpu or e.type is None else _ordered(frame, e),
+        tuple(accessed.parts(conflicting)),
+        not cpu,
+        str(e.cell) if bit else None,
+        guard,
+        bool(bit and writes(e)),
+        bool(bit),
+        tuple(tainted.parts(conflicting)),
+        cycles.overtaking[number],
+        cycles.after[number],
+        cycles.conflicting[number],
+    )
+
+
+def _ordered(frame: Frame, e: EventEdge) -> Marks:
+    """What keeps a NIC event out of alpha by the order of its queue pair."""
+    assert e.remote is not None
+    qp = e.thread, e.remote
+    mask = frame.nic_forcing_types(e)
+    found: list[tuple[str, int]] = [(frame.beta(qp), mask)] if mask else []
+    if e.type is EventType.NLR and qp in frame.fence_flagged:
+        found.append((frame.fenced(qp), 1))
+    return tuple(found)
+
+
+def _pivot(cycles: CriticalCycles, c: PivotClass, accessed: MarkSet) -> Pivot:
+    frame, events, sites = cycles.frame, cycles.events, cycles.sites(c)
+    numbers = [i for i in range(len(events)) if sites >> i & 1]
+    guards = {i: guard for i in numbers if (guard := _guard(frame, events[i].possible)) is not None}
+    written = tuple(accessed.parts(frame.bit(c.cell) << len(frame.cells)))
+    return Pivot(c.thread, sites, cycles.meeting(c), guards, str(c.cell), written)
+
+
+def _guard(frame: Frame, condition: Expr) -> Guard | None:
+    """The values for which a condition on the value alone holds; None if it says nothing or looks at registers."""
+    if condition == TRUE or set(names(condition)) != {VALUE.name}:
+        return None
+    found = [0, *constants(condition)]
+    least = max(frame.value_range[0], min(found))
+    looked_at = min(WIDTH, max(2, max(found) - least + 2))
+    unknown = (1 << WIDTH) - (1 << looked_at)
+    return Guard(least, unknown | sum(1 << i for i in range(looked_at) if _holds(condition, least + i)))
+
+
+def _holds(condition: Expr, value: int) -> bool:
+    """Whether a condition on the value alone holds for it; taken to hold where it has no value."""
+    try:
+        return bool(evaluate(condition, {VALUE.name: value}))
+    except ZeroDivisionError:
+        return True

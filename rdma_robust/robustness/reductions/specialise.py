@@ -1,0 +1,148 @@
+"""Specialisation: registers of few values become part of the program point, and guards are decided where they can be.
+
+A thread's new points are its old ones together with the values of its registers there. A step that keeps what it reads is
+split by the values its cell can hold. Those are found along the way: from the initial ones every value that some
+specialised step writes is added until nothing changes, an over-approximation of what the cell holds in any
+sequentially consistent execution (constant propagation with sets of constants). That is enough for the normal form
+alpha.m.beta: all events but the pivot m are those of a sequentially consistent execution, m itself reads a value that its
+cell holds in it, and nothing that is followed depends on m (normal-form.md, part 2).
+
+Source: Wegman and Zadeck 1991 (conditional constants); Jones, Gomard and Sestoft 1993 (polyvariant specialisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, disj, equals, evaluate, names, negate, substitute
+from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+
+_MOST_VALUES = 16
+"""Values of a cell beyond which it is taken to hold any."""
+
+_MOST_POINTS = 62
+"""Points that specialisation may give a thread: sets of points are then numbers of one machine word."""
+
+Values = frozenset[int] | None
+"""The values a cell can hold; None for any."""
+
+
+def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell]) -> tuple[EventGraph, ...]:
+    """Return event graphs with the same runs under sequential consistency, those of which nothing is known unchanged.
+
+    `cells` are all cells that the graphs mention.
+    """
+    if not any(g.registers or any(e.guard != TRUE for e in g.edges) for g in graphs):
+        return tuple(graphs)
+    values: dict[Cell, Values] = {c: frozenset({c.init}) for c in cells}
+    read = [frozenset(e.cell for e in g.edges if e.cell is not None and e.type in READ_TYPES) for g in graphs]
+    found: list[EventGraph] = list(graphs)
+    due = set(range(len(graphs)))
+    while due:
+        changed: set[Cell] = set()
+        for t in sorted(due):
+            found[t] = _Specialisation(graphs[t], values).graph() or graphs[t]
+            for cell, new in _written(found[t], values):
+                if (joined := _join(values[cell], new)) != values[cell]:
+                    values[cell] = joined
+                    changed.add(cell)
+        due = {t for t, mine in enumerate(read) if mine & changed}
+    return tuple(found)
+
+
+def _written(graph: EventGraph, values: Mapping[Cell, Values]) -> Iterator[tuple[Cell, Values]]:
+    """Yield for every write of the graph its cell and the values it can store."""
+    carried: dict[int, Values] = {}
+    for e in graph.edges:
+        if e.type in (EventType.NLR, EventType.NRR) and e.cell is not None:
+            carried[e.target] = _join(carried.get(e.target, frozenset()), values[e.cell])
+    for e in graph.edges:
+        if e.type not in WRITE_TYPES or e.cell is None:
+            continue
+        if e.written is None:
+            yield e.cell, carried[e.source]
+        else:
+            yield e.cell, frozenset({e.written.value}) if isinstance(e.written, Const) else None
+
+
+def _join(one: Values, other: Values) -> Values:
+    if one is None or other is None or len(one | other) > _MOST_VALUES:
+        return None
+    return one | other
+
+
+Registers = tuple[tuple[str, int], ...]
+
+
+@dataclass
+class _Specialisation:
+    """One thread; `number` has its new points in the order in which they are found."""
+
+    old: EventGraph
+    values: Mapping[Cell, Values]
+
+    def graph(self) -> EventGraph | None:
+        """Return the specialised graph; None if it would have too many points, or a register any value."""
+        out: dict[int, list[EventEdge]] = {}
+        for edge in self.old.edges:
+            out.setdefault(edge.source, []).append(edge)
+        start = self.old.entry, self.old.registers
+        number: dict[tuple[int, Registers], int] = {start: 0}
+        todo = [start]
+        edges: list[EventEdge] = []
+        most = max(_MOST_POINTS, len(self.old.points))
+        for point, registers in todo:
+            for edge in out.get(point, ()):
+                steps = self._steps(edge, dict(registers))
+                if steps is None:
+                    return None
+                for after, step in steps:
+                    place = edge.target, after
+                    if place not in number:
+                        number[place] = len(number)
+                        todo.append(place)
+                    edges.append(replace(step, source=number[point, registers], target=number[place], assigns=()))
+            if len(number) > most:
+                return None
+        return replace(self.old, entry=0, edges=tuple(edges), registers=(), points=frozenset(range(len(number))))
+
+    def _steps(self, edge: EventEdge, registers: dict[str, int]) -> list[tuple[Registers, EventEdge]] | None:
+        """What the edge can do where the registers have these values: the values afterwards and the new edge."""
+        if edge.guard == TRUE and not edge.assigns and (edge.written is None or isinstance(edge.written, Const)):
+            return [(tuple(registers.items()), edge)]
+        by: dict[str, Expr] = {name: Const(value) for name, value in registers.items()}
+        guard = substitute(edge.guard, by)
+        if guard == FALSE:
+            return []
+        assigns = [(name, substitute(value, by)) for name, value in edge.assigns]
+        kept = any(VALUE.name in names(value) for _, value in assigns)
+        written = None if edge.written is None else substitute(edge.written, by)
+        new = replace(edge, guard=guard, unsplit=guard, written=written)
+        possible = self.values[edge.cell] if edge.cell is not None else frozenset({0})
+        if possible is None:
+            return None if kept else [(_after(registers, assigns, 0), new)]
+        found: dict[Registers, list[int]] = {}
+        for value in sorted(possible):
+            if evaluate(guard, {VALUE.name: value}):
+                found.setdefault(_after(registers, assigns, value), []).append(value)
+        allowed = [v for values in found.values() for v in values]
+        unsplit = _among(allowed, possible)
+        return [(after, replace(new, guard=_among(values, possible), unsplit=unsplit)) for after, values in found.items()]
+
+
+def _after(registers: dict[str, int], assigns: Sequence[tuple[str, Expr]], value: int) -> Registers:
+    env = {VALUE.name: value}
+    return tuple({**registers, **{name: evaluate(e, env) for name, e in assigns}}.items())
+
+
+def _among(values: Sequence[int], possible: frozenset[int]) -> Expr:
+    """The value read is one of `values`, known to be in `possible`."""
+    others = possible - set(values)
+    if not others:
+        return TRUE
+    if len(others) < len(values):
+        return negate(disj(*(equals(VALUE, Const(v)) for v in sorted(others))))
+    return disj(*(equals(VALUE, Const(v)) for v in sorted(values)))

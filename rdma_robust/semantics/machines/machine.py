@@ -1,0 +1,187 @@
+"""What the operational machines have in common: moves, their wording, and threads that run their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import product
+from typing import Any, NamedTuple, Protocol
+
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Fault,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
+from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
+
+State = Any
+"""A machine's state: hashable, otherwise the machine's own business."""
+
+
+class Verb(Enum):
+    """What a move does, besides what the step's instruction is."""
+
+    START = "start"
+    ACCESS = "access"
+    ISSUE = "issue"
+    NIC_READ = "nic read"
+    NIC_WRITE = "nic write"
+    FLUSH = "flush"
+    FENCE = "fence"
+    POLL = "poll"
+
+
+class Action(NamedTuple):
+    """One move's cause: the thread (-1 for the start) and the step of its graph.
+
+    `read` and `written` are the values that the move reads or writes, None if it does not. `silent` are the
+    register-only steps that the thread takes right after.
+    """
+
+    thread: int
+    verb: Verb
+    step: Step | None
+    read: int | None = None
+    written: int | None = None
+    silent: tuple[Step, ...] = ()
+
+
+class Move(NamedTuple):
+    """A step of a machine: why, the state after, and the faults met."""
+
+    action: Action
+    state: State
+    faults: tuple[Fault, ...] = ()
+
+
+class Machine(Protocol):
+    """An operational model of a program; every method is deterministic."""
+
+    program: Program
+
+    def initial(self) -> list[Move]:
+        """Return the initial states, after each thread's first register-only steps, as moves."""
+
+    def successors(self, state: State) -> list[Move]:
+        """Return every move from `state`, in a fixed order."""
+
+    def reduced(self, state: State) -> list[Move]:
+        """Return enough of the moves from `state` to reach every state without moves, and every fault.
+
+        If a thread or the NIC has a move that commutes with whatever the others do before it is made, and that disables
+        nothing, then its moves alone are returned. Threads do so only off the cycles of their graphs, so no other move
+        is put off for ever.
+        """
+
+    def is_final(self, state: State) -> bool:
+        """Return whether every thread has ended and every queue pair is drained."""
+
+    def is_drained(self, state: State) -> bool:
+        """Return whether no remote operation is under way."""
+
+    def final(self, state: State) -> FinalState:
+        """Return the values of the state's non-hidden cells and registers (the state need not be final)."""
+
+    def describe(self, state: State) -> list[str]:
+        """Return the state for people: one line per thread, memory, and non-empty queue pair."""
+
+
+def starts(codes: list[ThreadCode]) -> Iterator[tuple[tuple[tuple[int, Registers], ...], Action, tuple[Fault, ...]]]:
+    """Yield every way the threads may have taken their first register-only steps: (point, registers) by thread."""
+    for chosen in product(*(code.settle(code.thread.entry, code.initial) for code in codes)):
+        silent = tuple(step for settled in chosen for step in settled.silent)
+        faults = tuple(dict.fromkeys(fault for settled in chosen for fault in settled.faults))
+        yield tuple((s.point, s.registers) for s in chosen), Action(-1, Verb.START, None, silent=silent), faults
+
+
+def access(
+    command: Command, registers: Registers, memory: tuple[int, ...]
+) -> tuple[int | None, int | None, tuple[int, ...]] | None:
+    """Perform a CPU access at once: (value read, value written, memory after), or None if it is blocked."""
+    read = memory[command.source] if command.source >= 0 else None
+    env = (*registers, read or 0)
+    if command.guard is not None and not command.guard(env, 0):
+        return None
+    if command.value is None or (command.expected is not None and read != command.expected(env, 0)):
+        return read, None, memory
+    written = command.value(env, 0)
+    return read, written, with_value(memory, command.target, written)
+
+
+def arrive(
+    code: ThreadCode, command: Command, registers: Registers, action: Action
+) -> Iterator[tuple[Settled, Action, tuple[Fault, ...]]]:
+    """Yield where the acting thread may be after its command and the register-only steps that follow, with the faults."""
+    for settled in code.settle(command.to, registers):
+        faults = settled.faults if command.step.fault is None else (command.step.fault, *settled.faults)
+        yield settled, action._replace(silent=settled.silent) if settled.silent else action, faults
+
+
+def with_value(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def wording(program: Program, action: Action) -> str:
+    """Return one line for people, as in `T1: put B.y = x | nrW(B.y, 1) enters the write buffer`."""
+    if action.step is None:
+        return "start"
+    text = action.step.text or type(action.step.op).__name__.lower()
+    return f"{program.threads[action.thread].name}: {text} | {_effect(action, action.step)}"
+
+
+def _effect(action: Action, step: Step) -> str:
+    op = step.op
+    match action.verb, op:
+        case Verb.ACCESS, Cas(cell, _, _):
+            return (
+                f"lR({cell}, {action.read})" if action.written is None else f"CAS({cell}, {action.read}, {action.written})"
+            )
+        case Verb.ACCESS, Silent():
+            return "registers only"
+        case Verb.ACCESS, Read(cell):
+            return f"lR({cell}, {action.read})"
+        case Verb.ACCESS, Write(cell, _):
+            return f"lW({cell}, {action.written})"
+        case Verb.NIC_READ, Put(_, source):
+            return f"nlR({source}, {action.read})"
+        case Verb.NIC_READ, Get(_, source):
+            return f"nrR({source}, {action.read})"
+        case Verb.NIC_WRITE, Put(target, _):
+            return f"nrW({target}, {action.written})"
+        case Verb.NIC_WRITE, Get(target, _):
+            return f"nlW({target}, {action.written})"
+        case Verb.FLUSH, Put(target, _) | Get(target, _):
+            return f"{target} = {action.written} reaches memory"
+        case Verb.FENCE, RFence(node):
+            return f"nF({node})"
+        case Verb.POLL, Poll(node):
+            return f"P({node})"
+        case _:
+            return "handed to the NIC"
+
+
+def describe_threads(program: Program, places: Sequence[tuple[int, Registers]], memory: Sequence[int]) -> list[str]:
+    """Return one line per thread and one for the memory, hidden cells left out."""
+    lines = []
+    for thread, (point, registers) in zip(program.threads, places, strict=True):
+        values = [f"{name} = {value}" for (name, _), value in zip(thread.registers, registers, strict=True)]
+        where = "ended" if point == thread.exit else f"at {_where(thread, point)}"
+        lines.append(", ".join([f"{thread.name} {where}", *values]))
+    shown = [f"{cell} = {value}" for cell, value in zip(program.cells, memory, strict=True) if not cell.hidden]
+    return [*lines, "memory: " + ", ".join(shown)]
+
+
+def _where(thread: Thread, point: int) -> str:
+    texts = dict.fromkeys(step.text for source, _, step in steps(thread) if source == point)
+    return " or ".join(texts) if texts else "a dead end"

@@ -1,0 +1,108 @@
+"""Final states under SC and RDMA side by side, from the operational machines, and the program's `outcome` lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import monotonic
+
+from rdma_robust.errors import UsageError
+from rdma_robust.expr import evaluate
+from rdma_robust.language.flow.cfg import Claim, OutcomeLine, Program
+from rdma_robust.semantics.machines.final import FinalState, state_names
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.state_space import Exploration, Limits, explore
+from rdma_robust.semantics.values import is_loop_free
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCheck:
+    """Whether a claim holds; None if a search was cut before that is known. `example` is a final state that meets the
+    condition under the claim's model, None if none was found."""
+
+    claim: Claim
+    holds: bool | None
+    example: FinalState | None
+
+
+@dataclass(frozen=True, slots=True)
+class LineCheck:
+    """One `outcome` line with its claims, in the order they are written."""
+
+    line: OutcomeLine
+    claims: tuple[ClaimCheck, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedState:
+    """A final state, its values in the order of the report's `names`, and the models that reach it."""
+
+    values: FinalState
+    sc: bool
+    rdma: bool
+
+    @property
+    def only_rdma(self) -> bool:
+        return self.rdma and not self.sc
+
+
+@dataclass(frozen=True)
+class OutcomesReport:
+    """The final states of a program under both models, sorted by their values, and what was said about them.
+
+    `sc` and `rdma` tell how far each search came: its size, stuck states, faults, and the limit that cut it, if any.
+    """
+
+    program: Program
+    ordered_reads: bool
+    names: tuple[str, ...]
+    states: tuple[ReachedState, ...]
+    lines: tuple[LineCheck, ...]
+    sc: Exploration
+    rdma: Exploration
+
+    @property
+    def complete(self) -> bool:
+        """Whether neither search was cut, so that the final states are all there are."""
+        return self.sc.cut is None and self.rdma.cut is None
+
+    @property
+    def only_rdma(self) -> tuple[ReachedState, ...]:
+        """The states reached under RDMA only; where the SC search was cut they may yet be reachable under SC."""
+        return tuple(state for state in self.states if state.only_rdma)
+
+
+def explore_outcomes(
+    program: Program,
+    ordered_reads: bool = False,
+    depth: int | None = None,
+    max_states: int | None = None,
+    timeout: float | None = None,
+) -> OutcomesReport:
+    """Explore both machines and compare their final states.
+
+    `depth` bounds the moves from the start and `max_states` the states of each search, `timeout` both searches together,
+    in seconds. A search that ends before its bound is complete, also for a program with loops.
+    Raises UsageError for a program with loops if neither `depth` nor `max_states` is given.
+    """
+    if depth is None and max_states is None and not is_loop_free(program):
+        raise UsageError("this program has loops, so its states may be infinitely many: give a bound (depth or max states)")
+    limits = Limits(depth, max_states, timeout, monotonic())
+    sc = explore(ScMachine(program), limits)
+    rdma = explore(RdmaMachine(program, ordered_reads), limits)
+    names = state_names(program)
+    states = tuple(ReachedState(s, s in sc.finals, s in rdma.finals) for s in sorted(sc.finals | rdma.finals))
+    lines = tuple(_check(line, names, {"sc": sc, "rdma": rdma}) for line in program.outcomes)
+    return OutcomesReport(program, ordered_reads, names, states, lines, sc, rdma)
+
+
+def _check(line: OutcomeLine, names: tuple[str, ...], searches: Mapping[str, Exploration]) -> LineCheck:
+    claims = []
+    for claim in line.claims:
+        search = searches[claim.model]
+        met = (s for s in sorted(search.finals) if evaluate(line.condition, dict(zip(names, s, strict=True))))
+        example = next(met, None)
+        holds = None if example is None and search.cut is not None else claim.allowed == (example is not None)
+        claims.append(ClaimCheck(claim, holds, example))
+    return LineCheck(line, tuple(claims))

@@ -1,0 +1,289 @@
+"""A thread's graph compiled for execution: what it can do at each program point, with register-only steps merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import networkx as nx
+
+from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Fault,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
+from rdma_robust.semantics.terms import Evaluator, read_at, term_of
+
+Registers = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Where a thread is after register-only steps: `silent` are one way to get here, `faults` what was met on any."""
+
+    point: int
+    registers: Registers
+    faults: tuple[Fault, ...] = ()
+    silent: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A step with its expressions compiled, over the registers followed by VALUE.
+
+    `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. `qp` numbers the thread's
+    queue pairs, -1 for CPU accesses; `number` is the command's own. `guard_reads` iff the guard depends on the value
+    read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
+    no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
+    """
+
+    step: Step
+    to: int
+    guard: Evaluator | None
+    assigns: tuple[tuple[int, Evaluator], ...]
+    target: int = -1
+    source: int = -1
+    value: Evaluator | None = None
+    expected: Evaluator | None = None
+    qp: int = -1
+    number: int = -1
+    guard_reads: bool = False
+    eager: bool = False
+    constant: bool = False
+    own: bool = False
+
+    def enabled(self, registers: Registers, value: int = 0) -> bool:
+        return self.guard is None or bool(self.guard((*registers, value), 0))
+
+    def may_run(self, registers: Registers) -> bool:
+        """Return False only if the registers alone rule the command out."""
+        return self.guard_reads or self.enabled(registers)
+
+    def after(self, registers: Registers, value: int = 0) -> Registers:
+        if not self.assigns:
+            return registers
+        env = (*registers, value)
+        result = list(registers)
+        for slot, expr in self.assigns:
+            result[slot] = expr(env, 0)
+        return tuple(result)
+
+
+class Usage:
+    """Who uses which cells: `written` by anyone, `owner` the only thread whose CPU uses it, None if the NIC does too."""
+
+    def __init__(self, program: Program) -> None:
+        self.written: set[Cell] = set()
+        self.writers: dict[Cell, set[str | None]] = {}
+        self.owner: dict[Cell, str | None] = {}
+        for thread in program.threads:
+            for _, _, step in steps(thread):
+                match step.op:
+                    case Read(cell):
+                        self._used(cell, thread.name)
+                    case Write(cell, _) | Cas(cell, _, _):
+                        self._used(cell, thread.name)
+                        self._writes(cell, thread.name)
+                    case Put(target, source) | Get(target, source):
+                        self._used(target, None)
+                        self._used(source, None)
+                        self._writes(target, None)
+                    case _:
+                        pass
+
+    def _used(self, cell: Cell, by: str | None) -> None:
+        self.owner[cell] = by if self.owner.get(cell, by) == by else None
+
+    def _writes(self, cell: Cell, by: str | None) -> None:
+        self.written.add(cell)
+        self.writers.setdefault(cell, set()).add(by)
+
+    def is_local(self, step: Step, thread: Thread) -> bool:
+        """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
+        match step.op:
+            case Read(cell):
+                return self.writers.get(cell, set()) <= {thread.name}
+            case Write(cell, _) | Cas(cell, _, _):
+                return self.owner[cell] == thread.name
+            case _:
+                return True
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a question about reachable states looks at, so that a machine must not skip over its changes.
+
+    A thread in `threads` (by number) takes its register-only steps one by one. A reduced search keeps the order of what
+    changes those threads, the `cells`, or, with `drained`, whether remote operations are under way.
+    """
+
+    threads: frozenset[int] = frozenset()
+    cells: frozenset[Cell] = frozenset()
+    drained: bool = False
+
+
+NOTHING: Final = Watched()
+
+
+def compile_threads(program: Program, watched: Watched = NOTHING) -> list[ThreadCode]:
+    usage = Usage(program)
+    return [ThreadCode(program, thread, usage, watched, i in watched.threads) for i, thread in enumerate(program.threads)]
+
+
+class ThreadCode:
+    """What one thread can do.
+
+    `visible` and `silent` are the commands with and without a shared access by program point, `commands` all by number.
+    With `stepwise`, all commands are `visible`. `remotes` are the nodes of its queue pairs, in a fixed order;
+    `polls_ahead[point]` tells for each of them whether a poll of it may still come.
+    """
+
+    def __init__(
+        self, program: Program, thread: Thread, usage: Usage, watched: Watched = NOTHING, stepwise: bool = False
+    ) -> None:
+        self.thread = thread
+        self.stepwise = stepwise
+        self.initial = tuple(value for _, value in thread.registers)
+        edges = steps(thread)
+        self.remotes = _remotes(program, [step for _, _, step in edges])
+        component = {p: i for i, ps in enumerate(nx.strongly_connected_components(thread.graph)) for p in ps}
+        cells = {cell: i for i, cell in enumerate(program.cells)}
+        self.commands: list[Command] = []
+        self.visible: dict[int, list[Command]] = {}
+        self.silent: dict[int, list[Command]] = {}
+        for point, to, step in edges:
+            command = self._command(step, to, cells)
+            if command is not None:
+                visible = (
+                    stepwise
+                    or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
+                    or (watched.drained and command.qp >= 0)
+                )
+                command = replace(
+                    command,
+                    number=len(self.commands),
+                    guard_reads=VALUE.name in names(step.guard),
+                    eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
+                    constant=command.source >= 0 and program.cells[command.source] not in usage.written,
+                    own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
+                )
+                self.commands.append(command)
+                group = self.silent if isinstance(step.op, Silent) and not stepwise else self.visible
+                group.setdefault(point, []).append(command)
+        self.polls_ahead = self._polls_ahead()
+        self.writes_ahead = self._writes_ahead()
+        self._settled: dict[tuple[int, Registers], tuple[Settled, ...]] = {}
+
+    def settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
+        """Return the places where the thread may be after any number of register-only steps.
+
+        A place counts if the thread has a shared access, its end, or nothing to do there; register-only steps commute
+        with everything else, so nothing is lost. A thread that can only go on with register-only steps for ever stays
+        where it is. With `stepwise` register-only steps are commands like others.
+        """
+        if self.stepwise:
+            return (Settled(point, registers),)
+        found = self._settled.get((point, registers))
+        if found is None:
+            found = self._settled[point, registers] = self._settle(point, registers)
+        return found
+
+    def only_command(self, point: int, registers: Registers) -> Command | None:
+        """Return the one command that the registers leave possible here, or None if there are none or several."""
+        possible = [command for command in self.visible.get(point, ()) if command.may_run(registers)]
+        return possible[0] if len(possible) == 1 else None
+
+    def _settle(self, point: int, registers: Registers) -> tuple[Settled, ...]:
+        reached = {(point, registers): Settled(point, registers)}
+        todo = [(point, registers)]
+        faults: dict[Fault, None] = {}
+        places = []
+        for here in todo:
+            commands = [c for c in self.silent.get(here[0], ()) if c.enabled(here[1])]
+            if here[0] == self.thread.exit or not commands or any(c.may_run(here[1]) for c in self.visible.get(here[0], ())):
+                places.append(here)
+            for command in commands:
+                after = (command.to, command.after(here[1]))
+                if command.step.fault is not None:
+                    faults[command.step.fault] = None
+                if after not in reached:
+                    reached[after] = Settled(*after, (), (*reached[here].silent, command.step))
+                    todo.append(after)
+        if not places:
+            places = [(point, registers)]
+        return tuple(Settled(*place, tuple(faults), reached[place].silent) for place in places)
+
+    def _command(self, step: Step, to: int, cells: Mapping[Cell, int]) -> Command | None:
+        env = {name: read_at(i) for i, (name, _) in enumerate(self.thread.registers)}
+        slots = {name: i for i, name in enumerate(env)}
+        env[VALUE.name] = read_at(len(slots))
+
+        def compiled(expr: Expr) -> Evaluator:
+            return term_of(expr, env).of
+
+        if term_of(step.guard, env).const == 0:
+            return None
+        guard = None if step.guard == TRUE else compiled(step.guard)
+        assigns = tuple((slots[name], compiled(expr)) for name, expr in step.assigns)
+        match step.op:
+            case Silent():
+                return Command(step, to, guard, assigns)
+            case Read(cell):
+                return Command(step, to, guard, assigns, source=cells[cell])
+            case Write(cell, value):
+                return Command(step, to, guard, assigns, target=cells[cell], value=compiled(value))
+            case Cas(cell, expected, new):
+                place = cells[cell]
+                return Command(step, to, guard, assigns, place, place, compiled(new), compiled(expected))
+            case Put(target, source):
+                return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(target.node))
+            case Get(target, source):
+                return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(source.node))
+            case Poll(node) | RFence(node):
+                return Command(step, to, guard, assigns, qp=self.remotes.index(node))
+
+    def _writes_ahead(self) -> dict[int, frozenset[int]]:
+        """Return for each program point the cells that the thread's CPU may write from there on."""
+        ahead: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        for point, commands in self.visible.items():
+            written = {command.target for command in commands if command.qp < 0 and command.target >= 0}
+            for earlier in (point, *nx.ancestors(self.thread.graph, point)) if written else ():
+                ahead[earlier] |= written
+        return {point: frozenset(cells) for point, cells in ahead.items()}
+
+    def _polls_ahead(self) -> dict[int, tuple[bool, ...]]:
+        polls: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        for point, commands in self.visible.items():
+            for command in commands:
+                if isinstance(command.step.op, Poll):
+                    for earlier in (point, *nx.ancestors(self.thread.graph, point)):
+                        polls[earlier].add(command.qp)
+        return {point: tuple(i in polls[point] for i in range(len(self.remotes))) for point in polls}
+
+
+def _remotes(program: Program, all_steps: Sequence[Step]) -> tuple[str, ...]:
+    used = set()
+    for step in all_steps:
+        match step.op:
+            case Put(target, _):
+                used.add(target.node)
+            case Get(_, source):
+                used.add(source.node)
+            case Poll(node) | RFence(node):
+                used.add(node)
+            case _:
+                pass
+    return tuple(node for node in program.nodes if node in used)

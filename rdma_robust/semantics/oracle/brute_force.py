@@ -1,0 +1,141 @@
+"""Brute force over the axioms for loop-free programs: robustness and outcomes, independent of any search over states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.axioms import check_well_formed, is_violating
+from rdma_robust.semantics.machines.final import FinalState, final_state
+from rdma_robust.semantics.oracle.candidate import Block, Candidate
+from rdma_robust.semantics.oracle.choices import Budget, Search
+from rdma_robust.semantics.oracle.partial import Partial
+from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
+from rdma_robust.semantics.trace import Trace
+from rdma_robust.semantics.values import is_loop_free, possible_values
+
+
+@dataclass(frozen=True, slots=True)
+class OracleLimits:
+    """How much brute force is allowed: paths of one thread, choices of one path per thread, events of one such choice,
+    decisions taken in all, and seconds (None: no limit)."""
+
+    paths: int = 2_000
+    choices: int = 20_000
+    events: int = 48
+    decisions: int = 2_000_000
+    timeout: float | None = 60.0
+
+
+DEFAULT_LIMITS = OracleLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class AxiomaticOutcomes:
+    """Final states of SC- and RDMA-consistent traces, named by :func:`rdma_robust.semantics.machines.final.state_names`."""
+
+    sc: frozenset[FinalState]
+    rdma: frozenset[FinalState]
+
+
+def oracle_robust(
+    program: Program, ordered_reads: bool = False, limits: OracleLimits = DEFAULT_LIMITS, *, all_prefixes: bool = False
+) -> Trace | None:
+    """Return a violating trace of a loop-free program, confirmed by the axioms, or None if the program is robust.
+
+    Unless `all_prefixes` is set, each thread's events are only taken up to its end or to a point where it may be stuck:
+    where some values read leave every step disabled, or a poll has no completion left. That is enough. Let a thread of
+    an RDMA-consistent trace have an enabled next event e when its read, if it is one, takes the mo-last value. Add e
+    with that rf edge, last in mo if it writes, and nfo-after its partners. Every new edge of po, pf, rf, mo, rb, nfo and
+    hence of ippo, oppo and ib leads into e, so ob stays acyclic and an sc cycle stays. Repeat: the program has no loops,
+    so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
+
+    Raises SizeLimitError if the program has loops or exceeds `limits`, InternalError if a found trace is not confirmed.
+    Source: Definitions 1 to 3.
+    """
+    extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
+    budget = Budget(limits.decisions, limits.timeout)
+    for base in _candidates(program, ordered_reads, limits, extent, budget):
+        found: list[Trace] = []
+        search: Search
+
+        def leaf(partial: Partial) -> bool:
+            finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
+            if finished is not None:
+                found.append(finished.trace())  # noqa: B023
+            return finished is not None
+
+        search = Search(base, budget, leaf)
+        if search.run():
+            check_well_formed(program, found[0])
+            if not is_violating(found[0], ordered_reads):
+                raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
+            return found[0]
+    return None
+
+
+def axiomatic_outcomes(
+    program: Program, ordered_reads: bool = False, limits: OracleLimits = DEFAULT_LIMITS
+) -> AxiomaticOutcomes:
+    """Return the final states of the executions in which every thread has ended and no operation is pending.
+
+    An SC-consistent choice of rf and mo needs no search for nfo: taking nfo from a linearisation of sc, every edge of
+    ob follows that order. Raises SizeLimitError if the program has loops or exceeds `limits`.
+    """
+    budget = Budget(limits.decisions, limits.timeout)
+    sc: set[FinalState] = set()
+    rdma: set[FinalState] = set()
+    for base in _candidates(program, ordered_reads, limits, Extent.ENDED, budget):
+        search: Search
+
+        def leaf(partial: Partial) -> bool:
+            state = _final_state(partial)
+            if state in sc:
+                return False
+            if partial.is_sc():
+                sc.add(state)
+                rdma.add(state)
+            elif state not in rdma and search.flush(partial) is not None:  # noqa: B023
+                rdma.add(state)
+            return False
+
+        search = Search(base, budget, leaf)
+        search.run()
+    return AxiomaticOutcomes(frozenset(sc), frozenset(rdma))
+
+
+def _candidates(
+    program: Program, ordered_reads: bool, limits: OracleLimits, extent: Extent, budget: Budget
+) -> Iterator[Candidate]:
+    if not is_loop_free(program):
+        raise SizeLimitError("the oracle needs a program without loops")
+    values = possible_values(program)
+    blocks = [
+        [Block(path, ordered_reads) for path in thread_paths(thread, values, extent, limits.paths)]
+        for thread in program.threads
+    ]
+    if prod(len(choices) for choices in blocks) > limits.choices:
+        raise SizeLimitError(f"the threads have more than {limits.choices} combinations of paths, too many for the oracle")
+    for chosen in product(*blocks):
+        base = Candidate(program, chosen)
+        if base.n > limits.events:
+            raise SizeLimitError(f"an execution has more than {limits.events} events, too many for the oracle")
+        budget.spend()
+        yield base
+
+
+def _final_state(partial: Partial) -> FinalState:
+    base = partial.base
+    memory = []
+    for cell, writes in base.writes.items():
+        last = [w for w in writes if not partial.mo_after[w]]
+        memory.append(partial.written[last[0]] if last else cell.init)
+    registers = [
+        [term.of(partial.values, offset) for term in block.path.registers]
+        for block, offset in zip(base.blocks, base.offsets, strict=True)
+    ]
+    return final_state(base.program, memory, registers)

@@ -1,0 +1,116 @@
+"""The oracle's search: every choice of rf, mo and nfo of one candidate, one decision at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.semantics.oracle.candidate import INITIAL, Candidate
+from rdma_robust.semantics.oracle.partial import Partial
+
+
+class Budget:
+    """Counts decisions; `spend` raises SizeLimitError when their number or the time is used up."""
+
+    def __init__(self, decisions: int, timeout: float | None) -> None:
+        self.decisions = decisions
+        self.timeout = timeout
+        self.spent = 0
+        self.end = None if timeout is None else monotonic() + timeout
+
+    def spend(self) -> None:
+        self.spent += 1
+        if self.spent > self.decisions:
+            raise SizeLimitError(f"the oracle needs more than {self.decisions} decisions for this program")
+        if self.spent % 1024 == 0 and self.end is not None and monotonic() > self.end:
+            raise SizeLimitError(f"the oracle needs more than {self.timeout:g} s for this program")
+
+
+class Search:
+    """Enumerates the RDMA-consistent choices of rf and mo of one candidate.
+
+    nfo matters for consistency alone, so it is chosen last and one choice is enough.
+    """
+
+    def __init__(self, base: Candidate, budget: Budget, leaf: Callable[[Partial], bool]) -> None:
+        self.base = base
+        self.budget = budget
+        self.leaf = leaf
+        self.pairs = [(a, b) for ws in base.writes.values() for i, a in enumerate(ws) for b in ws[i + 1 :]]
+        self.reads = sorted(base.reads, key=lambda r: len(base.sources[r]))
+        self.nfo = base.nfo
+
+    def run(self) -> bool:
+        """Call `leaf` for every choice of rf and mo with acyclic ob (nfo open); stop and return True when it says so."""
+        return not self.base.impossible and self.order_writes(0, Partial(self.base))
+
+    def order_writes(self, k: int, partial: Partial) -> bool:
+        self.budget.spend()
+        while k < len(self.pairs):
+            a, b = self.pairs[k]
+            k += 1
+            if partial.ob_after[b] >> a & 1:
+                a, b = b, a
+            elif not partial.ob_after[a] >> b & 1:
+                other = partial.copy()
+                if other.modify_before(a, b) and self.order_writes(k, other):
+                    return True
+                a, b = b, a
+            if not partial.modify_before(a, b):
+                return False
+        return self.choose_sources(0, partial)
+
+    def choose_sources(self, k: int, partial: Partial) -> bool:
+        self.budget.spend()
+        while k < len(self.reads):
+            read = self.reads[k]
+            k += 1
+            options = self.options(read, partial)
+            if not options:
+                return False
+            for write in options[:-1]:
+                other = partial.copy()
+                if other.read_from(read, write) and self.choose_sources(k, other):
+                    return True
+            if not partial.read_from(read, options[-1]):
+                return False
+        return self.leaf(partial)
+
+    def options(self, read: int, partial: Partial) -> list[int]:
+        """The writes that the read may still read from: none that is ob-later, none that an ob-earlier write overtook."""
+        base = self.base
+        before = partial.ob_before[read]
+        after = partial.ob_after[read]
+        allowed = base.allowed[read]
+        found = []
+        for write in base.sources[read]:
+            if write == INITIAL:
+                possible = not before & base.rivals[read]
+            elif after >> write & 1 or before & partial.mo_after[write]:
+                possible = False
+            else:
+                possible = not partial.known_writes >> write & 1 or partial.written[write] in allowed
+            if possible:
+                found.append(write)
+        return found
+
+    def flush(self, partial: Partial, k: int = 0) -> Partial | None:
+        """Return an extension of the leaf by a consistent choice of nfo, or None if there is none."""
+        self.budget.spend()
+        partial = partial.copy()
+        while k < len(self.nfo):
+            a, b = self.nfo[k]
+            k += 1
+            if partial.ob_after[b] >> a & 1:
+                a, b = b, a
+            elif not partial.ob_after[a] >> b & 1:
+                other = partial.copy()
+                if other.add_ib(a, b):
+                    finished = self.flush(other, k)
+                    if finished is not None:
+                        return finished
+                a, b = b, a
+            if not partial.add_ib(a, b):
+                return None
+        return partial

@@ -1,0 +1,45 @@
+"""What demos tell about a generated program: its verdict within a time limit, and the run of its witness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.teaching.demos.walk import Animation, Block, Paragraph
+from rdma_robust.teaching.explorer.choices_made import LONGEST, Runs
+from rdma_robust.teaching.explorer.witness import witness_choices
+
+
+def decided(text: str, file: str, timeout: float | None) -> Outcome:
+    """Return whether the program in `text` is robust. Raises ProgramError."""
+    return check_program(load_program(text, file), CheckOptions(timeout=timeout))
+
+
+def sizes(outcome: Outcome) -> str:
+    """Return how large the search was, in words."""
+    counts = outcome.counts
+    return f"{counts.states:,} states and {counts.counters:,} unbounded counters"
+
+
+def witness_run(outcome: Outcome) -> tuple[Move, ...] | None:
+    """Return the run of the machine behind the witness, from its start; None if it is too long to be looked at."""
+    choices = witness_choices(outcome, ordered_reads=False)
+    if choices is None:
+        return None
+    runs = Runs(RdmaMachine(outcome.program))
+    moves = tuple(point.move for point in runs.point(choices).path() if point.move is not None)
+    return moves if len(runs.starts) > 1 else (*runs.starts, *moves)
+
+
+def told_run(outcome: Outcome, title: str, notes: Callable[[tuple[Move, ...]], tuple[str, ...]]) -> Block:
+    """Return the run of a program that is not robust, with the notes that `notes` makes, or why it is not shown."""
+    assert outcome.verdict is Verdict.NOT_ROBUST
+    moves = witness_run(outcome)
+    if moves is None:
+        return Paragraph(f"The run has more than {LONGEST:,} steps, too many to be shown here.")
+    return Animation(title, outcome.program, moves, notes(moves))

@@ -1,0 +1,75 @@
+"""A guided walk-through as plain data: what a demo tells, for the terminal and for a page alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.machines.machine import Move
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Plain text; a word between backquotes is code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A listing. `language` is what it is written in, `file` the name it may be saved under, empty if it has none."""
+
+    title: str
+    language: Literal["rdma", "spec", "json", "console"]
+    text: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing as an SVG element for pages, and in words for the terminal."""
+
+    title: str
+    svg: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Animation:
+    """A run of the operational machine of `program`, to be stepped through.
+
+    `moves` begins with the start; `notes` has for each move what it means for the demo, empty where the machine's
+    own wording says enough. A move with a note is one that a reader in a hurry should stop at.
+    """
+
+    title: str
+    program: Program
+    moves: tuple[Move, ...]
+    notes: tuple[str, ...]
+
+
+Block = Paragraph | Code | Table | Figure | Animation
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A demo's walk-through: `demo` is its name on the command line, `command` what has been asked for."""
+
+    demo: str
+    title: str
+    command: str
+    sections: tuple[Section, ...]

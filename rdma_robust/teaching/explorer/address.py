@@ -1,0 +1,124 @@
+"""The state of an exploration as text that fits in an address: what has been chosen, nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Literal
+from urllib.parse import parse_qsl
+
+from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.reports.share.escape import one_line
+from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices
+
+Side = Literal["sc", "rdma"]
+Mode = Literal["follow", "free"]
+
+MODES: dict[str, Mode] = {"follow": "follow", "free": "free"}
+
+LONGEST_TEXT = 20_000
+_NUMBER = re.compile(r"[0-9]{1,4}", re.ASCII)
+_KEYS = {"follow": ("p", "mode", "rdma", "at"), "free": ("p", "mode", "rdma", "at", "sc", "scat")}
+
+
+class AddressError(UsageError):
+    """A text is not a state of this exploration; the message says why, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A run and how far along it one is; what comes after `at` can be gone forward to."""
+
+    choices: Choices = ()
+    at: int = 0
+
+    @property
+    def now(self) -> Choices:
+        return self.choices[: self.at]
+
+    def step(self, choice: int) -> Track:
+        """Return the track after one more step; the way forward is kept if it begins with this step."""
+        if self.choices[self.at : self.at + 1] == (choice,):
+            return Track(self.choices, self.at + 1)
+        return Track((*self.now, choice), self.at + 1)
+
+    def go(self, at: int) -> Track:
+        """Return the track at another of its steps. Raises UsageError if it is not that long."""
+        if not 0 <= at <= len(self.choices):
+            raise UsageError(f"there is no step {at}: the run has {len(self.choices)}")
+        return Track(self.choices, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an exploration is. In mode `follow` the SC side is computed from the RDMA side, and `sc` is empty."""
+
+    mode: Mode = "follow"
+    rdma: Track = Track()
+    sc: Track = Track()
+
+    def track(self, side: Side) -> Track:
+        return self.rdma if side == "rdma" else self.sc
+
+    def with_track(self, side: Side, track: Track) -> Place:
+        return replace(self, rdma=track) if side == "rdma" else replace(self, sc=track)
+
+
+def fingerprint(program: Program, ordered_reads: bool, await_loops: bool) -> str:
+    """Return eight hexadecimal digits that other programs and other options do not have, as good as certainly."""
+    return sha256(f"{ordered_reads:d}{await_loops:d}\n{program.source}".encode()).hexdigest()[:8]
+
+
+def encode(place: Place, program: str) -> str:
+    """Return the text of a place in the program with this fingerprint."""
+    parts = [f"p={program}", f"mode={place.mode}", f"rdma={_dotted(place.rdma)}", f"at={place.rdma.at}"]
+    if place.mode == "free":
+        parts += [f"sc={_dotted(place.sc)}", f"scat={place.sc.at}"]
+    return "&".join(parts)
+
+
+def decode(text: str, program: str) -> Place:
+    """Return the place that :func:`encode` has written as `text`; the empty text is the beginning. Raises AddressError.
+
+    That the machines can run the choices is not looked at.
+    """
+    if not text:
+        return Place()
+    if len(text) > LONGEST_TEXT:
+        raise AddressError(f"this state has {len(text)} characters, and no state has more than {LONGEST_TEXT}")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=8)
+    except ValueError:
+        raise AddressError(f"this is not a state of an exploration: `{one_line(text)}`") from None
+    fields = dict(pairs)
+    mode = MODES.get(fields.get("mode", ""))
+    if mode is None:
+        raise AddressError(f"the mode of a state is follow or free, not `{one_line(fields.get('mode', ''))}`")
+    if sorted(key for key, _ in pairs) != sorted(_KEYS[mode]):
+        raise AddressError(f"a state in mode {mode} has the parts {', '.join(_KEYS[mode])}, each once")
+    if fields["p"] != program:
+        raise AddressError("this state belongs to another program, to an earlier version of it, or to other options")
+    sc = _track(fields["sc"], fields["scat"]) if mode == "free" else Track()
+    return Place(mode, _track(fields["rdma"], fields["at"]), sc)
+
+
+def _dotted(track: Track) -> str:
+    return ".".join(map(str, track.choices))
+
+
+def _track(choices: str, at: str) -> Track:
+    numbers = [_number(each) for each in choices.split(".")] if choices else []
+    if len(numbers) > LONGEST:
+        raise AddressError(f"a run in this state has {len(numbers)} steps, and none has more than {LONGEST}")
+    place = _number(at)
+    if place > len(numbers):
+        raise AddressError(f"the state is at step {place} of a run of {len(numbers)}")
+    return Track(tuple(numbers), place)
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise AddressError(f"a state has small numbers, not `{one_line(text)}`")
+    return int(text)

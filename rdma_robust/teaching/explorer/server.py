@@ -1,0 +1,197 @@
+"""The web server: one page and a small JSON interface, for this machine's own browser and whoever has the token."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.teaching.explorer.address import AddressError
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.view import VerdictView
+
+LARGEST_BODY = 64 * 1024
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+PAGE = {
+    "": ("index.html", "text/html; charset=utf-8"),
+    "style.css": ("style.css", "text/css; charset=utf-8"),
+    "app.js": ("app.js", "text/javascript; charset=utf-8"),
+    "icon.svg": ("icon.svg", "image/svg+xml"),
+}
+
+Decide = Callable[[], VerdictView]
+
+
+def application(session: Session, decide: Decide, token: str, port: int) -> ASGIApp:
+    """Return the application. Everything is below `/TOKEN/`; `decide` is called once, in another thread.
+
+    The server keeps no state: a request carries the address of a place, and the answer what is seen there.
+    """
+    verdict = _Once(decide)
+
+    async def about(_request: Request) -> Response:
+        return JSONResponse(asdict(session.about()))
+
+    async def view(request: Request) -> Response:
+        return JSONResponse(asdict(session.view(_asked(session, await _body(request)))))
+
+    async def decided(_request: Request) -> Response:
+        return JSONResponse(asdict(await verdict.answer()))
+
+    routes = [Route(f"/{token}/{path}", _file(*what), methods=["GET"]) for path, what in PAGE.items()]
+    routes += [
+        Route(f"/{token}/api/program", about, methods=["GET"]),
+        Route(f"/{token}/api/verdict", decided, methods=["GET"]),
+        Route(f"/{token}/api/view", view, methods=["POST"]),
+    ]
+    handlers: Any = {RdmaRobustError: _refused, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return Guard(app, token, port)
+
+
+class Guard:
+    """Lets through what comes from a page of this server or from the address bar, with the token; adds the headers.
+
+    The host is checked because another site may have its name point here, the origin because it may send requests.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self.app = app
+        self.token = token.encode()
+        self.hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope)
+        handler: ASGIApp = self.app if refusal is None else JSONResponse({"error": refusal}, status_code=403)
+        await handler(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> str | None:
+        given: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            given.setdefault(name, []).append(value)
+        hosts = given.get(b"host", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            return "this server answers to 127.0.0.1 and localhost only"
+        origins = given.get(b"origin", [])
+        wanted = b"http://" + hosts[0].lower()
+        if any(origin.lower() != wanted for origin in origins) or (scope["method"] == "POST" and len(origins) != 1):
+            return "this server answers to its own page only"
+        token = scope["path"].split("/")[1].encode("utf-8", "replace") if "/" in scope["path"] else b""
+        if not secrets.compare_digest(token, self.token):
+            return "the address needs the token that rdma-robust explore has printed"
+        return None
+
+
+def _with_headers(send: Send) -> Send:
+    extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *extra]}
+        await send(message)
+
+    return sending
+
+
+class _Once:
+    """The answer of a slow function, which is called when it is first asked for."""
+
+    def __init__(self, decide: Decide) -> None:
+        self.decide = decide
+        self.lock = anyio.Lock()
+        self.found: VerdictView | None = None
+
+    async def answer(self) -> VerdictView:
+        async with self.lock:
+            if self.found is None:
+                self.found = await anyio.to_thread.run_sync(self.decide, abandon_on_cancel=True)
+        return self.found
+
+
+def _file(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    content = files("rdma_robust.teaching.explorer").joinpath("page", name).read_bytes()
+
+    async def answer(_request: Request) -> Response:
+        return Response(content, media_type=media_type)
+
+    return answer
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """Return the object that was sent. Raises AddressError if it is none."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise AddressError("a request is JSON")
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise AddressError(f"a request has at most {LARGEST_BODY} bytes")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise AddressError("a request is JSON") from None
+    if not isinstance(value, dict):
+        raise AddressError("a request is an object")
+    return value
+
+
+def _asked(session: Session, body: dict[str, Any]) -> Any:
+    """Return the place that a request asks for: an address, and perhaps what to do there. Raises UsageError."""
+    place = session.place(_text(body, "address"))
+    match body.get("do"):
+        case None:
+            return place
+        case ["step", "rdma" | "sc" as side, int(choice)]:
+            return session.step(place, side, choice)
+        case ["go", "rdma" | "sc" as side, int(at)]:
+            return session.go(place, side, at)
+        case ["mode", "follow" | "free" as mode]:
+            return session.switched(place, mode)
+    raise UsageError("a request does one of: step SIDE CHOICE, go SIDE STEP, mode follow or free")
+
+
+def _text(body: dict[str, Any], key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str):
+        raise AddressError(f"a request has the text {key}")
+    return value
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    internal = not isinstance(error, UsageError)
+    return JSONResponse({"error": printable(str(error))}, status_code=500 if internal else 400)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=400)
+    return JSONResponse({"error": f"internal error: {printable(str(error))}"}, status_code=500)

@@ -1,0 +1,124 @@
+"""An exploration of one program: from a place to what is seen there, and to the next place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.reports.share.escape import printable
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
+from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.endings import Endings
+from rdma_robust.teaching.explorer.follow import Followed, follow
+from rdma_robust.teaching.explorer.phrases import Phrases
+from rdma_robust.teaching.explorer.sides import Shown
+from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, View
+
+FOLLOWED = "the SC side follows the RDMA side; to step it by hand, let both go on their own"
+
+
+class Session:
+    """The two machines of a program. Places are values: what was seen before only makes seeing it again faster.
+
+    Every method that takes a place raises UsageError if the machines cannot be there.
+    """
+
+    def __init__(self, program: Program, *, ordered_reads: bool = False, await_loops: bool = False) -> None:
+        self.program = program
+        self.ordered_reads = ordered_reads
+        self.await_loops = await_loops
+        self.fingerprint = fingerprint(program, ordered_reads, await_loops)
+        self.rdma = Runs(RdmaMachine(program, ordered_reads))
+        self.sc = Runs(ScMachine(program))
+        self.endings = Endings(program)
+        self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
+        self._follow = lru_cache(256)(self._followed)
+
+    def about(self) -> ProgramView:
+        program = self.program
+        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        names = tuple(thread.name for thread in program.threads)
+        return ProgramView(printable(program.file), program.name, source, names, self.ordered_reads, self.await_loops)
+
+    def place(self, address: str) -> Place:
+        """Return the place with this address, the beginning for the empty text. Raises AddressError if there is none."""
+        place = decode(address, self.fingerprint)
+        for side in ("rdma", "sc"):
+            try:
+                self._runs(side).point(place.track(side).choices)
+            except UsageError as error:
+                raise AddressError(f"the {side.upper()} machine cannot run this state: {error}") from error
+        return place
+
+    def address(self, place: Place) -> str:
+        return encode(place, self.fingerprint)
+
+    def step(self, place: Place, side: Side, choice: int) -> Place:
+        """Return the place after a move of one side, by its number among the moves."""
+        self._by_hand(place, side)
+        track = place.track(side)
+        runs = self._runs(side)
+        runs.after(runs.point(track.now), choice)
+        return place.with_track(side, track.step(choice))
+
+    def go(self, place: Place, side: Side, at: int) -> Place:
+        """Return the place after the first `at` steps of one side's run."""
+        self._by_hand(place, side)
+        return place.with_track(side, place.track(side).go(at))
+
+    def switched(self, place: Place, mode: Mode) -> Place:
+        """Return the place in another mode; the SC side keeps the run it has, as far as it has been followed."""
+        if mode == place.mode:
+            return place
+        if mode == "follow":
+            return replace(place, mode=mode, sc=Track())
+        choices = self.followed(place).choices
+        return replace(place, mode=mode, sc=Track(choices, len(choices)))
+
+    def followed(self, place: Place) -> Followed:
+        """Return what SC can do of the RDMA side's steps taken."""
+        return self._follow(place.rdma.now)
+
+    def view(self, place: Place) -> View:
+        """Return what is to be seen at a place."""
+        followed = self.followed(place)
+        sc = place.sc if place.mode == "free" else Track(followed.choices, len(followed.choices))
+        return View(
+            address=self.address(place),
+            mode=place.mode,
+            rdma=self._side("rdma", place.rdma),
+            sc=self._side("sc", sc),
+            broken=None if followed.broken is None else self._broken(followed, followed.broken),
+        )
+
+    def _followed(self, choices: tuple[int, ...]) -> Followed:
+        return follow(self.sc, self._points(self.rdma, choices))
+
+    def _broken(self, followed: Followed, step: int) -> BrokenView:
+        phrases = Phrases(self.program, False)
+        events = {e.index: e for link in followed.cycle for e in (link.source, link.target)}.values()
+        lines = sorted({e.step.span.line for e in events if e.step is not None})
+        return BrokenView(step, tuple(map(phrases.link, followed.cycle)), tuple(lines))
+
+    def _side(self, side: Side, track: Track) -> SideView:
+        shown = self._shown[side]
+        points = self._points(self._runs(side), track.choices)
+        text = ""
+        at = points[track.at - 1] if track.at else self._runs(side).point(())
+        if shown.ending(at) == "final":
+            text = self.endings.text(side, self._runs(side).machine.final(at.state))  # type: ignore[arg-type]
+        return shown.view(points, track.at, text)
+
+    def _points(self, runs: Runs, choices: tuple[int, ...]) -> list[Point]:
+        return runs.point(choices).path()
+
+    def _runs(self, side: Side) -> Runs:
+        return self.rdma if side == "rdma" else self.sc
+
+    def _by_hand(self, place: Place, side: Side) -> None:
+        if place.mode == "follow" and side == "sc":
+            raise UsageError(FOLLOWED)

@@ -1,0 +1,248 @@
+"""From a point of a run to what people see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rdma_robust.expr import evaluate
+from rdma_robust.language.flow.cfg import Fault, Get, Poll, Program, Put
+from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.semantics.machines.effects import event_type
+from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.operations import remote_of
+from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.threadcode import ThreadCode
+from rdma_robust.teaching.explorer.address import Side
+from rdma_robust.teaching.explorer.choices_made import LONGEST, Point, Runs
+from rdma_robust.teaching.explorer.phrases import Phrases
+from rdma_robust.teaching.explorer.view import (
+    ClaimView,
+    Ending,
+    MoveView,
+    NodeView,
+    OperationView,
+    QueueView,
+    SideView,
+    Status,
+    ThreadView,
+    ValueView,
+)
+
+CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+
+STUCK = {
+    "sc": "Stuck: no thread can go on, and not all have ended.",
+    "rdma": "Stuck: neither a thread nor a NIC can go on, and not all threads have ended.",
+}
+
+
+class Shown:
+    """What people see of one machine's states."""
+
+    def __init__(self, program: Program, runs: Runs, side: Side) -> None:
+        self.program = program
+        self.runs = runs
+        self.side = side
+        self.codes: list[ThreadCode] = runs.machine.codes
+        self.phrases = Phrases(program, side == "sc")
+
+    def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
+        """Return the side after the first `at` of `steps`, the points of a whole run."""
+        point = steps[at - 1] if at else self.runs.point(())
+        moves = self.runs.moves(point)
+        ending = self.ending(point)
+        begun = [p.move for p in (self.runs.point(()), *steps[:at]) if p.move is not None]
+        faults = dict.fromkeys(fault for move in begun for fault in move.faults)
+        return SideView(
+            side=self.side,
+            at=at,
+            steps=tuple(self.taken(p) for p in steps),
+            moves=tuple(self._possible(point, i, move) for i, move in enumerate(moves)),
+            threads=self.threads(point),
+            nodes=self._nodes(point),
+            queues=self._queues(point),
+            ending=ending,
+            ending_text=STUCK[self.side] if ending == "stuck" else ending_text,
+            claims=self._claims(point) if ending == "final" else (),
+            faults=tuple(_fault(fault) for fault in faults),
+        )
+
+    def ending(self, point: Point) -> Ending:
+        machine: RdmaMachine | ScMachine = self.runs.machine
+        if point.state is None or self.runs.moves(point):
+            return ""
+        return "final" if machine.is_final(point.state) else "stuck"  # type: ignore[arg-type]
+
+    def taken(self, point: Point) -> MoveView:
+        """Return the move that led to a point, which must not be the root of the runs."""
+        assert point.move is not None and point.parent is not None
+        return self._move(point.move, point.choice, point.operation, "")
+
+    def _possible(self, point: Point, choice: int, move: Move) -> MoveView:
+        after = self.runs.after(point, choice) if point.depth < LONGEST else None
+        operation = None if after is None else after.operation
+        return self._move(move, choice, operation, self._then(move))
+
+    def _move(self, move: Move, choice: int, operation: int | None, then: str) -> MoveView:
+        action = move.action
+        step = action.step
+        cpu = action.verb in CPU_VERBS
+        started = action.verb is Verb.START
+        write = self.side == "sc" and action.verb is Verb.NIC_WRITE
+        return MoveView(
+            choice=choice,
+            agent="start" if started else "cpu" if cpu else "nic",
+            thread="" if started else self.program.threads[action.thread].name,
+            remote=None if cpu or step is None else remote_of(step),
+            line=None if step is None else step.span.line,
+            operation=operation,
+            label=self.phrases.label(action, operation),
+            hint=self.phrases.hint(action),
+            then=then,
+            faults=tuple(_fault(fault) for fault in move.faults),
+            effect=write or event_type(action) is not None,
+        )
+
+    def _then(self, move: Move) -> str:
+        """Return where the threads go on, where that is a matter of choice."""
+        if not move.action.silent and move.action.verb is not Verb.START:
+            return ""
+        threads = range(len(self.codes)) if move.action.verb is Verb.START else (move.action.thread,)
+        parts = []
+        for t in threads:
+            point = move.state.threads[t].point
+            lines = self._lines(t, point, move.state.threads[t].registers)
+            where = (
+                f"line {' or '.join(map(str, lines))}" if lines else "its end" if self._is_exit(t, point) else "a dead end"
+            )
+            name = f"{self.program.threads[t].name} " if move.action.verb is Verb.START else ""
+            parts.append(f"{name}goes on at {where}")
+        return ", ".join(parts)
+
+    def _is_exit(self, thread: int, point: int) -> bool:
+        return point == self.codes[thread].thread.exit
+
+    def _lines(self, thread: int, point: int, registers: tuple[int, ...]) -> tuple[int, ...]:
+        commands = (c for c in self.codes[thread].visible.get(point, ()) if c.may_run(registers))
+        return tuple(sorted({c.step.span.line for c in commands}))
+
+    def threads(self, point: Point) -> tuple[ThreadView, ...]:
+        if point.state is None:
+            return ()
+        moves = self.runs.moves(point)
+        state = _state(point)
+        before = _state(point.parent) if point.parent is not None and point.parent.state is not None else state
+        able = {m.action.thread for m in moves if m.action.verb in CPU_VERBS or self.side == "sc"}
+        return tuple(self._thread(t, state, before, t in able) for t in range(len(self.codes)))
+
+    def _thread(self, number: int, state: RdmaState | ScState, before: RdmaState | ScState, able: bool) -> ThreadView:
+        thread = self.codes[number].thread
+        point, registers = state.threads[number].point, state.threads[number].registers
+        status = self._status(number, point, registers, able)
+        values = zip(thread.registers, registers, before.threads[number].registers, strict=True)
+        return ThreadView(
+            name=thread.name,
+            node=thread.node,
+            status=status,
+            lines=self._lines(number, point, registers),
+            text=self._where(number, point, registers, status),
+            registers=tuple(ValueView(name, value, value != old) for (name, _), value, old in values),
+            carries=self._carries(state, number),
+        )
+
+    def _status(self, thread: int, point: int, registers: tuple[int, ...], able: bool) -> Status:
+        if able:
+            return "ready"
+        if self._is_exit(thread, point):
+            return "ended"
+        return "waiting" if self._lines(thread, point, registers) else "stopped"
+
+    def _where(self, thread: int, point: int, registers: tuple[int, ...], status: Status) -> str:
+        if status == "ended":
+            return "has ended"
+        if status == "stopped":
+            return "can never go on"
+        commands = [c for c in self.codes[thread].visible[point] if c.may_run(registers)]
+        texts = " or ".join(dict.fromkeys(f"{one_line(c.step.text)}" for c in commands))
+        if status == "ready":
+            return texts
+        polls = any(isinstance(c.step.op, Poll) for c in commands)
+        return f"waits: {texts}" + (" (no completion yet)" if polls else "")
+
+    def _carries(self, state: RdmaState | ScState, thread: int) -> str:
+        if isinstance(state, RdmaState) or not state.threads[thread].carried:
+            return ""
+        number, value = state.threads[thread].carried
+        return f"{one_line(self.codes[thread].commands[number].step.text)} has read {value}"
+
+    def _nodes(self, point: Point) -> tuple[NodeView, ...]:
+        cells = self.program.cells
+        memory = tuple(c.init for c in cells) if point.state is None else _state(point).memory
+        before = memory
+        if point.parent is not None and point.parent.state is not None:
+            before = _state(point.parent).memory
+        shown = [
+            (cell, ValueView(cell.name, value, value != old))
+            for cell, value, old in zip(cells, memory, before, strict=True)
+            if not cell.hidden
+        ]
+        return tuple(NodeView(node, tuple(v for c, v in shown if c.node == node)) for node in self.program.nodes)
+
+    def _queues(self, point: Point) -> tuple[QueueView, ...]:
+        if point.state is None:
+            return ()
+        state = _state(point)
+        views = []
+        for t, code in enumerate(self.codes):
+            for qp, remote in enumerate(code.remotes):
+                if isinstance(state, ScState):
+                    views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
+                else:
+                    entries = list(zip(point.numbers[t][qp], state.threads[t].queues[qp], strict=True))
+                    views.append(self._queue(code, remote, entries))
+        return tuple(views)
+
+    def _queue(self, code: ThreadCode, remote: str, entries: Sequence[tuple[int, Entry]]) -> QueueView:
+        def shown(number: int, entry: Entry) -> OperationView:
+            step = code.commands[entry.command].step
+            value = f"read {entry.value}" if entry.stage == READ else ""
+            if entry.stage == ISSUED and isinstance(step.op, Put | Get):
+                value = f"{step.op.target} = {entry.value}"
+            return OperationView(number, step.span.line, one_line(step.text), value)
+
+        def is_put(entry: Entry) -> bool:
+            return isinstance(code.commands[entry.command].step.op, Put)
+
+        unpolled = [(n, e) for n, e in entries if not e.polled]
+        complete = 0
+        for _, entry in unpolled:
+            if entry.stage < (ISSUED if is_put(entry) else DONE):
+                break
+            complete += 1
+        return QueueView(
+            thread=code.thread.name,
+            remote=remote,
+            pipe=tuple(shown(n, e) for n, e in entries if e.stage < ISSUED),
+            remote_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and is_put(e)),
+            local_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and not is_put(e)),
+            unpolled=tuple(shown(n, e) for n, e in unpolled),
+            complete=complete,
+        )
+
+    def _claims(self, point: Point) -> tuple[ClaimView, ...]:
+        values = valuation(self.program, self.runs.machine.final(point.state))  # type: ignore[arg-type]
+        return tuple(
+            ClaimView(line.span.line, one_line(line.text, 200), bool(evaluate(line.condition, values)))
+            for line in self.program.outcomes
+        )
+
+
+def _state(point: Point) -> RdmaState | ScState:
+    assert isinstance(point.state, RdmaState | ScState)
+    return point.state
+
+
+def _fault(fault: Fault) -> str:
+    return f"line {fault.span.line}: {printable(fault.message)}"

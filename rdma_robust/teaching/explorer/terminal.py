@@ -1,0 +1,213 @@
+"""The explorer in a terminal: the same core and the same states as the page's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from threading import Thread
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.panes import head, options, source, state, verdict_line
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.view import VerdictView, View
+
+Decide = Callable[[], VerdictView]
+
+SIDES: tuple[Side, Side] = ("rdma", "sc")
+
+NO_WITNESS = {
+    None: "The verdict is not known yet.",
+    "robust": "There is no counterexample: the program is robust.",
+    "unknown": "No counterexample is known: the program is undecided.",
+    "not-robust": "The counterexample is too long to step through.",
+}
+
+
+class Explorer(App[None]):
+    """Two machines and the source; what can happen next is a list on each side."""
+
+    TITLE = "rdma-robust explore"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as the base class declares it
+        (0, "-narrow"),
+        (116, "-wide"),
+    ]
+    CSS = """
+    #top { height: auto; padding: 0 1; background: $panel; }
+    #panes { height: 1fr; }
+    .pane { width: 1fr; border: round $surface-lighten-2; padding: 0 1; }
+    .pane:focus-within { border: round $accent; }
+    #source { width: 0.8fr; }
+    .-narrow #source { display: none; }
+    .-narrow.show-source #source { display: block; }
+    .-narrow.show-source .side { display: none; }
+    OptionList { height: auto; max-height: 45%; border: none; padding: 0; margin-bottom: 1; background: transparent; }
+    VerticalScroll { height: 1fr; }
+    .head { height: auto; }
+    #code { width: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step_back", "back", priority=True),
+        Binding("right", "step_forward", "forward", priority=True),
+        Binding("tab", "other", "side", priority=True),
+        Binding("m", "mode", "mode"),
+        Binding("w", "witness", "witness"),
+        Binding("n", "restart", "restart"),
+        Binding("p", "program", "program"),
+        Binding("s", "share", "state"),
+        Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+        *(Binding(str(k), f"take({k - 1})", show=False) for k in range(1, 10)),
+    ]
+
+    def __init__(self, session: Session, decide: Decide, place: Place) -> None:
+        super().__init__()
+        self.session = session
+        self.decide = decide
+        self.place = place
+        self.seen: View = session.view(place)
+        self.about = session.about()
+        self.verdict: VerdictView | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top", markup=False)
+        with Horizontal(id="panes"):
+            with VerticalScroll(id="source", classes="pane"):
+                yield Static(id="code", markup=False)
+            for side in SIDES:
+                with Vertical(id=side, classes="pane side"):
+                    yield Static(id=f"{side}-head", classes="head", markup=False)
+                    yield OptionList(id=f"{side}-moves")
+                    with VerticalScroll(can_focus=False):
+                        yield Static(id=f"{side}-state", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.draw()
+        self.query_one("#rdma-moves").focus()
+        # A daemon, because quitting must not wait for it.
+        Thread(target=self._decide, daemon=True).start()
+
+    def _decide(self) -> None:
+        try:
+            found = self.decide()
+        except RdmaRobustError as error:
+            found = VerdictView("unknown", f"internal error: {error}")
+        # The user may have quit by now.
+        with suppress(RuntimeError):
+            self.call_from_thread(self._decided, found)
+
+    def _decided(self, found: VerdictView) -> None:
+        self.verdict = found
+        self.draw_top()
+
+    def draw(self) -> None:
+        """Show the place the explorer is at."""
+        self.seen = view = self.session.view(self.place)
+        self.draw_top()
+        self.query_one("#code", Static).update(source(self.about, view))
+        for side in SIDES:
+            shown = view.rdma if side == "rdma" else view.sc
+            self.query_one(f"#{side}-head", Static).update(head(view, side))
+            moves = self.query_one(f"#{side}-moves", OptionList)
+            moves.clear_options()
+            if self.by_hand(side):
+                moves.add_options([Option(text, id=str(choice)) for choice, text in options(shown)])
+                planned = shown.steps[shown.at].choice if shown.at < len(shown.steps) else 0
+                moves.highlighted = planned if shown.moves else None
+            moves.display = self.by_hand(side) and bool(shown.moves)
+            self.query_one(f"#{side}-state", Static).update(state(view, side))
+
+    def draw_top(self) -> None:
+        self.query_one("#top", Static).update(verdict_line(self.about, self.seen, self.verdict))
+
+    def by_hand(self, side: Side) -> bool:
+        return side == "rdma" or self.place.mode == "free"
+
+    @property
+    def active(self) -> Side:
+        focused = self.focused
+        sc = focused is not None and any(node.id == "sc" for node in focused.ancestors_with_self)
+        return "sc" if sc and self.by_hand("sc") else "rdma"
+
+    def to(self, way: Callable[[], Place]) -> None:
+        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
+        active = self.active
+        try:
+            self.place = way()
+        except UsageError as error:
+            self.say(str(error))
+            return
+        self.draw()
+        self.focus_side(active)
+
+    def focus_side(self, side: Side) -> None:
+        moves = self.query_one(f"#{side}-moves", OptionList)
+        if moves.display:
+            moves.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        side: Side = "sc" if event.option_list.id == "sc-moves" else "rdma"
+        self.to(partial(self.session.step, self.place, side, int(event.option.id or 0)))
+
+    def action_take(self, choice: int) -> None:
+        shown = self.seen.sc if self.active == "sc" else self.seen.rdma
+        if choice < len(shown.moves):
+            self.to(partial(self.session.step, self.place, self.active, choice))
+
+    def action_step_back(self) -> None:
+        self._go(-1)
+
+    def action_step_forward(self) -> None:
+        self._go(1)
+
+    def _go(self, by: int) -> None:
+        track = self.place.track(self.active)
+        if 0 <= track.at + by <= len(track.choices):
+            self.to(partial(self.session.go, self.place, self.active, track.at + by))
+
+    def action_other(self) -> None:
+        if self.place.mode == "follow":
+            self.say("The SC side follows. Press m to step it by hand.")
+        else:
+            self.focus_side("rdma" if self.active == "sc" else "sc")
+
+    def action_mode(self) -> None:
+        self.to(partial(self.session.switched, self.place, "free" if self.place.mode == "follow" else "follow"))
+
+    def action_witness(self) -> None:
+        found = self.verdict
+        if found is None or found.address is None:
+            self.say(NO_WITNESS[None if found is None else found.verdict])
+            return
+        self.to(partial(self.session.place, found.address))
+        self.say(f"The counterexample has {found.steps} steps: → goes forward.")
+
+    def action_restart(self) -> None:
+        self.to(partial(Place, self.place.mode))
+
+    def action_program(self) -> None:
+        self.screen.toggle_class("show-source")
+
+    def action_share(self) -> None:
+        self.say(f"--state '{self.session.address(self.place)}'")
+
+    def say(self, text: str) -> None:
+        self.notify(text, markup=False, timeout=8)
+
+
+def run_terminal(session: Session, decide: Decide, state: str) -> None:
+    """Let the user explore in the terminal until they quit. Raises UsageError without a terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--tui needs a terminal")
+    Explorer(session, decide, session.place(state)).run()

@@ -1,0 +1,84 @@
+"""The verdict of a program, and the run of its witness as choices of the RDMA machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rdma_robust.analyses.explain.schedule import RunStep, machine_run
+from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.pipeline import check_program
+from rdma_robust.reports.share.escape import one_line
+from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.teaching.explorer.address import Place, Track
+from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices, Point, Runs
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.view import VerdictView
+
+
+def decided(session: Session, options: CheckOptions) -> VerdictView:
+    """Return the verdict for the session's program. It shares no state with the session, so that it can run beside it.
+
+    Raises InternalError if the machine cannot run the witness.
+    """
+    program = session.program
+    try:
+        outcome = check_program(program, options)
+    except (SizeLimitError, MemoryError) as error:
+        reason = str(error) or "out of memory"
+        return VerdictView("unknown", f"Not known: {one_line(reason, 200)}")
+    if outcome.verdict is Verdict.ROBUST:
+        return VerdictView("robust", "SC can follow every run.")
+    if outcome.witness is None:
+        return VerdictView("unknown", f"Not known: {one_line(outcome.reason, 200)}")
+    choices = witness_choices(outcome, options.ordered_reads)
+    if choices is None:
+        return VerdictView(
+            "not-robust", f"SC cannot follow a run of more than {LONGEST} steps, too long to step through here."
+        )
+    place = Place("follow", Track(choices, 0))
+    # Another session, because this may be another thread than the one that uses `session`.
+    other = Session(program, ordered_reads=session.ordered_reads, await_loops=session.await_loops)
+    broken = other.followed(Place("follow", Track(choices, len(choices)))).broken
+    text = "SC cannot follow every run."
+    if outcome.spin_only:
+        text = "SC cannot follow failed reads of loops that wait."
+    return VerdictView("not-robust", text, session.address(place), len(choices), broken)
+
+
+def witness_choices(outcome: Outcome, ordered_reads: bool) -> Choices | None:
+    """Return a run of the RDMA machine with the effects of the outcome's witness, None if it has more than LONGEST steps."""
+    assert outcome.witness is not None
+    run = machine_run(outcome.program, outcome.witness, ordered_reads)
+    if len(run.steps) >= LONGEST:
+        return None
+    runs = Runs(RdmaMachine(outcome.program, ordered_reads))
+    return choices_of(runs, run.steps)
+
+
+def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
+    """Return a run with these causes, about these operations. Raises InternalError if there is none.
+
+    Moves with the same cause can be about different operations, and those about the same one can lead to different places:
+    hence a search, though hardly ever a long one.
+    """
+    posted = [step.operation for step in steps if step.action.verb is Verb.ISSUE]
+    number = {operation: k for k, operation in enumerate(posted, 1)}
+    root = runs.point(())
+    starts = [root] if root.state is not None else [runs.after(root, i) for i in range(len(runs.moves(root)))]
+    todo: list[tuple[Point, int]] = [(point, 0) for point in reversed(starts)]
+    seen: set[tuple[object, object, int]] = set()
+    while todo:
+        point, done = todo.pop()
+        if done == len(steps):
+            return tuple(p.choice for p in point.path())
+        if (point.state, point.numbers, done) in seen:
+            continue
+        seen.add((point.state, point.numbers, done))
+        fits = (i for i, move in enumerate(runs.moves(point)) if move.action == steps[done].action)
+        ways = [runs.after(point, i) for i in fits]
+        wanted = number.get(steps[done].operation)
+        todo += [(way, done + 1) for way in reversed(ways) if way.operation == wanted]
+    raise InternalError("the machine cannot run the witness")

@@ -1,0 +1,106 @@
+"""The explorer in the terminal, driven by keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from rdma_robust.options import CheckOptions
+from rdma_robust.teaching.explorer.address import Place
+from rdma_robust.teaching.explorer.panes import RDMA
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.terminal import Explorer
+from rdma_robust.teaching.explorer.witness import decided
+from tests.support.explored import litmus, session
+
+
+def drive(explored: Session, script: Callable[[Explorer, Pilot[None]], Awaitable[None]], width: int = 140) -> None:
+    async def run() -> None:
+        app = Explorer(explored, partial(decided, explored, CheckOptions(timeout=20)), Place())
+        async with app.run_test(size=(width, 36)) as pilot:
+            while app.verdict is None:
+                await pilot.pause(0.02)
+            await script(app, pilot)
+
+    asyncio.run(run())
+
+
+def text(app: Explorer, name: str) -> str:
+    return str(app.query_one(f"#{name}", Static).render())
+
+
+def weak_end(explored: Session, place: Place) -> Place:
+    """Return an end of the run in which all happens in the order in which the machine lists it."""
+    while explored.view(place).rdma.moves:
+        place = explored.step(place, "rdma", 0)
+    return place
+
+
+def test_to_the_weak_outcome_by_keys() -> None:
+    async def script(app: Explorer, pilot: Pilot[None]) -> None:
+        assert "NOT ROBUST" in text(app, "top")
+        # v = 1; post; v = 2; then the NIC, which is second after the CPU's next post.
+        for key in ("enter", "1", "1"):
+            await pilot.press(key)
+        assert "SC cannot follow RDMA step 3" in text(app, "sc-state")
+        assert "From step 3 on" in text(app, "rdma-state")
+        app.to(lambda: app.session.place(app.session.address(weak_end(app.session, app.place))))
+        await pilot.pause()
+        shown = text(app, "rdma-state")
+        assert "r = 2" in shown and "line 20: outcome Receiver.r == 2" in shown and "holds" in shown
+
+    drive(litmus("mailbox-plain"), script)
+
+
+def test_the_witness_back_forward_and_the_other_side() -> None:
+    async def script(app: Explorer, pilot: Pilot[None]) -> None:
+        await pilot.press("w", "right", "right")
+        assert app.place.rdma.at == 2 and len(app.place.rdma.choices) == 6
+        await pilot.press("left")
+        assert app.place.rdma.at == 1
+        await pilot.press("tab")
+        assert app.active == "rdma" and app.place.mode == "follow"
+        await pilot.press("m", "tab")
+        assert app.active == "sc" and app.place.mode == "free"
+        before = app.place.sc.at
+        await pilot.press("enter")
+        assert app.place.sc.at == before + 1 and app.place.rdma.at == 1
+        await pilot.press("left", "left", "left")
+        assert app.place.sc.at == 0
+        await pilot.press("n")
+        assert app.place == Place("free")
+
+    drive(litmus("mailbox-plain"), script)
+
+
+def test_the_state_is_told_and_robust_programs_have_no_witness() -> None:
+    async def script(app: Explorer, pilot: Pilot[None]) -> None:
+        said: list[str] = []
+        app.say = said.append  # type: ignore[method-assign]
+        await pilot.press("1", "w", "s")
+        assert "robust" in said[0]
+        assert said[1] == f"--state '{app.session.address(app.place)}'"
+        assert app.session.place(said[1].split("'")[1]) == app.place
+
+    drive(litmus("mailbox-polled"), script)
+
+
+def test_programs_are_not_taken_for_markup_and_a_narrow_terminal_shows_them_on_demand() -> None:
+    async def script(app: Explorer, pilot: Pilot[None]) -> None:
+        assert "[bold red]x[/]" in text(app, "code")
+        moves = app.query_one("#rdma-moves", OptionList)
+        assert "a[0] = 1" in str(moves.get_option_at_index(0).prompt)
+        await pilot.press("enter")
+        assert app.seen.rdma.at == 1
+        assert not app.query_one("#source").display and app.query_one("#rdma").display
+        await pilot.press("p")
+        assert app.query_one("#source").display and not app.query_one("#rdma").display
+
+    drive(
+        session("// [bold red]x[/] [/nothing] [@click=app.quit]\nnode A { a[1] }\nthread T on A { a[0] = 1 }\n"), script, 80
+    )
+    assert RDMA.startswith("#")

@@ -1,0 +1,60 @@
+"""The counterexample as choices: the effects of the witness, in its order, until SC cannot follow."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.options import CheckOptions
+from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.machines.effects import effects
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.witness import decided
+from tests.support.explored import litmus, session
+
+# Two equal gets under way at once: their moves have the same cause, and only the state tells them apart.
+TWINS = """domain 0..2
+node A { x, y }
+node B { z }
+thread T on A { reg i; while i < 2 { get x = B.z; i = i + 1 }; i = x }
+thread U on B { z = 1 }
+"""
+
+
+@pytest.mark.parametrize("name", ["mailbox-plain", "sb-put-polled", "handoff-lock-server", "lock-local-staging-plain"])
+@pytest.mark.parametrize("ordered_reads", [False, True])
+def test_the_run_has_the_effects_of_the_witness(name: str, ordered_reads: bool) -> None:
+    explored = Session(litmus(name).program, ordered_reads=ordered_reads)
+    check_run(explored, CheckOptions(ordered_reads=ordered_reads))
+
+
+def test_moves_with_the_same_cause() -> None:
+    check_run(session(TWINS), CheckOptions())
+
+
+def check_run(explored: Session, options: CheckOptions) -> None:
+    found = decided(explored, options)
+    witness = check_program(explored.program, options).witness
+    assert found.verdict == "not-robust" and found.address is not None and witness is not None
+    place = explored.place(found.address)
+    assert place.rdma.at == 0 and len(place.rdma.choices) == found.steps
+    happened = [e for e in effects(explored.rdma.point(place.rdma.choices).path()) if e.step is not None]
+    run = [e.event for e in sorted(happened, key=lambda e: e.step or 0)]
+    assert [(e.type, e.thread, e.position, e.read, e.written) for e in run] == [
+        (e.type, e.thread, e.position, e.read, e.written) for e in witness.order
+    ]
+    assert found.broken is not None
+    before = explored.view(explored.go(place, "rdma", found.broken - 1))
+    after = explored.view(explored.go(place, "rdma", found.broken))
+    assert before.broken is None and after.broken is not None and after.broken.step == found.broken
+
+
+def test_other_verdicts() -> None:
+    assert decided(litmus("mailbox-polled"), CheckOptions()).verdict == "robust"
+    undecided = decided(litmus("mailbox-plain"), CheckOptions(max_states=1))
+    assert undecided.verdict == "unknown" and "1 state" in undecided.text and undecided.address is None
+
+
+def test_a_counterexample_that_is_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdma_robust.teaching.explorer.witness.LONGEST", 5)
+    found = decided(litmus("mailbox-plain"), CheckOptions())
+    assert found.verdict == "not-robust" and found.address is None and "5 steps" in found.text
