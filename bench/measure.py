@@ -19,9 +19,10 @@ from tempfile import TemporaryDirectory
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.lower import lower
-from rdma_robust.counters.searches import Limits, breadth_first, ignore
+from rdma_robust.counters.searches import breadth_first
 from rdma_robust.exports import Model, promela_of
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits, ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program

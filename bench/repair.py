@@ -14,8 +14,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
-from rdma_robust.analyses.repair.run import repair
 
 LITMUS = sorted((Path(__file__).resolve().parents[1] / "litmus").glob("*.rdma"))
 LIMIT_S = 60.0

@@ -12,11 +12,11 @@ from rdma_robust.counters.explicit_json import write_json
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram
 from rdma_robust.counters.promela.write import Legend, Promela, promela
-from rdma_robust.counters.searches import Limits
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.frame import NIC_BITS, EventLabel
 from rdma_robust.robustness.paper import instrument_paper

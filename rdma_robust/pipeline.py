@@ -10,10 +10,10 @@ from typing import Final
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.printing import show_expr, show_program
-from rdma_robust.counters.searches import Progress, ignore
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide

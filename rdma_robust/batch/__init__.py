@@ -1,1 +1,5 @@
-"""Many programs as one run: what is known already, who decides the rest, and what changed since an earlier run."""
+"""Many programs as one run.
+
+In: jobs. Out: answers in order: from the cache where they are known, else from an executor; and what changed since an
+earlier run.
+"""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.explain.explanation import Explanation
+from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
-from rdma_robust.analyses.repair.run import repair
 from rdma_robust.batch.job import Job
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.batch.program_page import Page

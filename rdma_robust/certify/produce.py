@@ -6,7 +6,7 @@ from rdma_robust.certify.document import Certificate, Claim, Setting, digest
 from rdma_robust.certify.invariants import robust_evidence
 from rdma_robust.certify.nets import invariant_evidence, run_evidence
 from rdma_robust.certify.traces import trace_evidence
-from rdma_robust.counters.searches import Limits
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net

@@ -48,8 +48,8 @@ from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 MAX_COUNTER_BOUND = 32_767
 

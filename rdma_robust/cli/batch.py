@@ -13,8 +13,8 @@ from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 Answer = TypeVar("Answer")
 

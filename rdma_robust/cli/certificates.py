@@ -15,8 +15,8 @@ from rdma_robust.certify.document import GZIP, Certificate, write_document
 from rdma_robust.certify.produce import cover_certificate, robustness_certificate
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.output import replace_bytes
-from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.petri.net import CoverResult, Net

@@ -10,7 +10,7 @@ from rdma_robust.cli.inputs import SUFFIX, Item, Source
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 SUFFIXES = {".xml": "junit", ".htm": "html", ".markdown": "md", ".ndjson": "jsonl"} | {f".{name}": name for name in FORMS}
 """What the suffix of the output file means when no form is named."""

@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 REPORT_IT = (
     "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.counters.searches import Limits
 from rdma_robust.counters.vass import Control, Effect, Marking, Vass
 from rdma_robust.errors import SizeLimitError
+from rdma_robust.limits import Limits
 from rdma_robust.petri.net import Net, NetTransition, Vector
 
 _CHECK_EVERY = 1024

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.counters.searches import Limits
 from rdma_robust.counters.vass import Control, Effect, Vass
+from rdma_robust.limits import Limits
 
 Limit = tuple[int | None, ...]
 """An omega-marking: None is omega."""

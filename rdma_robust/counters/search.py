@@ -11,7 +11,8 @@ from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.kernel.bytecode import UnsupportedError
 from rdma_robust.counters.lower import lower, single
 from rdma_robust.counters.program import CounterProgram
-from rdma_robust.counters.searches import Limits, Progress, SearchResult, breadth_first, depth_first, ignore, karp_miller
+from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
+from rdma_robust.limits import Limits, Progress, ignore
 
 Label = TypeVar("Label")
 

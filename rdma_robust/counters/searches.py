@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import resource
-import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rdma_robust.counters.karp_miller_tree import Node, covers, fire, pump, realise
 from rdma_robust.counters.vass import Control, Marking, Vass
+from rdma_robust.limits import Limits, Progress, ignore
 
 _CHECK_EVERY = 2048
 _CHECK_TREE_EVERY = 64
 """Expanded states (tree nodes, which cost more each) between two looks at the clock and the memory: some 30 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """`deadline` is a time.monotonic() value, `memory` in mebibytes of this process; None means no limit."""
-
-    deadline: float | None = None
-    states: int | None = None
-    memory: int | None = None
-
-    def exceeded(self) -> str:
-        """Return the name of the limit of time or memory that is reached, or ''."""
-        if self.deadline is not None and time.monotonic() >= self.deadline:
-            return "time"
-        if self.memory is not None and resident_mebibytes() >= self.memory:
-            return "memory"
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +30,6 @@ class SearchResult:
     fired: frozenset[int]
     cut: str = ""
     frontier: int = 0
-
-
-Progress = Callable[[int, int], None]
-"""Called now and then with the number of stored states and of states left to expand."""
-
-
-def ignore(_states: int, _frontier: int) -> None:
-    return None
 
 
 def breadth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
@@ -234,12 +208,3 @@ def _explore(
             if len(siblings) == 1 and (found := vass.target(control)) >= 0:
                 return result(found, len(nodes) - 1, done)
     return result(-1, 0, done)
-
-
-def resident_mebibytes() -> int:
-    """Resident memory of this process now (where the system tells), else its peak."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as statm:
-            return int(statm.read().split()[1]) * resource.getpagesize() >> 20
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

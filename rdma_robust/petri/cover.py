@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from rdma_robust.counters.searches import Limits, Progress
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import closure
 from rdma_robust.petri.engine import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from rdma_robust.counters.searches import Limits
+from rdma_robust.limits import Limits
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import closure
 from rdma_robust.petri.engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from rdma_robust.counters.searches import Limits, Progress
 from rdma_robust.errors import InternalError
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri.net import CoverResult
 
 Task = Callable[[Limits, Progress], CoverResult]

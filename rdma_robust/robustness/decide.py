@@ -10,9 +10,10 @@ from typing import Final
 
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.search import Exploration, explore
-from rdma_robust.counters.searches import Limits, Progress, SearchResult, ignore
+from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness.frame import EventLabel

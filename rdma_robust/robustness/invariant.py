@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from rdma_robust.counters.inductive import Limit, inductive_set
 from rdma_robust.counters.lower import lower
-from rdma_robust.counters.searches import Limits
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot

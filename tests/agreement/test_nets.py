@@ -11,7 +11,7 @@ import pytest
 
 from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
 from rdma_robust.cli.processes.decide_net import expectation
-from rdma_robust.counters.searches import Limits
+from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec

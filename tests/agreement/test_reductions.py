@@ -10,10 +10,10 @@ import pytest
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.counters.liveness import forget_dead
 from rdma_robust.counters.search import explore
-from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import pivot as instrument_pivot

@@ -11,8 +11,8 @@ from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.counting import Plan, plan
 from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.analyses.repair.patch import Patcher, Usage
+from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import RepairOptions
-from rdma_robust.analyses.repair.run import repair
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions

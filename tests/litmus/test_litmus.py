@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import ENGINES, explore
-from rdma_robust.counters.searches import Limits
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide

@@ -1,136 +1,59 @@
-"""Imports go one way: language <- semantics <- robustness <- pipeline <- cli, and each room sees what it needs."""
+"""Imports go one way: which room may import which, no circle, no idle permission; and what rooms say of themselves."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rdma_robust"
-BASE = ("rdma_robust", "errors", "options")
+SPLIT = ("analyses", "teaching")
+"""Folders whose subfolders are rooms of their own."""
+
+WORDS = "errors diagnose expr limits outcome options text"
+"""What every room may use: the shared words."""
 
 MAY_IMPORT = {
-    "errors": (),
-    "options": (),
-    "outcome": ("errors", "language.cfg", "semantics.trace"),
-    "language": ("errors", "options", "language", "grammars"),
-    "semantics": ("errors", "options", "language", "semantics"),
-    "program": ("errors", "language.expr", "program"),
-    "vass": ("errors", "language.diagnose", "language.expr", "program", "vass", "grammars"),
-    "robustness": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
-    "pipeline": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness"),
-    "certify": ("errors", "options", "outcome", "language", "semantics", "program", "robustness", "vass", "certify"),
-    "batch": ("", "errors", "options", "outcome", "batch", "explain", "repair", "reports"),
-    "repair": ("errors", "options", "outcome", "language", "semantics", "program", "vass", "robustness", "repair"),
-    "exports": ("errors", "language", "program", "vass", "robustness"),
-    "explain": ("errors", "options", "outcome", "language.cfg", "semantics", "robustness", "reports", "explain"),
-    "explorer": (
-        "errors",
-        "options",
-        "outcome",
-        "language.cfg",
-        "language.expr",
-        "semantics",
-        "explain.schedule",
-        "pipeline",
-        "reports",
-        "explorer",
-    ),
-    "reports": (
-        "errors",
-        "options",
-        "explain.model",
-        "outcome",
-        "language.cfg",
-        "repair.model",
-        "safety",
-        "semantics.explore",
-        "semantics.machine",
-        "semantics.machine_rdma",
-        "semantics.machine_sc",
-        "semantics.outcomes",
-        "semantics.relation",
-        "semantics.trace",
-        "vass.net",
-        "reports",
-    ),
-    "demos": (
-        "errors",
-        "options",
-        "outcome",
-        "language",
-        "semantics",
-        "vass",
-        "exports",
-        "pipeline",
-        "reports",
-        "safety",
-        "explorer",
-        "hardness",
-        "demos",
-    ),
-    "safety": (
-        "errors",
-        "options",
-        "outcome",
-        "language",
-        "semantics",
-        "program",
-        "vass",
-        "robustness",
-        "pipeline",
-        "safety",
+    "diagnose": "errors",
+    "outcome": "errors language semantics",
+    "language": WORDS,
+    "semantics": f"{WORDS} language",
+    "petri": WORDS,
+    "counters": f"{WORDS} petri",
+    "robustness": f"{WORDS} language semantics counters",
+    "pipeline": f"{WORDS} language semantics counters robustness",
+    "exports": f"{WORDS} language counters petri robustness",
+    "hardness": f"{WORDS} language semantics counters petri",
+    "certify": f"{WORDS} language semantics counters petri robustness",
+    "analyses.safety": f"{WORDS} language semantics counters robustness",
+    "analyses.repair": f"{WORDS} language semantics robustness",
+    "analyses.explain": f"{WORDS} language semantics robustness",
+    "reports": f"{WORDS} language semantics petri analyses.safety analyses.repair analyses.explain",
+    "batch": f"{WORDS} __init__ analyses.repair analyses.explain reports",
+    "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain",
+    "teaching.demos": (
+        f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "cli": (
-        "",
-        "batch",
-        "demos",
-        "hardness",
-        "safety",
-        "errors",
-        "options",
-        "language.formatter",
-        "language.load",
-        "semantics.explore",
-        "semantics.outcomes",
-        "pipeline",
-        "robustness.split",
-        "outcome",
-        "certify",
-        "repair",
-        "vass.cover",
-        "vass.net",
-        "vass.search",
-        "vass.spec_reader",
-        "exports",
-        "explain",
-        "explorer",
-        "reports",
-        "cli",
-        "__main__",
+        f"{WORDS} __init__ language semantics petri robustness pipeline exports hardness certify "
+        "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer"
     ),
-    "__init__": ("errors", "options", "outcome", "language.cfg", "language.load", "pipeline", "safety"),
-    "__main__": ("", "cli"),
-    "hardness": (
-        "errors",
-        "options",
-        "outcome",
-        "language",
-        "semantics",
-        "program",
-        "vass",
-        "robustness",
-        "pipeline",
-        "hardness",
-    ),
+    "__init__": f"{WORDS} language pipeline analyses.safety",
+    "__main__": "__init__ cli",
 }
-"""Room or module to the modules and rooms it may import, below `rdma_robust`; an empty name is the package itself."""
+"""A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.
+
+The shared words import one another and nothing else, but `outcome`, which names a program and a trace.
+"""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -147,15 +70,67 @@ def imports(path: Path) -> Iterator[str]:
                 yield f"{base}.{alias.name}" if is_module else base
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_room_imports_only_what_it_may(path: Path) -> None:
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    allowed = MAY_IMPORT[room]
-    for name in imports(path):
-        top, _, below = name.partition(".")
-        if top == "rdma_robust":
-            known = any(below == each or (each and below.startswith(f"{each}.")) for each in allowed)
-            assert known, f"{path.relative_to(ROOT)} imports {name}; {room} may import {allowed}"
+def room_of(parts: tuple[str, ...]) -> str:
+    """The room of a module given by its path below the package, without its ending."""
+    if not parts:
+        return "__init__"
+    return ".".join(parts[:2]) if parts[0] in SPLIT and len(parts) > 1 else parts[0]
+
+
+@cache
+def room_imports() -> dict[str, dict[str, str]]:
+    """Every room to the rooms it imports, each with a place where it does."""
+    found: dict[str, dict[str, str]] = {}
+    for path in MODULES:
+        here = room_of(path.relative_to(PACKAGE).with_suffix("").parts)
+        for name in imports(path):
+            top, *below = name.split(".")
+            there = room_of(tuple(below))
+            if top == "rdma_robust" and there not in (here, "grammars"):
+                found.setdefault(here, {}).setdefault(there, f"{path.relative_to(ROOT)} imports {name}")
+    return found
+
+
+@pytest.mark.parametrize("room", sorted({room_of(p.relative_to(PACKAGE).with_suffix("").parts) for p in MODULES}))
+def test_a_room_imports_only_what_it_may(room: str) -> None:
+    for there, where in room_imports().get(room, {}).items():
+        assert there in MAY_IMPORT.get(room, WORDS).split(), where
+
+
+def test_imports_between_rooms_have_no_circle() -> None:
+    graph = nx.DiGraph((here, there) for here, rooms in room_imports().items() for there in rooms)
+    circles = [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
+    assert not circles
+
+
+@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+def test_no_permission_is_idle(room: str) -> None:
+    idle = set(MAY_IMPORT[room].split()) - set(WORDS.split()) - set(room_imports()[room])
+    assert not idle, f"{room} imports nothing of {sorted(idle)}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_room_says_what_comes_in_and_what_goes_out(folder: Path) -> None:
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    missing = [word for word in ("In:", "Out:") if word not in said]
+    assert not missing, f"{folder.relative_to(ROOT)}/__init__.py says nothing after {missing}"
+
+
+@pytest.mark.parametrize("room", ["language", "semantics", "counters", "petri", "robustness", "hardness", "teaching"])
+def test_a_room_of_the_method_names_its_theorem_or_definition(room: str) -> None:
+    said = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert any(word in said for word in ("Theorem", "Definition", "Source:", "source:", "coverab")), said
+
+
+def test_no_two_modules_have_one_name() -> None:
+    """A command's file, its writer and the room of its subject may share the subject's name; nothing else does."""
+    names: dict[str, list[str]] = {}
+    for path in MODULES:
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[:2] != ("cli", "commands") and parts[-1] != "__init__":
+            names.setdefault(parts[-1], []).append("/".join(parts))
+    twice = {name: places for name, places in names.items() if len(places) > 1}
+    assert not twice
 
 
 def test_slow_packages_are_imported_late() -> None:
@@ -167,8 +142,8 @@ def test_slow_packages_are_imported_late() -> None:
         "errors.py",
         "options.py",
         "cli/inputs.py",
-        "cli/messages.py",
-        "reports/exits.py",
+        "cli/stderr.py",
+        "reports/share/exits.py",
     ):
         found = {each.partition(".")[0] for each in imports(PACKAGE / name)}
         assert not found & slow, name

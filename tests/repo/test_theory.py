@@ -25,14 +25,14 @@ def defined(path: str) -> set[str]:
 
 
 def test_the_places_in_the_code_that_the_theory_names_exist() -> None:
-    places = re.findall(r"`(\w+/\w+\.py): ([\w.]+)`", TEXT)
+    places = re.findall(r"`(\w[\w/]*/\w+\.py): ([\w.]+)`", TEXT)
     assert len(places) > 8
     for path, name in places:
         assert name in defined(path), (path, name)
 
 
 def test_the_names_in_the_code_that_the_theory_gives_without_a_file_exist() -> None:
-    known = {name for path in (PACKAGE / "robustness").glob("*.py") for name in defined(f"robustness/{path.name}")}
+    known = {name for p in (PACKAGE / "robustness").rglob("*.py") for name in defined(str(p.relative_to(PACKAGE)))}
     names = set(re.findall(r"`(_?[A-Z]\w*\.\w+|[A-Z]+_?[A-Z]+)(?:\(b\))?`", TEXT)) - {"ROBUST", "UNKNOWN"}
     assert len(names) > 8
     assert names <= known, names - known

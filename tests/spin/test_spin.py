@@ -16,11 +16,11 @@ import pytest
 
 from rdma_robust.counters.promela.write import Promela
 from rdma_robust.counters.search import explore as our_search
-from rdma_robust.counters.searches import Limits as SearchLimits
-from rdma_robust.counters.searches import ignore
 from rdma_robust.exports import MODELS, Model, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits as SearchLimits
+from rdma_robust.limits import ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.sc import ScMachine

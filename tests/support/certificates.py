@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from rdma_robust import TOOL
+from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document, write_document
 from rdma_robust.certify.produce import cover_certificate, robustness_certificate
-from rdma_robust.certify.verify import Proved, verify
-from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.petri.net import CoverResult
 from rdma_robust.petri.spec.reader import read_spec

@@ -39,7 +39,7 @@ class Terminal:
         patch.delenv("COLUMNS", raising=False)
         patch.chdir(folder)
         for command in ("check", "cover"):
-            patch.setattr(f"rdma_robust.cli.{command}.processors", lambda: 1)
+            patch.setattr(f"rdma_robust.cli.commands.{command}.processors", lambda: 1)
 
     def provide(self, text: str) -> None:
         """Copy the folders that `text` names, unless they are there."""

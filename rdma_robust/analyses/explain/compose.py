@@ -22,9 +22,9 @@ from rdma_robust.analyses.explain.timeline import timeline
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.values import is_loop_free
+from rdma_robust.semantics.wording import Words
 
 WORDS: dict[Verdict, VerdictWord] = {
     Verdict.ROBUST: "robust",

@@ -9,10 +9,10 @@ from rdma_robust.analyses.explain.explanation import Edge, Graph, Node, Relation
 from rdma_robust.analyses.explain.timeline import cpu_lane, nic_lane
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.semantics.axioms import oppo, rb
 from rdma_robust.semantics.relation import Relation as Pairs
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.wording import Words
 
 ORDER: tuple[Relation, ...] = ("po", "oppo", "rf", "mo", "rb", "pf", "nfo")
 

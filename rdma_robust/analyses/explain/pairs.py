@@ -19,13 +19,13 @@ from rdma_robust.analyses.explain.orders import Place, ThreadOrders, Work, place
 from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, conflicts, writes
 from rdma_robust.robustness.pivot import pivot_classes
 from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.semantics.trace import Event, EventType
+from rdma_robust.semantics.wording import Words
 
 MOST_PAIRS = 5_000
 """Pairs that are listed at most."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict, Witness
-from rdma_robust.reports.check.paragraphs import SPIN_ONLY, count
-from rdma_robust.reports.share.wording import Words, why_reordered
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
+from rdma_robust.semantics.wording import SPIN_ONLY, Words, why_reordered
+from rdma_robust.text import count
 
 EDGES = {
     "po": "{source} comes before {target} in the text of {thread}",

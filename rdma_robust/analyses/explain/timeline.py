@@ -9,8 +9,8 @@ from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationK
 from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
 from rdma_robust.language.flow.cfg import Get, Program, Put, RFence, Step
 from rdma_robust.outcome import Witness
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.wording import Words
 
 KINDS: dict[Verb, StepKind] = {
     Verb.ACCESS: "access",

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, points_at
-from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import At, Ended
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, steps
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode, Usage
 from rdma_robust.semantics.values import possible_values
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from rdma_robust.analyses.safety.goals import Goal, Met, met_by
 from rdma_robust.analyses.safety.sequential import Run
-from rdma_robust.counters.searches import Limits, Progress, ignore
 from rdma_robust.errors import InternalError
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.effects import effects

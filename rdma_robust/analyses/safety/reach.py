@@ -15,8 +15,8 @@ from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, is_local, met_by, watched
 from rdma_robust.analyses.safety.sequential import Run, Sequential, rdma_run, search_sequential
-from rdma_robust.counters.searches import Limits, Progress, ignore
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, Met, kept, met_by, program_targets, watched
 from rdma_robust.counters.search import explore
-from rdma_robust.counters.searches import Limits, Progress, ignore
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, Frame
 from rdma_robust.robustness.plain import sequential

@@ -11,10 +11,10 @@ from enum import Enum
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults
 from rdma_robust.analyses.safety.reach import Answer, Asked, Bounds, Model, Reached, answer
-from rdma_robust.counters.searches import Progress, ignore
 from rdma_robust.errors import Span
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Progress, ignore
 
 
 class Status(Enum):

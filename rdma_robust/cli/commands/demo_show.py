@@ -15,9 +15,9 @@ from rdma_robust.cli.processes import stop
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.teaching.demos.walk import Code, Walk
+from rdma_robust.text import printable
 
 WORDS_A_SECOND = 5
 LONGEST_PAUSE_S = 12.0

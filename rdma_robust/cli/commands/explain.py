@@ -17,8 +17,8 @@ from rdma_robust.cli.processes.decide_program import OutOfTime, alarm, exit_of_e
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation

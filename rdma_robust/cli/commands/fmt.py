@@ -10,8 +10,8 @@ from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import printable
 
 Mode = Literal["print", "check", "write"]
 

@@ -13,8 +13,8 @@ from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
@@ -96,7 +96,7 @@ def _may_write(request: RepairRequest) -> None:
 
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
-    from rdma_robust.analyses.repair.run import repair  # noqa: PLC0415
+    from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
 
     for warning in load_program(text, name, await_loops=request.limits.await_loops).warnings:

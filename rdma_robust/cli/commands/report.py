@@ -31,8 +31,8 @@ from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.result import failure, gave_up
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.reports.check.text_report import TextReport
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
+from rdma_robust.text import printable
 
 DASK = "dask://"
 ALARMS = 4

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, InvalidCertificate, read_document
-from rdma_robust.certify.verify import Proved, verify
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_source
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import printable
 
 SUFFIXES = (".json", ".json.gz")
 

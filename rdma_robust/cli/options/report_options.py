@@ -16,7 +16,7 @@ from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.batch.batch_formats import FORMS
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 REPAIR_S = 10.0
 

@@ -17,8 +17,8 @@ from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.errors import InternalError, ProgramError
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 _EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
 GRACE_S = 2.0
@@ -81,7 +81,7 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
 def _decide(
     text: str, source: Source, started: float, *, options: CoverOptions, progress: Progress, processes: int
 ) -> CoverRecord:
-    from rdma_robust.counters.searches import Limits  # noqa: PLC0415
+    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.petri.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.petri.spec.reader import read_spec  # noqa: PLC0415
 

@@ -17,8 +17,8 @@ from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, Usag
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 LONGEST_ALARM = 1e8
 GRACE_S = 5.0

@@ -17,8 +17,9 @@ from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
 from rdma_robust.counters.kernel.dead_end_tables import dead_end_tables
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
-from rdma_robust.counters.searches import Limits, Progress, SearchResult, resident_mebibytes
+from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Effect
+from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
 _LAYOUT = 2
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.check.result import diagnostics
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.semantics.machines.state_space import Exploration
+from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/outcomes"
 VERSION = 1

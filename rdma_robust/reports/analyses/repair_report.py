@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.paragraphs import count
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import count, printable
 
 FORMAT = "rdma-robust/repair"
 VERSION = 1

@@ -10,13 +10,12 @@ from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.check.result import diagnostics
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.machine import Verb, wording
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.text import count, one_line, printable
 
 REACH_FORMAT = "rdma-robust/reach"
 VERIFY_FORMAT = "rdma-robust/verify"

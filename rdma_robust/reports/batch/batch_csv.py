@@ -6,7 +6,7 @@ import csv
 from io import StringIO
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 COLUMNS = (
     "file",

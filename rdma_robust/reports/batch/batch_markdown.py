@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.check.summary import exit_of
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
-from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
 """What GitHub's Markdown may read as more than text, `:` and `@` for emoji, links and mentions."""

@@ -8,9 +8,8 @@ from typing import Final
 from rdma_robust.reports.batch.batch_markdown import code, text
 from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Report
 from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.check.text_report import VERDICTS
-from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/compare"
 TITLES: Final[Mapping[Kind, str]] = {

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.source_view import marked_source
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
 from rdma_robust.reports.explanation.explanation_html import prose
 from rdma_robust.reports.explanation.explanation_page import SOURCE_STYLE
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.reports.share.svg import COLOURS
+from rdma_robust.text import count, one_line, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -14,8 +14,8 @@ from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import exit_of
 from rdma_robust.reports.check.text_report import VERDICTS
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 WIDTH = 100
 

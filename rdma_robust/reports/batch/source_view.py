@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from rdma_robust.reports.batch.batch_view import Entry
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 FORMAT = "rdma-robust/check"
 VERSION = 1

@@ -7,12 +7,8 @@ import textwrap
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
-from rdma_robust.reports.share.escape import printable
-
-SPIN_ONLY = (
-    "Not robust only through failed spin reads: with --await-loops, which turns loops that only wait into blocking reads, "
-    "the program is robust."
-)
+from rdma_robust.semantics.wording import SPIN_ONLY
+from rdma_robust.text import count, printable
 
 
 def explain(result: Result, width: int = 100) -> list[str]:
@@ -40,10 +36,6 @@ def progress(result: Result) -> str:
         f"{count(result.states, 'state')}, {count(result.transitions, 'transition')} and "
         f"{count(result.pivots, 'pivot')} in {result.time_s:.1f} s"
     )
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _witness(witness: WitnessView, width: int) -> list[list[str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rdma_robust.reports.check.paragraphs import count, explain
+from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
-from rdma_robust.reports.share.escape import one_line, printable
+from rdma_robust.text import count, one_line, printable
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}
 NOTE_WIDTH = 160

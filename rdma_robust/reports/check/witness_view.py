@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.wording import Words
 
 Pairs = tuple[tuple[int, int], ...]
 

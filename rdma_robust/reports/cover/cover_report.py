@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.paragraphs import count
 from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/cover"
 VERSION = 1

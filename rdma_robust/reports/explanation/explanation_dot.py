@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rdma_robust.analyses.explain.explanation import Edge, Explanation, Graph, Lane, Node
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 COLOURS = {
     "po": "#6b7280",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline
 from rdma_robust.reports.check.steps_table import gutter, table
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 LEGEND = (
     "A remote operation is posted by the CPU, read and written by the NIC later. + on the cycle below; * the pivot: without "

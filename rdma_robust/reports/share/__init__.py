@@ -1,1 +1,4 @@
-"""What all writers share: escaping, exit codes, wording, drawing, and records back from JSON."""
+"""What all writers share.
+
+In: records and numbers. Out: exit codes, the style of drawings, and records back from JSON.
+"""

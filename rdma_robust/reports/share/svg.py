@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 CHARACTER = 7.25
 """Width in pixels of a character of the drawings' monospaced 12-pixel font."""

@@ -12,7 +12,6 @@ from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, Step
-from rdma_robust.reports.share.escape import one_line
 from rdma_robust.semantics.machines.effects import cell_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb, wording
 from rdma_robust.semantics.machines.operations import remote_of
@@ -21,6 +20,7 @@ from rdma_robust.teaching.demos.walk import Animation
 from rdma_robust.teaching.explorer.choices_made import Point, Runs, behind
 from rdma_robust.teaching.explorer.sides import Shown
 from rdma_robust.teaching.explorer.view import Ending, MoveView, Status
+from rdma_robust.text import one_line
 
 GONE, POSTED, READ, BUFFERED, DONE = range(5)
 """How far an operation is: not there, in the pipe, there with its value read, in a write buffer, in memory."""

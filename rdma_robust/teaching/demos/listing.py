@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final, Literal
 
 from rdma_robust.language.flow.cfg import Program, Thread, steps
-from rdma_robust.reports.share.escape import printable
+from rdma_robust.text import printable
 
 Language = Literal["rdma", "spec", "json", "console"]
 Kind = Literal["", "word", "number", "text", "comment"]

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.reports.explanation.explanation_html import prose
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.teaching.demos.frames import Film, film, packed
 from rdma_robust.teaching.demos.listing import Line, listing, thread_lines
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Table, Walk
+from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

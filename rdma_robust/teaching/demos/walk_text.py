@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.semantics.machines.machine import Action, Verb, wording
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Section, Table, Walk
+from rdma_robust.text import printable
 
 INDENT = "  "
 UNDER_HEAD = "    \n    \n -- \n" + "    \n" * 5

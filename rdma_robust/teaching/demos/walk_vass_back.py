@@ -11,12 +11,12 @@ from pathlib import PurePath
 from rdma_robust.counters.explicit import ExplicitVass, to_net
 from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import write_json
-from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import MODELS, ExportOptions, control_graph
 from rdma_robust.hardness.from_vass import vass_program
 from rdma_robust.hardness.system import system_of_vass
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.escape import one_line
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices
+from rdma_robust.text import one_line
 
 Side = Literal["sc", "rdma"]
 Mode = Literal["follow", "free"]

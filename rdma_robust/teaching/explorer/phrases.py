@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Get, Program, Put
-from rdma_robust.reports.share.escape import one_line
-from rdma_robust.reports.share.wording import Words
 from rdma_robust.semantics.machines.effects import event_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.wording import Words
 from rdma_robust.teaching.explorer.follow import Link
+from rdma_robust.text import one_line
 
 SC_WRITES = {Put: EventType.NRW, Get: EventType.NLW}
 

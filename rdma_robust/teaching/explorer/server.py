@@ -17,10 +17,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdma_robust.errors import RdmaRobustError, UsageError
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
+from rdma_robust.text import printable
 
 LARGEST_BODY = 64 * 1024
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.escape import printable
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
@@ -17,6 +16,7 @@ from rdma_robust.teaching.explorer.follow import Followed, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.sides import Shown
 from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, View
+from rdma_robust.text import printable
 
 FOLLOWED = "the SC side follows the RDMA side; to step it by hand, let both go on their own"
 

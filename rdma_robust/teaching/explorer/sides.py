@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Get, Poll, Program, Put
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.semantics.machines.effects import event_type
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, Verb
@@ -29,6 +28,7 @@ from rdma_robust.teaching.explorer.view import (
     ThreadView,
     ValueView,
 )
+from rdma_robust.text import one_line, printable
 
 CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
 

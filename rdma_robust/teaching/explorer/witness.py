@@ -9,13 +9,13 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
-from rdma_robust.reports.share.escape import one_line
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices, Point, Runs
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
+from rdma_robust.text import one_line
 
 
 def decided(session: Session, options: CheckOptions) -> VerdictView:

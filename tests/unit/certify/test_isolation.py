@@ -48,12 +48,12 @@ def test_checking_loads_no_engine(tmp_path: Path) -> None:
     proofs = tmp_path / "proofs"
     assert run(["check", "--jobs", "1", "--quiet", "--certificate", str(proofs), str(tmp_path)]) == 1
     for code in (
-        "import rdma_robust.certify.verify",
+        "import rdma_robust.certify.checker",
         "from rdma_robust.cli.app import run\nassert run(['verify-certificate', 'proofs']) == 0",
     ):
         # The package itself looks whether the compiled kernel is there, to say so in `--version`.
         modules = loaded_after(code, tmp_path) - {"rdma_robust.counters.kernel._kernel"}
-        assert "rdma_robust.certify.verify" in modules
+        assert "rdma_robust.certify.checker" in modules
         assert not modules & set(ENGINES)
         assert {m for m in modules if m.startswith("rdma_robust.vass")} <= READERS
         assert "rdma_robust.certify.produce" not in modules

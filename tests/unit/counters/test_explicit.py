@@ -13,10 +13,11 @@ from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass, explicit, to
 from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import read_json, write_json
 from rdma_robust.counters.lower import LoweredProgram, lower
-from rdma_robust.counters.searches import Limits, karp_miller
+from rdma_robust.counters.searches import karp_miller
 from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.pivot import instrument_pivot

@@ -24,9 +24,9 @@ from rdma_robust.counters.program import (
     leaf,
 )
 from rdma_robust.counters.search import ENGINES, explore
-from rdma_robust.counters.searches import Limits, ignore
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits, ignore
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, TINY, random_program

@@ -20,8 +20,9 @@ from rdma_robust.counters.program import (
     leaf,
     pc,
 )
-from rdma_robust.counters.searches import Limits, breadth_first, karp_miller
+from rdma_robust.counters.searches import breadth_first, karp_miller
 from rdma_robust.expr import TRUE, Binary, Const, Ite, Name, Unary
+from rdma_robust.limits import Limits
 
 
 def program(

@@ -9,8 +9,9 @@ from itertools import product
 
 import pytest
 
-from rdma_robust.counters.searches import Limits, SearchResult, breadth_first, depth_first, karp_miller
+from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
 from rdma_robust.counters.vass import Control, Effect
+from rdma_robust.limits import Limits
 
 ENGINES = {"bfs": breadth_first, "dfs": depth_first, "karp-miller": karp_miller}
 

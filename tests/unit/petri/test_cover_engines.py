@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from rdma_robust.counters.searches import Limits
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import LinearInvariant, Net
 from tests.support.nets import check_result, make_net, naive_coverable, random_net, random_program

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from rdma_robust.counters.searches import Limits, Progress
 from rdma_robust.errors import InternalError
+from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, Run
 from rdma_robust.petri.race import can_race, race

@@ -13,9 +13,9 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import gave_up, result_of
 from rdma_robust.reports.check.steps_table import timeline
-from rdma_robust.reports.share.wording import NOT_KEPT, OTHER_QUEUE_PAIR, Words
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
+from rdma_robust.semantics.wording import NOT_KEPT, OTHER_QUEUE_PAIR, Words
 from tests.unit.reports.samples import event, outcome, program
 
 TYPES = [t for t in EventType if t is not EventType.INIT]

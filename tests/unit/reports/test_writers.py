@@ -15,8 +15,8 @@ from rdma_robust.reports.check.json_report import document, dump, layout, result
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport, expected_word
-from rdma_robust.reports.share.escape import one_line, printable
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT
 from tests.unit.reports.samples import outcome
 

@@ -6,9 +6,10 @@ import pytest
 
 from rdma_robust.counters.inductive import covers, inductive_set
 from rdma_robust.counters.lower import lower
-from rdma_robust.counters.searches import Limits, breadth_first
+from rdma_robust.counters.searches import breadth_first
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.invariant import inductive_invariant
 from rdma_robust.robustness.pivot import instrument_pivot

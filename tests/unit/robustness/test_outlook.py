@@ -9,8 +9,8 @@ import pytest
 from bench.families import lock_server, pipeline
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import explore
-from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness import pivot as instrument_pivot_module
 from rdma_robust.robustness.pivot import instrument_pivot

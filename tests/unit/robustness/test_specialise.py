@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from rdma_robust.counters.search import explore
-from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.robustness import pivot as instrument_pivot_module
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot import instrument_pivot

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from rdma_robust.counters.search import explore
-from rdma_robust.counters.searches import Limits
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide

@@ -17,8 +17,8 @@ from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import StateGoal, watched
 from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Bounds, Model, Reached, reach
 from rdma_robust.analyses.safety.verify import Status
-from rdma_robust.counters.searches import Limits
 from rdma_robust.language.load import load_program, load_program_and_target
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.random_programs import SMALL, TINY, random_program

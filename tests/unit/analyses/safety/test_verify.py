@@ -10,10 +10,10 @@ from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.reach import Argument, Bounds
 from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
-from rdma_robust.counters.searches import Limits as SearchLimits
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits as SearchLimits
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine

@@ -224,7 +224,7 @@ def test_the_weak_outcome_is_told_from_the_common_ones() -> None:
 
 def test_a_run_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LONGEST == 1000
-    for module in ("runs", "sides"):
+    for module in ("choices_made", "sides"):
         monkeypatch.setattr(f"rdma_robust.teaching.explorer.{module}.LONGEST", 60)
     explored = session("node A { x }\nthread T on A { loop { x = 1 } }\n")
     place = Place("follow", Track((0,) * 59, 59))

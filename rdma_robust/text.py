@@ -1,4 +1,4 @@
-"""Text from outside (file names, programs) made harmless for a terminal."""
+"""Text for people: what comes from outside (file names, programs) made harmless for a terminal, numbers with their nouns."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def one_line(text: str, limit: int = 60) -> str:
     """Return `text` on one line, printable, cut to `limit` characters."""
     flat = printable(" ".join(text.split()))
     return flat if len(flat) <= limit else flat[: limit - 3] + "..."
+
+
+def count(number: int, noun: str) -> str:
+    """Return the number with its noun, as in `1 state` and `1,024 states`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.escape import one_line
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.text import one_line
 
 T = EventType
+
+SPIN_ONLY: Final = (
+    "Not robust only through failed spin reads: with --await-loops, which turns loops that only wait into blocking reads, "
+    "the program is robust."
+)
 
 LABEL: Final[Mapping[EventType, str]] = {
     T.INIT: "{cell} starts as {written}",
