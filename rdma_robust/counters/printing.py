@@ -10,12 +10,14 @@ from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 
 
 def show_expr(expr: Expr) -> str:
-    """Return `expr` fully parenthesised, with `test ? a : b` for a choice."""
+    """Return `expr` fully parenthesised, with `test ? a : b` for a choice; no two signs stand side by side."""
     match expr:
         case Const(value):
             return str(value)
         case Name(name):
             return name
+        case Unary(op, Unary() | Const() as arg):
+            return f"{op}({show_expr(arg)})"
         case Unary(op, arg):
             return f"{op}{show_expr(arg)}"
         case Binary(op, left, right):

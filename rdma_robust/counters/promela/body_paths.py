@@ -170,11 +170,11 @@ def _junction(op: str, left: Expr, right: Expr) -> Expr:
     """Fold `&&` and `||` with a constant side."""
     for side, other in ((left, right), (right, left)):
         if isinstance(side, Const):
-            return Const(int(op == "||")) if bool(side.value) == (op == "||") else _truth(other)
+            return Const(int(op == "||")) if bool(side.value) == (op == "||") else truth(other)
     return Binary(op, left, right)
 
 
-def _truth(expr: Expr) -> Expr:
+def truth(expr: Expr) -> Expr:
     """Return an expression that is 1 where `expr` is non-zero and 0 where it is 0."""
     match expr:
         case Const(value):

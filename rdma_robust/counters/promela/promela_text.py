@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from rdma_robust.counters.intervals import Interval
 from rdma_robust.counters.promela.words import within
@@ -25,15 +26,23 @@ unsigned until void volatile weakuntil while xr xs
 RESERVED = frozenset(_WORDS.split())
 """Words that Promela, its preprocessor or the C code made from it understand in another way."""
 
-_LOOSEST, _OR, _AND, _COMPARISON, _BITS, _SUM, _PRODUCT, _TIGHTEST = range(8)
-_STRENGTH = {
-    "||": _OR,
-    "&&": _AND,
-    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _COMPARISON),
-    **dict.fromkeys(("&", "|", "&~", ">>"), _BITS),
-    **dict.fromkeys("+-", _SUM),
-    **dict.fromkeys("*/%", _PRODUCT),
-}
+_PRECEDENCE: Final = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("&", "&~"),
+    ("==", "!="),
+    ("<", "<=", ">", ">="),
+    (">>",),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+"""The binary operators from the loosest to the tightest, as C and Promela have them; all associate to the left."""
+
+_STRENGTH: Final = {op: strength for strength, operators in enumerate(_PRECEDENCE) for op in operators}
+_LOOSEST: Final = 0
+_UNARY: Final = len(_PRECEDENCE)
+_BITS: Final = frozenset({"|", "&", "&~", ">>"})
 
 
 def identifiers(wishes: Iterable[str]) -> list[str]:
@@ -67,10 +76,11 @@ def comment(text: str) -> str:
     return f"/* {clean.rstrip(chr(92))} */"
 
 
-def spell(expr: Expr, names: dict[str, str], around: int = _LOOSEST) -> str:
+def spell(expr: Expr, names: Mapping[str, str], around: int = _LOOSEST) -> str:
     """Return `expr`, whose names are spelt as `names` says, as an operand of an operator of strength `around`.
 
-    Operators of the same strength associate to the left; those on bits are always in parentheses.
+    Beyond the parentheses that are needed, operators on bits have theirs, because few readers know how tightly they bind,
+    and so has a unary operator under another: to SPIN `!!` and `--` are other operators.
     """
     match expr:
         case Const(value):
@@ -78,13 +88,13 @@ def spell(expr: Expr, names: dict[str, str], around: int = _LOOSEST) -> str:
         case Name(name):
             return names[name]
         case Unary(op, arg):
-            return f"{op}{spell(arg, names, _TIGHTEST)}"
+            text = f"{op}{spell(arg, names, _UNARY + 1)}"
+            return f"({text})" if around > _UNARY else text
         case Ite(test, then, other):
-            return f"({spell(test, names, _OR)} -> {spell(then, names, _OR)} : {spell(other, names, _OR)})"
-        case Binary("&~", left, right):
-            return f"({spell(left, names, _TIGHTEST)} & ~{spell(right, names, _TIGHTEST)})"
+            return f"({spell(test, names)} -> {spell(then, names)} : {spell(other, names)})"
         case Binary(op, left, right):
             strength = _STRENGTH[op]
-            inside = _TIGHTEST if strength == _BITS else strength
-            text = f"{spell(left, names, inside)} {op} {spell(right, names, inside + 1)}"
-            return f"({text})" if strength < around or strength == _BITS else text
+            c_op, invert = ("&", "~") if op == "&~" else (op, "")
+            right_around = _UNARY + 1 if invert else strength + 1
+            text = f"{spell(left, names, strength)} {c_op} {invert}{spell(right, names, right_around)}"
+            return f"({text})" if strength < around or op in _BITS else text

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.counters.intervals import ANY, Interval, hull, meet
 from rdma_robust.counters.printing import show_expr
-from rdma_robust.counters.promela.body_paths import Path, fold
+from rdma_robust.counters.promela.body_paths import Path, fold, truth
 from rdma_robust.counters.promela.ranges import Known, interval_of
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, Unary, conj, disj
@@ -126,9 +126,9 @@ class Narrow:
             case Binary("&", Binary(">>", Const(mask), index), Const(1)):
                 return self._member(mask, index)
             case Binary("&&" | "||", _, _):
-                return self._test(expr)
+                return truth(self._test(expr))
             case Binary("!=", arg, Const(0)) if not self._narrow(arg):
-                return Unary("!", Unary("!", self._test(arg)))
+                return truth(self._test(arg))
             case Binary(op, left, right) if op in _SET_OPERATORS and not (self._narrow(left) and self._narrow(right)):
                 return self._word(expr, 0)
             case Binary(op, left, right):

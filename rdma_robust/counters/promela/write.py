@@ -58,6 +58,7 @@ def promela(program: CounterProgram[Any], counter_bound: int, legend: Legend, ke
     model = _Model.of(program, counter_bound)
     if not keep_dead:
         model = model.without_dead()
+    model = model.without_idle()
     return Promela("\n".join(_Writer(model, legend).lines()) + "\n", tuple(model.caps))
 
 
@@ -117,6 +118,14 @@ class _Model:
             paths = reset_dead(steps, looked_at, self.variables(index))
             processes.append(tuple(replace(t, path=path) for t, path in zip(transitions, paths, strict=True)))
         return replace(self, processes=tuple(processes))
+
+    def without_idle(self) -> _Model:
+        """Return the same model without the transitions that change nothing: pan refuses an unconditional one."""
+        kept = (
+            tuple(t for t in transitions if t.path.steps or t.command.source != t.command.target)
+            for transitions in self.processes
+        )
+        return replace(self, processes=tuple(kept))
 
     def variables(self, owner: int | None) -> list[str]:
         """Return the variables that only process `owner` uses; for None, those that several (or the watcher) use."""
