@@ -3,14 +3,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 WORKERS ?= 2
-BUILT_FROM := pyproject.toml setup.py $(wildcard rdma_robust/*/kernel/*.p[yx][xd])
+# The versions and hashes of requirements/*.lock are asked for where CI tries them; elsewhere a file may be missing for them.
+LOCKED ?= $(shell $(BIN)/python -c 'import sys, platform; print("yes" if sys.platform == "linux" \
+	and platform.python_implementation() == "CPython" and (3, 11) <= sys.version_info[:2] <= (3, 13) else "no")')
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' -o -name '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench docs promote clean
+.PHONY: help run test test-long lint format litmus bench docs dist promote lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -42,13 +47,21 @@ bench: $(DEV) ## run the benchmarks
 docs: $(DEV) ## build the documentation site in site/; broken links and anchors are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
+dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
+	$(BIN)/python -m build --no-isolation
+
 promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line) and the reference pages in docs/
 	$(BIN)/python -m tests.litmus.goldens
 	$(BIN)/python -m sitegen
 
+lock: $(CREATED) ## resolve requirements/*.lock anew, to the newest versions that pyproject.toml allows
+	$(PIP) install uv
+	$(BIN)/$(COMPILE) --upgrade --extra dev pyproject.toml --output-file requirements/dev.lock
+	$(BIN)/$(COMPILE) --upgrade --extra build pyproject.toml --constraint requirements/dev.lock --output-file requirements/run.lock
+
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f rdma_robust/*/kernel/*.so
+	find rdma_robust -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
@@ -57,10 +70,29 @@ $(CREATED):
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(INSTALLED): $(BUILT_FROM) | $(CREATED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+# $(call dependencies,LOCK,EXTRA): install what LOCK pins, or where that is not tried, what pyproject.toml allows.
+define dependencies
+	@case "$(LOCKED)" in \
+	yes) $(PIP) install --require-hashes --requirement requirements/$(1).lock || { \
+		echo "requirements/$(1).lock cannot be installed here (see above);" >&2; \
+		echo "make LOCKED=no takes the versions that pyproject.toml allows, without comparing hashes" >&2; exit 1; } ;; \
+	*) echo "not using requirements/$(1).lock, which is for CPython 3.11 to 3.13 on Linux (LOCKED=yes uses it anyway)" >&2; \
+		$(PIP) install --editable '.[$(2)]' ;; \
+	esac
+endef
+
+$(VENV)/.dependencies: requirements/run.lock pyproject.toml | $(CREATED)
+	$(call dependencies,run,build)
 	@touch $@
 
-$(DEV): $(BUILT_FROM) | $(CREATED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dependencies-dev: requirements/dev.lock pyproject.toml | $(CREATED)
+	$(call dependencies,dev,dev)
+	@touch $(VENV)/.dependencies $@
+
+$(INSTALLED): $(VENV)/.dependencies $(BUILT_FROM)
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(VENV)/.dependencies-dev $(BUILT_FROM)
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $(INSTALLED) $@

@@ -1,27 +1,36 @@
-"""The compiled parts. Without Cython or a C compiler the package installs without them and searches in Python."""
+"""The compiled parts. Without Cython or a C compiler the package installs without them and searches in Python.
 
-from setuptools import Extension, setup
+What a wheel holds decides its tag: with a kernel it is one for this Python and platform, without any it is one for all.
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
-try:
-    from Cython.Build import cythonize
-except ImportError:
-    extensions = []
-else:
-    kernels = [
-        Extension(
-            f"rdma_robust.{room}.kernel.{name}",
-            [f"rdma_robust/{room}/kernel/{name}.pyx"],
-            extra_compile_args=["-O3"],
-            optional=True,
-        )
-        for room, name in (("counters", "_kernel"), ("petri", "_net_kernel"), ("petri", "_net_forest"))
+
+def kernels() -> list[Extension]:
+    """Every `.pyx` file of the package as an extension module, none without Cython."""
+    try:
+        from Cython.Build import cythonize  # noqa: PLC0415 - it may be missing
+    except ImportError:
+        return []
+    sources = sorted(path.as_posix() for path in Path("rdma_robust").rglob("*.pyx"))
+    extensions = [
+        Extension(path.removesuffix(".pyx").replace("/", "."), [path], extra_compile_args=["-O3"], optional=True)
+        for path in sources
     ]
-    extensions = cythonize(kernels, build_dir="build")
+    return cythonize(extensions, build_dir="build")
 
 
 class build_optional_ext(build_ext):  # noqa: N801 - named as setuptools names commands
     """Goes on where a compiler is missing or fails, however it fails."""
+
+    def run(self) -> None:
+        super().run()
+        self.distribution.ext_modules = [e for e in self.extensions if os.path.exists(self.get_ext_fullpath(e.name))]
 
     def build_extension(self, ext: Extension) -> None:
         try:
@@ -30,4 +39,17 @@ class build_optional_ext(build_ext):  # noqa: N801 - named as setuptools names c
             self.warn(f"{ext.name} is not built, searches will run in Python: {error}")
 
 
-setup(ext_modules=extensions, cmdclass={"build_ext": build_optional_ext})
+class bdist_wheel_of_what_was_built(bdist_wheel):  # noqa: N801
+    """A wheel without a compiled module is for every Python and platform."""
+
+    def run_command(self, command: str) -> None:
+        super().run_command(command)
+        if command == "build":
+            self.root_is_pure = not self.distribution.has_ext_modules()
+
+
+setup(
+    packages=[*find_packages(include=["rdma_robust", "rdma_robust.*"]), "rdma_robust.grammars"],
+    ext_modules=kernels(),
+    cmdclass={"build_ext": build_optional_ext, "bdist_wheel": bdist_wheel_of_what_was_built},
+)

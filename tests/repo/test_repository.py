@@ -84,12 +84,10 @@ def test_versions_agree() -> None:
     assert f"## {rdma_robust.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_every_room_is_installed() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    rooms = {
-        path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in (ROOT / "rdma_robust").rglob("__init__.py")
-    }
-    assert set(listed) == rooms | {"rdma_robust.grammars"}
+def test_every_folder_of_modules_is_a_package() -> None:
+    """setup.py installs the packages that it finds; tests/packaging looks into the wheel."""
+    folders = {path.parent for ext in ("*.py", "*.pyx", "*.pxd") for path in (ROOT / "rdma_robust").rglob(ext)}
+    assert {folder for folder in folders if not (folder / "__init__.py").exists()} == set()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rdma_robust/schema").glob("*.json")), ids=relative)
