@@ -102,7 +102,8 @@ VERIFY_PROGRAM_HELP = """Check what programs claim: every `assert`, every `outco
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input. The answer says which argument
 was used: the program is robust, so that all SC executions are all there is; or all states of the hardware were searched,
-which ends for programs without loops; or a run of the hardware was found and confirmed.
+which ends for programs without loops; or a run of the hardware was found and confirmed. A thread goes on after an `assert`
+that fails.
 
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)

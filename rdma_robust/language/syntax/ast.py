@@ -147,6 +147,8 @@ class Assume:
 
 @dataclass(frozen=True, slots=True)
 class Assert:
+    """A claim about the thread where it stands; if it fails, that is reported and the thread goes on."""
+
     condition: Expr
     span: Span = field(default=NO_SPAN, compare=False)
 
