@@ -18,11 +18,12 @@ from bench.measure import Budget, keep, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
@@ -84,7 +85,7 @@ def state_counts(console: Console) -> None:
         program = load(path)
         outcome = check_program(program, CheckOptions())
         seconds = median_time(partial(check_program, program, CheckOptions()))
-        plain = explore(ScMachine(program), Limits(None, None, None), reduce=False).states
+        plain = explore(ScMachine(program), Limits(), reduce=False).states
         paper = check_program(program, CheckOptions(instrumentation="paper", max_states=PAPER_STATES))
         table.add_row(*row(name, outcome, quoted, plain, paper), f"{seconds * 1000:.0f}")
     console.print(table)

@@ -15,7 +15,7 @@ from rdma_robust.hardness.pcp import Instance, pcp_program
 from rdma_robust.hardness.pcp_search import Answer, solve
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.machines.state_space import Limits
+from rdma_robust.limits import Limits
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "undecidability.md"
 BEGIN, END = "<!-- bench/pcp.py writes from here -->", "<!-- to here -->"

@@ -90,5 +90,21 @@ class SizeLimitError(RdmaRobustError):
     """A complete method was asked for something beyond its stated size limit (for example the oracle)."""
 
 
+class LimitReached(SizeLimitError):
+    """A limit of time or memory came before the end of a pass, which has no answer until then.
+
+    `limit` is "time" or "memory", `said` its name and size for people, `doing` the pass, as in "filtering".
+    """
+
+    def __init__(self, limit: str, said: str, doing: str) -> None:
+        self.limit = limit
+        self.said = said
+        self.doing = doing
+        super().__init__(f"reached {said} while {doing}")
+
+    def __reduce__(self) -> tuple[type[LimitReached], tuple[str, str, str]]:
+        return (LimitReached, (self.limit, self.said, self.doing))
+
+
 class InternalError(RdmaRobustError):
     """The tool contradicts itself: an unconfirmed witness, two methods that disagree. Exit code 4."""

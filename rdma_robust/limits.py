@@ -1,20 +1,53 @@
-"""Limits of time, states and memory, and how those who wait are told of progress: the same for every search."""
+"""Limits of time, states and memory, and how those who wait are told of progress: the same for every search and every pass.
+
+A search that can say how far it got asks :meth:`Limits.exceeded` now and then and ends with an answer. A pass that has no
+answer before its end calls a :class:`Poll` in its loops, which raises LimitReached.
+"""
 
 from __future__ import annotations
 
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rdma_robust.errors import LimitReached
+
+_CALLS: Final = 64
+"""Calls of a poll between looks at the clock: a call then costs less than a tenth of a microsecond."""
+
+_MEMORY_S: Final = 0.02
+"""Between looks at the memory, each of which asks the system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`deadline` is a time.monotonic() value, `memory` in mebibytes of this process; None means no limit."""
+    """What a piece of work may take; None means no limit.
+
+    `deadline` is a time.monotonic() value, the end of `seconds`, which is what messages say. `states` are stored states of
+    one search and `depth` moves from its start. `memory` is in mebibytes of this process.
+    """
 
     deadline: float | None = None
     states: int | None = None
     memory: int | None = None
+    seconds: float | None = None
+    depth: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        seconds: float | None,
+        states: int | None = None,
+        memory: int | None = None,
+        *,
+        depth: int | None = None,
+        started: float | None = None,
+    ) -> Limits:
+        """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
+        begin = time.monotonic() if started is None else started
+        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth)
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
@@ -24,6 +57,89 @@ class Limits:
             return "memory"
         return ""
 
+    def said(self, limit: str) -> str:
+        """Return what people call the limit of this name, with its size."""
+        match limit:
+            case "time":
+                return "the time limit" if self.seconds is None else f"the time limit of {self.amount(limit)}"
+            case "memory":
+                return f"the memory limit of {self.amount(limit)}"
+            case _:
+                return f"the limit of {self.amount(limit)}"
+
+    def amount(self, limit: str) -> str:
+        """Return the size of the limit of this name."""
+        match limit:
+            case "time":
+                return f"{self.seconds or 0:g} s"
+            case "memory":
+                return f"{self.memory} MiB"
+            case "states":
+                return f"{self.states} states"
+            case "depth":
+                return f"depth {self.depth}"
+            case _:
+                raise ValueError(f"there is no limit of {limit!r}")
+
+    def watch(self, every: int = _CALLS) -> Callable[[], str]:
+        """Return what :meth:`exceeded` does, but only at the first of so many calls and at every call after as many more."""
+        calls = -1
+
+        def exceeded() -> str:
+            nonlocal calls
+            calls += 1
+            return "" if calls % every else self.exceeded()
+
+        return exceeded
+
+    def look(self, doing: str) -> None:
+        """Raise LimitReached if a limit of time or memory is reached while `doing` something, as in "filtering"."""
+        if limit := self.exceeded():
+            raise LimitReached(limit, self.said(limit), doing)
+
+    def poll(self, doing: str) -> Poll:
+        """Return what to call in the loops of a pass."""
+        return Poll(self, doing)
+
+    def share(self, part: float) -> Limits:
+        """Return limits with this part of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = time.monotonic()
+        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+
+    def seconds_left(self) -> float | None:
+        """Return what is left of the time, None without a limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+
+class Poll:
+    """A test of limits that is cheap enough for inner loops: only some calls look at the clock, and fewer at the memory."""
+
+    __slots__ = ("_again", "_calls", "_doing", "_limits")
+
+    def __init__(self, limits: Limits, doing: str) -> None:
+        self._limits = limits
+        self._doing = doing
+        self._calls = 0
+        self._again = 0.0
+
+    def __call__(self) -> None:
+        """Raise LimitReached if a limit is reached and this call looks."""
+        self._calls += 1
+        if self._calls % _CALLS == 0:
+            self.look()
+
+    def look(self) -> None:
+        """Raise LimitReached if a limit is reached: for loops whose rounds take long."""
+        now = time.monotonic()
+        deadline, memory = self._limits.deadline, self._limits.memory
+        if (deadline is not None and now >= deadline) or (memory is not None and now >= self._again):
+            self._again = now + _MEMORY_S
+            self._limits.look(self._doing)
+
+
+NO_LIMITS: Final = Limits()
 
 Progress = Callable[[int, int], None]
 """Called now and then with the number of stored states and of states left to expand."""

@@ -11,9 +11,10 @@ from rdma_robust.errors import InternalError
 from rdma_robust.hardness.abp import Transfer, received, transfer_program
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import NO_LIMITS
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 
 RECEIVER = 1
 """The receiver's place among the threads of a transfer program."""
@@ -54,7 +55,7 @@ def check_transfer(word: str, letters: Sequence[str], transfer: Transfer) -> Che
     It has room for one letter more than the word has; runs in which it reads more are not counted.
     """
     program = transfer_load(word, letters, transfer)
-    search = explore(RdmaMachine(program), Limits())
+    search = explore(RdmaMachine(program), NO_LIMITS)
     if search.cut is not None:
         raise InternalError("a search without limits was cut")
     registers = len(program.threads[RECEIVER].registers)

@@ -14,9 +14,9 @@ from typing import Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.alike import alike
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import Limits, clock
 
 
 class Guide(Protocol):
@@ -72,7 +72,7 @@ class _Search:
         self.machine = machine
         self.guide = guide
         self.limits = limits
-        self.out_of_time = clock(limits)
+        self.reached = limits.watch()
         self.alike = alike(machine)
         self.states = 0
         self.seen: set[Hashable] = set()
@@ -83,7 +83,7 @@ class _Search:
         depth = 0
         while layer:
             if depth == self.limits.depth:
-                return self._ended(f"depth {depth}", depth, len(layer))
+                return self._ended(self.limits.amount("depth"), depth, len(layer))
             following: list[_Node | None] = []
             alive = len(layer)
             # The layer grows while it is searched, by the choices that are no step.
@@ -124,9 +124,9 @@ class _Search:
         return _Node(state, node, taken)
 
     def _cut(self) -> str | None:
-        if self.limits.max_states is not None and self.states > self.limits.max_states:
-            return f"{self.limits.max_states} states"
-        return f"{self.limits.timeout:g} s" if self.out_of_time() else None
+        limits = self.limits
+        limit = "states" if limits.states is not None and self.states > limits.states else self.reached()
+        return limits.amount(limit) if limit else None
 
     def _ended(self, cut: str | None, depth: int, alive: int) -> Found:
         return Found(None, cut, depth, alive, self.states, len(self.seen))

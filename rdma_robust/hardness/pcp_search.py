@@ -23,9 +23,9 @@ from rdma_robust.errors import InternalError
 from rdma_robust.hardness.guided import Found, guided_search
 from rdma_robust.hardness.pcp import BOTTOM, CHECKER, GUESSER, INDEX, LETTER, NODES, SENT, TOP, Instance
 from rdma_robust.language.flow.cfg import Program, Read, Step, Write
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import Limits
 
 RECEIVERS = (CHECKER, TOP, BOTTOM)
 """In the order in which they are served."""

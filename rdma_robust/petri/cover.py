@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from rdma_robust.errors import UsageError
-from rdma_robust.limits import Limits, Progress
+from rdma_robust.limits import NO_LIMITS, Limits, Progress
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import closure
 from rdma_robust.petri.engine import (
@@ -32,7 +32,6 @@ from rdma_robust.petri.race import can_race, race
 from rdma_robust.petri.slice import OMEGA, Core, Slice, slice_net
 from rdma_robust.petri.state_equation import Cuts, StateEquation
 
-NO_LIMITS = Limits()
 _LOOK = 20_000
 """Elementary operations between two looks at the clock and the memory: some 20 ms."""
 _TOGETHER = 400_000

@@ -15,12 +15,13 @@ from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import RepairOptions
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 from rdma_robust.semantics.machines.final import state_names, valuation
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.naive_repair import cheaper, robust
 from tests.support.random_programs import Size, random_program
@@ -63,7 +64,7 @@ def test_no_set_of_two_insertions_is_cheaper(wanted: int) -> None:
 def endings(text: str, words: list[str]) -> tuple[set[tuple[int, ...]], bool]:
     """The values of `words` in final states under sequential consistency, and whether the program can get stuck."""
     program = load_program(text, "random.rdma")
-    found = explore(ScMachine(program), Limits(max_states=50_000), reduce=False)
+    found = explore(ScMachine(program), Limits(states=50_000), reduce=False)
     assert found.cut is None
     finals = [valuation(program, final) for final in found.finals]
     return {tuple(final[word] for word in words) for final in finals}, found.stuck > 0

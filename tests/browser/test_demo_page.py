@@ -13,9 +13,9 @@ import pytest
 
 from rdma_robust.language.flow.cfg import Get, Program, Put, Step
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Verb, wording
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import Limits
 from rdma_robust.teaching.demos.walk import Animation, Walk
 from rdma_robust.teaching.demos.walk_page import walk_page
 from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk

@@ -19,12 +19,12 @@ from rdma_robust.counters.search import explore as our_search
 from rdma_robust.exports import MODELS, Model, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits, ignore
 from rdma_robust.limits import Limits as SearchLimits
-from rdma_robust.limits import ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.values import is_loop_free
 from tests.litmus.goldens import PROGRAMS, load, read_golden
 from tests.support.random_programs import SMALL, Size, random_program

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Claim, OutcomeLine, Program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import FinalState, state_names
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Exploration, Limits, explore
+from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.semantics.values import is_loop_free
 
 
@@ -88,7 +88,7 @@ def explore_outcomes(
     """
     if depth is None and max_states is None and not is_loop_free(program):
         raise UsageError("this program has loops, so its states may be infinitely many: give a bound (depth or max states)")
-    limits = Limits(depth, max_states, timeout, monotonic())
+    limits = Limits.of(timeout, max_states, depth=depth)
     sc = explore(ScMachine(program), limits)
     rdma = explore(RdmaMachine(program, ordered_reads), limits)
     names = state_names(program)

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 
 from rdma_robust.language.flow.cfg import Fault
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.machine import Machine
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Moves from the start, stored states, and seconds; None means no limit.
-
-    The seconds count from `started` (as of `time.monotonic`), by default from the start of the search.
-    """
-
-    depth: int | None = None
-    max_states: int | None = None
-    timeout: float | None = None
-    started: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +33,7 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
     finals: set[FinalState] = set()
     faults: dict[Fault, None] = {}
     transitions = stuck = 0
-    out_of = clock(limits)
+    reached = limits.watch()
     cut = None
     layer = []
     for move in machine.initial():
@@ -71,29 +57,12 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
                 if after not in seen:
                     seen[after] = None
                     following.append(after)
-            if limits.max_states is not None and len(seen) > limits.max_states:
-                cut = f"{limits.max_states} states"
-                break
-            if out_of():
-                cut = f"{limits.timeout:g} s"
+            limit = "states" if limits.states is not None and len(seen) > limits.states else reached()
+            if limit:
+                cut = limits.amount(limit)
                 break
         depth += 1
         layer = following
         if layer and cut is None and limits.depth is not None and depth > limits.depth:
-            cut = f"depth {limits.depth}"
+            cut = limits.amount("depth")
     return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), cut)
-
-
-def clock(limits: Limits) -> Callable[[], bool]:
-    """Return a cheap test whether the time is up, which looks at the clock only now and then."""
-    if limits.timeout is None:
-        return lambda: False
-    end = (monotonic() if limits.started is None else limits.started) + limits.timeout
-    calls = 0
-
-    def is_over() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls % 64 == 1 and monotonic() > end
-
-    return is_over

@@ -12,8 +12,9 @@ from rdma_robust.hardness.abp import Transfer, received, transfer_program
 from rdma_robust.hardness.abp_check import RECEIVER, Checked, check_transfer, transfer_load, words, wrong_run
 from rdma_robust.language.flow.cfg import Poll, Put, Read, RFence, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 
 
 def wrong(transfer: Transfer, letters: str, length: int) -> dict[str, tuple[str, ...]]:

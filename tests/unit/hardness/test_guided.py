@@ -11,9 +11,9 @@ import pytest
 from rdma_robust.hardness.alike import alike
 from rdma_robust.hardness.guided import guided_search
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import Limits
 from tests.support.random_programs import SMALL, TINY, Size, random_program
 
 SEEDS = range(15)

@@ -16,9 +16,10 @@ from rdma_robust.hardness.pcp import CHECKER, THREADS, Instance, pcp_program
 from rdma_robust.hardness.pcp_search import Answer, PcpGuide, decoded, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.pcp import instances, shortest
 
@@ -97,10 +98,10 @@ def test_limits_are_kept_and_named() -> None:
     assert by_depth.search.cut == "depth 5"
     assert by_depth.search.depth == 5
     program = loaded(growing)
-    by_states = solve(growing, program, Limits(max_states=500)).search
+    by_states = solve(growing, program, Limits(states=500)).search
     assert by_states.cut == "500 states"
     assert 500 < by_states.states < 1000
-    assert solve(growing, program, Limits(timeout=0.0)).search.cut == "0 s"
+    assert solve(growing, program, Limits.of(0.0)).search.cut == "0 s"
 
 
 def test_a_run_that_is_no_solution_is_refused() -> None:

@@ -9,11 +9,12 @@ import pytest
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Machine, State, Verb, wording
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Exploration, Limits, explore
+from rdma_robust.semantics.machines.state_space import Exploration, explore
 from tests.support.random_programs import TINY, random_program
 
 SB = """
@@ -167,8 +168,8 @@ def test_a_thread_that_only_spins_is_no_obstacle_to_the_search() -> None:
 def test_limits_cut_the_search() -> None:
     loop = load("node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x } }")
     assert explore(RdmaMachine(loop), Limits(depth=6)).cut == "depth 6"
-    assert explore(RdmaMachine(loop), Limits(max_states=50)).cut == "50 states"
-    assert explore(RdmaMachine(loop), Limits(timeout=0.0)).cut == "0 s"
+    assert explore(RdmaMachine(loop), Limits(states=50)).cut == "50 states"
+    assert explore(RdmaMachine(loop), Limits.of(0.0)).cut == "0 s"
     found = explore(ScMachine(load(SB)), Limits(depth=6))
     assert found.cut is None
     assert explore(ScMachine(load(SB)), Limits(depth=5)).cut == "depth 5"
@@ -181,7 +182,7 @@ def same(a: Exploration, b: Exploration) -> bool:
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_the_reduction_loses_nothing(first: int, loops: bool) -> None:
-    limits = Limits(max_states=3_000)
+    limits = Limits(states=3_000)
     compared = 0
     for seed in range(first, first + 50):
         program = load_program(random_program(Random(seed), TINY, loops=loops), f"random-{seed}.rdma")

@@ -9,8 +9,9 @@ import pytest
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.thread_paths import Extent, Path, thread_paths
 from rdma_robust.semantics.values import is_loop_free, possible_values
 from tests.support.random_programs import SMALL, random_program
@@ -70,7 +71,7 @@ def test_loops_are_seen() -> None:
 def test_final_values_are_possible(rng_program: Program) -> None:
     held = possible_values(rng_program)
     cells = [cell for cell in rng_program.cells if not cell.hidden]
-    for state in explore(RdmaMachine(rng_program), Limits(max_states=2_000)).finals:
+    for state in explore(RdmaMachine(rng_program), Limits(states=2_000)).finals:
         assert all(value in held[cell] for cell, value in zip(cells, state, strict=False))
 
 

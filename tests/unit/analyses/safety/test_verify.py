@@ -13,11 +13,12 @@ from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.limits import Limits as SearchLimits
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Limits, explore
+from rdma_robust.semantics.machines.state_space import explore
 from tests.support.random_programs import SMALL, TINY, random_program
 
 NODES = "node A { x = 0, s = 0 }\nnode B { y = 0 }\n"
@@ -107,7 +108,7 @@ def test_claims_are_decided_as_by_all_final_states(loops: bool, number: int) -> 
         program = load_program(text + "\n", "x")
         truth = holds_by_outcomes(program, ordered)
         searches = {
-            "rdma": explore(RdmaMachine(program, ordered), Limits(max_states=2000)),
+            "rdma": explore(RdmaMachine(program, ordered), Limits(states=2000)),
             "sc": explore(ScMachine(program), Limits()),
         }
         for checked in verified(text + "\n", Bounds(ordered, max_states=1000 if loops else 20_000)).checked:
