@@ -76,8 +76,8 @@ class LoweredProgram(Generic[Label]):
         self.effects = writer.effects
         self.target: Callable[[Control], int] = writer.target_test(program)
         self.rank: Callable[[Control], int] = writer.rank(program.milestones)
-        self.dead_end: Callable[[Control], bool] = (
-            program.dead_ends.test(self.fields) if program.dead_ends else lambda _control: False
+        self.hopeless: Callable[[Control], bool] = (
+            program.pruner.test(self.fields) if program.pruner else lambda _control: False
         )
         self._independence = independence(program)
         self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
@@ -108,6 +108,8 @@ class LoweredProgram(Generic[Label]):
         """Extend a transition by those at local locations that follow, see :mod:`rdma_robust.counters.independence`."""
         assert self._independence is not None
         first, state, effect = successor
+        if self.rank(state) > self.rank(before) and self.hopeless(state):
+            return successor
         mover = next((i for i in range(len(self._moves)) if state[i] != before[i]), -1)
         taken = [first]
         while mover >= 0 and len(taken) <= LONGEST_CHAIN and self._independence.places[mover][state[mover]].local:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rdma_robust.counters.dead_ends import DeadEnds
+from rdma_robust.counters.pruner import Pruner
 from rdma_robust.expr import TRUE, Expr
 
 Label = TypeVar("Label")
@@ -158,7 +158,8 @@ class CounterProgram(Generic[Label]):
     `below` maps a counter to another that, until it is forgotten, is at least as large. `milestones` are variables that
     become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
     greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
-    for variables that the instrumentation adds and that are below 1 << bits. A search may leave out the `dead_ends`.
+    for variables that the instrumentation adds and that are below 1 << bits. A search leaves out
+    the states that the `pruner` calls hopeless.
     """
 
     name: str
@@ -170,7 +171,7 @@ class CounterProgram(Generic[Label]):
     below: tuple[tuple[str, str], ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
-    dead_ends: DeadEnds | None = None
+    pruner: Pruner | None = None
 
 
 def pc(process: int) -> str:

@@ -105,7 +105,7 @@ def _finite(vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_ran
         transitions += len(successors)
         for label, after, _ in successors:
             fired.add(label)
-            if after in seen or vass.dead_end(after):
+            if after in seen or vass.hopeless(after):
                 continue
             if limits.states is not None and len(order) >= limits.states:
                 return result(-1, 0, done - 1, "states")
@@ -194,7 +194,7 @@ def _explore(
         for label, control, effect, marking in enabled:
             transitions += 1
             fired.add(label)
-            if covered(control, marking) or vass.dead_end(control):
+            if covered(control, marking) or vass.hopeless(control):
                 continue
             siblings = by_control.setdefault(control, [])
             if limits.states is not None and len(nodes) >= limits.states:

@@ -47,7 +47,7 @@ class Vass(Protocol):
 
     def target(self, control: Control) -> int: ...
 
-    def dead_end(self, control: Control) -> bool:
+    def hopeless(self, control: Control) -> bool:
         """Whether it is known that no target can be reached from this control state, which need not be stored then."""
         ...
 

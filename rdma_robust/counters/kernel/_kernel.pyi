@@ -1,5 +1,7 @@
 from array import array
 
+from rdma_robust.counters.kernel._look_ahead import LookAhead
+
 LAYOUT: int
 
 class Search:
@@ -41,15 +43,7 @@ class Search:
         self, process: int, location: int, code: int, footprints: tuple[int, ...], cyclic: bool, local: bool
     ) -> None: ...
     def set_target(self, process: int, location: int, code: int) -> None: ...
-    def set_dead_ends(
-        self,
-        header: array[int],
-        moves: array[int],
-        pairs: array[int],
-        pivots: array[int],
-        guards: array[int],
-        rows: array[int],
-    ) -> None: ...
+    def set_look_ahead(self, ahead: LookAhead) -> None: ...
     def start(self, values: list[int]) -> None: ...
     def target_at_start(self) -> bool: ...
     def run(self, budget: int, max_states: int, max_bytes: int) -> int: ...

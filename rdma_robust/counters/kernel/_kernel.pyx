@@ -11,22 +11,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define rdma_prefetch(address) __builtin_prefetch(address)
-    #define rdma_lowest(word) __builtin_ctzll(word)
-    #else
-    #define rdma_prefetch(address) ((void)(address))
-    static int rdma_lowest(unsigned long long word) {
-        int bit = 0;
-        while (!(word >> bit & 1)) bit++;
-        return bit;
-    }
-    #endif
-    """
-    void prefetch "rdma_prefetch" (const void *address) noexcept nogil
-    int lowest "rdma_lowest" (uint64_t word) noexcept nogil
+from rdma_robust.counters.kernel._look_ahead cimport LookAhead
+from rdma_robust.counters.kernel._packed cimport Field, equal_words, field_value, hash_words, prefetch
 
 cdef enum Op:
     END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT
@@ -34,7 +20,7 @@ cdef enum Op:
 cdef enum Status:
     BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
 
-LAYOUT = 2
+LAYOUT = 3
 """To be raised with every change of what kernel.py and bytecode.py hand over."""
 
 cdef int CHUNK_BITS = 14
@@ -42,17 +28,8 @@ cdef int64_t CHUNK = 1 << 14
 cdef int64_t OMEGA = 0x7FFFFFFFFFFFFFFF
 cdef int64_t HUGE = 0x3FFFFFFFFFFFFFFF
 cdef uint64_t LOW = 0xFFFFFFFFULL
-cdef uint64_t SEED = 0x9E3779B97F4A7C15ULL
-cdef uint64_t MIX = 0xD6E8FEB86659FD93ULL
 cdef uint64_t AHEAD = 16
 cdef int64_t MOST_STATES = 0x5FFFFFFF
-
-
-cdef struct Field:
-    int64_t least
-    uint64_t mask
-    int32_t word
-    int32_t shift
 
 
 cdef struct Place:
@@ -71,34 +48,6 @@ cdef struct Stack:
     uint32_t *items
     int64_t size
     int64_t room
-
-
-# The columns of a move, see program/dead_ends.py: pairs from BARS to ACCESS are its bars of order, to TAINTS all of them;
-# NEXT is the next move of its process from its source.
-cdef enum:
-    PROCESS, SOURCE, TARGET, BARS, ACCESS, TAINTS, TAINTS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, NEXT, MOVE_COLUMNS
-
-
-cdef enum:
-    PIVOT_PROCESS, PIVOT_CELL, WRITTEN, WRITTEN_END, GUARDS, GUARDS_END, PIVOT_COLUMNS
-
-
-cdef inline uint64_t _hash(uint64_t *words, int count) noexcept nogil:
-    cdef uint64_t h = SEED
-    cdef int i
-    for i in range(count):
-        h = (h ^ words[i]) * MIX
-        h ^= h >> 32
-    h *= MIX
-    return h ^ (h >> 29)
-
-
-cdef inline bint _equal(uint64_t *a, uint64_t *b, int count) noexcept nogil:
-    cdef int i
-    for i in range(count):
-        if a[i] != b[i]:
-            return False
-    return True
 
 
 cdef class Search:
@@ -146,19 +95,8 @@ cdef class Search:
     cdef readonly int need_process, need_location, wide_field, found
     cdef readonly int64_t found_state
     cdef int32_t global_target
-    cdef int64_t moves, row
-    cdef int64_t *move
-    cdef int64_t *pair
-    cdef int64_t *pivot
-    cdef int64_t *pivot_guard
-    cdef int64_t *header
-    cdef uint64_t *rows
-    cdef uint64_t *sets
-    cdef uint8_t **reached
-    cdef uint8_t *written
-    cdef int64_t **first
-    cdef int64_t *places
-    cdef int64_t *waiting
+    cdef LookAhead ahead
+    cdef bint looks
 
     def __cinit__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
         cdef int i, j
@@ -199,13 +137,6 @@ cdef class Search:
             free(self.chunk[i])
         for i in range(self.processes):
             free(self.place[i])
-            if self.reached != NULL:
-                free(self.reached[i])
-            if self.first != NULL:
-                free(self.first[i])
-        free(self.first); free(self.places); free(self.waiting)
-        free(self.reached); free(self.written); free(self.move); free(self.pair); free(self.pivot); free(self.pivot_guard)
-        free(self.header); free(self.rows); free(self.sets)
         for i in range(self.ranks + 1):
             free(self.stack[i].items)
         free(self.field); free(self.locations); free(self.place); free(self.rank_field); free(self.code); free(self.slot)
@@ -254,40 +185,9 @@ cdef class Search:
         else:
             self.place[process][location].target = code
 
-    def set_dead_ends(self, int64_t[::1] header, int64_t[::1] moves, int64_t[::1] pairs, int64_t[::1] pivots, int64_t[::1] guards, uint64_t[::1] rows):
-        """Take the test for dead ends as tables; kernel.py says what is in them."""
-        cdef int p
-        cdef int64_t i, all_places = 0
-        cdef int64_t *m
-        self.moves = moves.shape[0] // MOVE_COLUMNS
-        self.row = (self.moves + 63) // 64
-        self.header, self.move, self.pair = _copy(header), _copy(moves), _copy(pairs)
-        self.pivot, self.pivot_guard = _copy(pivots), _copy(guards)
-        self.rows = <uint64_t *>malloc(rows.shape[0] * 8 + 8)
-        self.sets = <uint64_t *>malloc((4 * self.row + 1) * 8)
-        self.written = <uint8_t *>malloc(self.fields + 1)
-        self.reached = <uint8_t **>calloc(self.processes + 1, sizeof(uint8_t *))
-        self.first = <int64_t **>calloc(self.processes + 1, sizeof(int64_t *))
-        self.waiting = <int64_t *>malloc((self.moves + 1) * 8)
-        if self.rows == NULL or self.sets == NULL or self.written == NULL or self.reached == NULL or self.first == NULL or self.waiting == NULL:
-            raise MemoryError
-        if rows.shape[0]:
-            memcpy(self.rows, &rows[0], rows.shape[0] * 8)
-        for p in range(self.processes):
-            all_places += self.locations[p] + 1
-            self.reached[p] = <uint8_t *>malloc(self.locations[p] + 1)
-            self.first[p] = <int64_t *>malloc((self.locations[p] + 1) * 8)
-            if self.reached[p] == NULL or self.first[p] == NULL:
-                raise MemoryError
-            for i in range(self.locations[p] + 1):
-                self.first[p][i] = -1
-        self.places = <int64_t *>malloc((2 * all_places + 2) * 8)
-        if self.places == NULL:
-            raise MemoryError
-        for i in range(self.moves - 1, -1, -1):
-            m = self.move + i * MOVE_COLUMNS
-            m[NEXT] = self.first[m[PROCESS]][m[SOURCE]]
-            self.first[m[PROCESS]][m[SOURCE]] = i
+    def set_look_ahead(self, LookAhead ahead):
+        """Leave out the states that this says are hopeless."""
+        self.ahead, self.looks = ahead, True
 
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
@@ -298,7 +198,7 @@ cdef class Search:
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
         self.max_states, self.max_bytes = MOST_STATES, 0x7FFFFFFFFFFFFFFF
         self.packed[self.words] = LOW
-        h = _hash(self.packed, self.words)
+        h = hash_words(self.packed, self.words)
         self.find(self.packed, h, &place)
         self.insert(self.packed, h, -1, place)
 
@@ -429,6 +329,8 @@ cdef class Search:
                         guarded = 1
                 ends[p] = self.buffer_size
             self.noted = 0
+            if self.looks:
+                self.leave_out(self.rank(self.at(number)))
             if self.reduce:
                 s = 0
                 for p in range(self.processes):
@@ -451,6 +353,15 @@ cdef class Search:
             if status:
                 return status
         return 0
+
+    cdef void leave_out(self, int rank) noexcept nogil:
+        """Take away the parent of hopeless successors of a higher rank: they are neither extended nor stored."""
+        cdef int64_t s
+        cdef uint64_t *r
+        for s in range(self.buffer_size):
+            r = self.buffer + s * self.record
+            if self.rank(r) > rank and self.ahead.hopeless(r):
+                r[self.words] |= LOW
 
     cdef int clusters(self, uint64_t *members, uint64_t everything) noexcept nogil:
         """Write the closed sets but the last, as independence.py says; return how many there are."""
@@ -519,13 +430,14 @@ cdef class Search:
         cdef uint64_t link
         cdef int status
         self.chain_length = 0
-        if self.location(self.buffer + s * self.record, f) == self.location(self.at(number), f):
+        r = self.buffer + s * self.record
+        if r[self.words] & LOW == LOW or field_value(r, f) == field_value(self.at(number), f):
             return 0
         while self.chain_length < self.longest_chain:
             r = self.buffer + s * self.record
-            place = &self.place[p][self.location(r, f)]
+            place = &self.place[p][field_value(r, f)]
             if not place.known:
-                self.need_process, self.need_location = p, <int>self.location(r, f)
+                self.need_process, self.need_location = p, <int>field_value(r, f)
                 return CODE
             if not place.local or place.code < 0:
                 return 0
@@ -547,9 +459,6 @@ cdef class Search:
             self.buffer[s * self.record + self.words] = link
             self.hashes[s] = self.hashes[size]
         return 0
-
-    cdef inline int64_t location(self, uint64_t *r, Field *f) noexcept nogil:
-        return <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least
 
     cdef int note(self, int64_t s, int64_t label) noexcept nogil:
         """Remember that successor `s` was extended by a transition; 0 if there is no memory left."""
@@ -678,7 +587,7 @@ cdef class Search:
                 r[self.words + 2 + i] = <uint64_t>have
         if not self.counters:
             self.neutral = 1
-        self.hashes[self.buffer_size] = _hash(r, self.words)
+        self.hashes[self.buffer_size] = hash_words(r, self.words)
         prefetch(&self.hash_table[self.hashes[self.buffer_size] & self.hash_mask])
         self.buffer_size += 1
         return 0
@@ -694,7 +603,7 @@ cdef class Search:
             if entry == 0:
                 place[0] = i
                 return -1
-            if (entry & ~index_mask) == tag and _equal(self.at((entry & index_mask) - 1), r, self.words):
+            if (entry & ~index_mask) == tag and equal_words(self.at((entry & index_mask) - 1), r, self.words):
                 place[0] = i
                 return (entry & index_mask) - 1
             i = (i + 1) & self.hash_mask
@@ -729,7 +638,7 @@ cdef class Search:
         at = number
         while at >= first:
             a = self.at(at)
-            if _equal(a, r, self.words):
+            if equal_words(a, r, self.words):
                 smaller = True
                 for i in range(self.counters):
                     if <int64_t>a[self.words + 2 + i] > self.scratch[i]:
@@ -747,14 +656,14 @@ cdef class Search:
         cdef int64_t old, label = <int64_t>(r[self.words] >> 32)
         cdef uint64_t place
         self.fired_bits[label >> 3] |= 1 << (label & 7)
+        if r[self.words] & LOW == LOW:
+            return 0
         old = self.find(r, h, &place)
         if old >= 0:
             if not self.counters or self.covered(r, old):
                 return 0
-        if self.header != NULL and self.location(r, &self.field[self.header[0]]) != 0:
-            self.unpack(r)
-            if self.dead_end():
-                return 0
+        if self.looks and self.ahead.hopeless(r):
+            return 0
         if self.states >= self.max_states:
             return STATES
         if self.counters and self.accelerate and old >= 0:
@@ -790,159 +699,6 @@ cdef class Search:
                 if found >= 0 and (best < 0 or found < best):
                     best = found
         return best
-
-    cdef inline int marked(self, int64_t first, int64_t last) noexcept nogil:
-        """Some variable has a bit that one of these pairs looks for."""
-        cdef int64_t i
-        for i in range(first, last):
-            if self.slot[self.pair[2 * i]] & self.pair[2 * i + 1]:
-                return 1
-        return 0
-
-    cdef int dead_end(self) noexcept nogil:
-        """The state in the slots, of some class, is a dead end; see program/dead_ends.py, which this follows step by step."""
-        cdef int64_t current = self.slot[self.header[0]], left, i, k, sites = 0
-        cdef int64_t *pivot
-        cdef uint64_t *possible = self.sets + 2 * self.row
-        cdef uint64_t *allowed
-        cdef uint64_t word
-        pivot = self.pivot + (current - 1) * PIVOT_COLUMNS
-        left = self.slot[self.header[2]]
-        if left >> pivot[PIVOT_PROCESS] & 1:
-            return 1
-        self.follow(left)
-        allowed = self.rows + (3 * self.moves + 2 * (current - 1)) * self.row
-        for k in range(self.row):
-            possible[k] = 0
-            word = allowed[k]
-            while word:
-                i = 64 * k + lowest(word)
-                word &= word - 1
-                if self.possible(pivot, i):
-                    possible[k] |= <uint64_t>1 << (i & 63)
-                    sites += 1
-        return sites == 0 or not (self.slot[self.header[1]] or self.closes(pivot, allowed + self.row))
-
-    cdef void follow(self, int64_t left) noexcept nogil:
-        """Take every passable move that can be reached; those taken and those free are the first two sets."""
-        cdef int64_t i, n = 0, waiting = 0, kept
-        cdef int64_t *m
-        cdef int p, changed
-        memset(self.sets, 0, 2 * self.row * 8)
-        memset(self.written, 0, self.fields)
-        for p in range(self.processes):
-            memset(self.reached[p], 0, self.locations[p] + 1)
-            if not left >> p & 1:
-                self.reached[p][self.slot[p]] = 1
-                self.places[n], self.places[n + 1] = p, self.slot[p]
-                n += 2
-        while True:
-            while n:
-                n -= 2
-                i = self.first[self.places[n]][self.places[n + 1]]
-                while i >= 0:
-                    m = self.move + i * MOVE_COLUMNS
-                    if m[GUARDED] and not self.written[m[CELL]] and not _holds(self.slot[m[CELL]], m[LEAST], m[ALLOWED]):
-                        self.waiting[waiting] = i
-                        waiting += 1
-                    else:
-                        n = self.take(i, m, n)
-                    i = m[NEXT]
-            changed, kept = 0, 0
-            for i in range(waiting):
-                m = self.move + self.waiting[i] * MOVE_COLUMNS
-                if self.written[m[CELL]]:
-                    n = self.take(self.waiting[i], m, n)
-                    changed = 1
-                else:
-                    self.waiting[kept] = self.waiting[i]
-                    kept += 1
-            waiting = kept
-            if not changed:
-                return
-
-    cdef inline int64_t take(self, int64_t i, int64_t *m, int64_t n) noexcept nogil:
-        """Take a move if it is passable whatever it reads; return the new number of entries in `places`."""
-        cdef int is_free = not self.marked(m[BARS], m[TAINTS])
-        if not is_free and not m[PASSES]:
-            return n
-        self.sets[i >> 6] |= <uint64_t>1 << (i & 63)
-        if is_free:
-            self.sets[self.row + (i >> 6)] |= <uint64_t>1 << (i & 63)
-            if m[WRITES]:
-                self.written[m[CELL]] = 1
-        if not self.reached[m[PROCESS]][m[TARGET]]:
-            self.reached[m[PROCESS]][m[TARGET]] = 1
-            self.places[n], self.places[n + 1] = m[PROCESS], m[TARGET]
-            n += 2
-        return n
-
-    cdef int possible(self, int64_t *pivot, int64_t site) noexcept nogil:
-        """The move can be reached as the pivot."""
-        cdef int64_t *m = self.move + site * MOVE_COLUMNS
-        cdef int64_t *g
-        cdef int64_t i
-        if not self.reached[m[PROCESS]][m[SOURCE]] or self.marked(m[BARS], m[ACCESS]):
-            return 0
-        for i in range(pivot[GUARDS], pivot[GUARDS_END]):
-            g = self.pivot_guard + 3 * i
-            if g[0] == site:
-                if self.marked(pivot[WRITTEN], pivot[WRITTEN_END]):
-                    return _holds(self.slot[self.header[3]], g[1], g[2])
-                return self.written[pivot[PIVOT_CELL]] or _holds(self.slot[pivot[PIVOT_CELL]], g[1], g[2])
-        return 1
-
-    cdef int closes(self, int64_t *pivot, uint64_t *meeting) noexcept nogil:
-        """Taint can close the cycle."""
-        cdef uint64_t *taken = self.sets
-        cdef uint64_t *free_moves = self.sets + self.row
-        cdef uint64_t *sites = self.sets + 2 * self.row
-        cdef uint64_t *found = self.sets + 3 * self.row
-        cdef uint64_t *rows
-        cdef uint64_t word, new
-        cdef int64_t *m
-        cdef int64_t i, j, k, first
-        memset(found, 0, self.row * 8)
-        for j in range(self.row):
-            word = taken[j]
-            while word:
-                i = 64 * j + lowest(word)
-                word &= word - 1
-                m = self.move + i * MOVE_COLUMNS
-                rows = self.rows + 3 * i * self.row
-                for k in range(self.row):
-                    if m[PROCESS] == pivot[PIVOT_PROCESS] and rows[k] & sites[k]:
-                        return 1
-                    found[k] |= rows[k]
-                if m[COUNTS] and free_moves[j] >> (i & 63) & 1:
-                    if self.marked(self.header[4 + 2 * m[PROCESS]], self.header[5 + 2 * m[PROCESS]]):
-                        found[j] |= <uint64_t>1 << (i & 63)
-                    if self.marked(m[TAINTS], m[TAINTS_END]):
-                        found[j] |= <uint64_t>1 << (i & 63)
-                        for k in range(self.row):
-                            found[k] |= rows[self.row + k]
-        for k in range(self.row):
-            found[k] &= free_moves[k]
-            taken[k] = found[k]
-        j = 0
-        while j < self.row:
-            if taken[j] == 0:
-                j += 1
-                continue
-            i = 64 * j + lowest(taken[j])
-            taken[j] &= taken[j] - 1
-            if meeting[j] >> (i & 63) & 1 or self.move[i * MOVE_COLUMNS + PROCESS] == pivot[PIVOT_PROCESS]:
-                return 1
-            rows = self.rows + 3 * i * self.row
-            first = j
-            for k in range(self.row):
-                new = (rows[self.row + k] | rows[2 * self.row + k]) & free_moves[k] & ~found[k]
-                found[k] |= new
-                taken[k] |= new
-                if new and k < first:
-                    first = k
-            j = first
-        return 0
 
     cdef inline int rank(self, uint64_t *r) noexcept nogil:
         cdef int i, found = 0
@@ -1017,7 +773,7 @@ cdef class Search:
                 prefetch(self.at(entry - 1))
             entry = smaller[i] & was
             if entry:
-                h = _hash(self.at(entry - 1), self.words)
+                h = hash_words(self.at(entry - 1), self.words)
                 j = h & self.hash_mask
                 while larger[j]:
                     j = (j + 1) & self.hash_mask
@@ -1026,19 +782,6 @@ cdef class Search:
         self.bytes += <int64_t>old * 4
         free(smaller)
         return 1
-
-
-cdef inline int _holds(int64_t value, int64_t least, int64_t allowed) noexcept nogil:
-    return value < least or value - least >= 64 or <uint64_t>allowed >> (value - least) & 1
-
-
-cdef int64_t *_copy(int64_t[::1] values) except NULL:
-    cdef int64_t *copied = <int64_t *>malloc(values.shape[0] * 8 + 8)
-    if copied == NULL:
-        raise MemoryError
-    if values.shape[0]:
-        memcpy(copied, &values[0], values.shape[0] * 8)
-    return copied
 
 
 cdef inline bint _before(uint64_t a, uint64_t b) noexcept nogil:

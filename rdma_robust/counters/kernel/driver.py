@@ -15,16 +15,16 @@ from typing import Any, Generic, TypeVar
 from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
-from rdma_robust.counters.kernel.dead_end_tables import dead_end_tables
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Effect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
-_LAYOUT = 2
+_LAYOUT = 3
 
 try:
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
+    from rdma_robust.counters.kernel._look_ahead import LookAhead
 except ImportError:
     AVAILABLE = False
 else:
@@ -62,7 +62,8 @@ def search(
 ) -> KernelResult[Label]:
     """Search for a target of `program`, whose counters have these `bounds`, as search.ENGINES[engine] does.
 
-    Raises UnsupportedError if a number does not fit into 62 bits, or there are more than 64 processes.
+    Raises UnsupportedError if a number does not fit into 62 bits, there are more than 64 processes, or
+    the program's pruner has no tables.
     """
     if len(program.processes) > 64:
         raise UnsupportedError
@@ -136,6 +137,11 @@ class _Run(Generic[Label]):
             accelerate=self.accelerate,
             longest_chain=LONGEST_CHAIN,
         )
+        if program.pruner is not None:
+            tables = program.pruner.tables(self.fields)
+            if tables is None:
+                raise UnsupportedError
+            self.kernel.set_look_ahead(LookAhead(packing.words, list(packing.fields), last, *tables))
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
         for number, target in enumerate(program.targets):
@@ -147,8 +153,6 @@ class _Run(Generic[Label]):
         kernel = self.kernel
         for (at, location), targets in self.targets.items():
             kernel.set_target(-1 if at is None else at, location, self.assembler.test(targets))
-        if self.program.dead_ends is not None:
-            kernel.set_dead_ends(*dead_end_tables(self.program.dead_ends, self.fields))
         for process, p in enumerate(self.program.processes):
             self._compile(process, p.entry)
         self._load()

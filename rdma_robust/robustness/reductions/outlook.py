@@ -1,4 +1,4 @@
-"""The dead ends of phase 2 (see :mod:`rdma_robust.counters.dead_ends`) for a pivot instrumentation.
+"""The dead ends of phase 2 (see :mod:`rdma_robust.robustness.reductions.dead_ends`) for a pivot instrumentation.
 
 The moves are the events; free are those that can still go to alpha, open the threads without a CPU event in beta. A NIC
 event is barred by the order table, any access by an access of beta that conflicts with it. Neither is ever lifted; what is
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rdma_robust.counters.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import TRUE, VALUE, Expr, constants, evaluate, names
 from rdma_robust.robustness.event_graph import EventEdge
@@ -23,6 +22,7 @@ from rdma_robust.robustness.frame import CPU_BETA, Frame, PivotClass, writes
 from rdma_robust.robustness.marks import MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 

@@ -36,7 +36,7 @@ class ExplicitVass:
     def expansions(self, control: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
         yield False, self.successors(control)
 
-    def dead_end(self, _control: Control) -> bool:
+    def hopeless(self, _control: Control) -> bool:
         return False
 
     def target(self, control: Control) -> int:

@@ -48,7 +48,7 @@ def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) 
         new = set(before[todo.pop()]) - hopeful
         hopeful |= new
         todo += new
-    dead = {s for s in before if lowered.dead_end(s)}
+    dead = {s for s in before if lowered.hopeless(s)}
     assert not dead & hopeful
     return sum(s[lowered.fields.index(CLASS)] > 0 for s in before.keys() - hopeful), len(dead)
 

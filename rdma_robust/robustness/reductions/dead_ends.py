@@ -18,9 +18,12 @@ Source: thread-modular over-approximation (Flanagan and Qadeer 2003), for part 2
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+from rdma_robust.counters.pruner import Tables
 
 Marks = tuple[tuple[str, int], ...]
 """Variables that are bit sets, each with bits of which one is looked for."""
@@ -82,7 +85,7 @@ class Pivot:
 
 @dataclass(frozen=True)
 class DeadEnds:
-    """The test as data.
+    """The test as data: a :class:`~rdma_robust.counters.pruner.Pruner`.
 
     `current` is the variable with the number of the class, from 1 on; where it is 0 no state is a dead end. `locations` has
     the names of the program points, `closed` is non-zero where the cycle is closed, `left` is the set of processes that are
@@ -103,11 +106,61 @@ class DeadEnds:
         column = {name: i for i, name in enumerate(fields)}
         return lambda state: _Look(self, column, state).dead()
 
+    def tables(self, fields: Sequence[str]) -> Tables:
+        """Return the test as the tables of a look ahead: kinds are classes, goals sites, ends what meets the pivot."""
+        made = _Tables({name: i for i, name in enumerate(fields)}, -(-len(self.moves) // WIDTH))
+        header = [made.column[name] for name in (self.current, self.closed, self.left, self.frozen)]
+        for marks in self.tainted:
+            header += [made.end(), made.end(marks)]
+        moves = array("q", (number for m in self.moves for number in made.move(m)))
+        kinds = array("q", (number for p in self.pivots for number in made.pivot(p)))
+        pairs, guards, rows = array("q", made.pairs), array("q", made.guards), array("Q", made.rows)
+        return Tables(array("q", header), moves, pairs, kinds, guards, rows)
+
     @cached_property
     def of_process(self) -> tuple[tuple[int, ...], ...]:
         """The numbers of the moves of each process."""
         numbered = list(enumerate(self.moves))
         return tuple(tuple(i for i, m in numbered if m.process == p) for p in range(len(self.locations)))
+
+
+class _Tables:
+    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.Tables`."""
+
+    def __init__(self, column: Mapping[str, int], words: int) -> None:
+        self.column, self.words = column, words
+        self.pairs: list[int] = []
+        self.guards: list[int] = []
+        self.rows: list[int] = []
+
+    def end(self, marks: Marks = ()) -> int:
+        """Add pairs; return how many there are."""
+        for name, bits in marks:
+            self.pairs += (self.column[name], bits)
+        return len(self.pairs) // 2
+
+    def add_rows(self, *sets: int) -> None:
+        self.rows += [moves >> WIDTH * k & (1 << WIDTH) - 1 for moves in sets for k in range(self.words)]
+
+    def move(self, m: Move) -> tuple[int, ...]:
+        self.add_rows(m.overtaking, m.after, m.conflicting)
+        bars = self.end(), self.end(m.order), self.end(m.access), self.end(m.taints)
+        cell = -1 if m.cell is None else self.column[m.cell]
+        reads = cell, m.guard is not None, *_signed(m.guard)
+        return (m.process, m.source, m.target, *bars, m.passes, *reads, m.writes, m.counts, -1)
+
+    def pivot(self, p: Pivot) -> tuple[int, ...]:
+        self.add_rows(p.sites, p.meeting)
+        first = len(self.guards) // 3
+        for site, guard in p.guard.items():
+            self.guards += (site, *_signed(guard))
+        return (p.process, self.column[p.cell], self.end(), self.end(p.written), first, len(self.guards) // 3)
+
+
+def _signed(guard: Guard | None) -> tuple[int, int]:
+    if guard is None:
+        return 0, 0
+    return guard.least, guard.allowed - (1 << WIDTH) if guard.allowed >> WIDTH - 1 else guard.allowed
 
 
 class _Look:

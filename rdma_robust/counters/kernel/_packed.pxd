@@ -1,0 +1,49 @@
+"""What the compiled searches over packed states share: fields of records, hashing, hints for the processor."""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define rdma_prefetch(address) __builtin_prefetch(address)
+    #define rdma_lowest(word) __builtin_ctzll(word)
+    #else
+    #define rdma_prefetch(address) ((void)(address))
+    static int rdma_lowest(unsigned long long word) {
+        int bit = 0;
+        while (!(word >> bit & 1)) bit++;
+        return bit;
+    }
+    #endif
+    """
+    void prefetch "rdma_prefetch" (const void *address) noexcept nogil
+    int lowest "rdma_lowest" (uint64_t word) noexcept nogil
+
+
+cdef struct Field:
+    int64_t least
+    uint64_t mask
+    int32_t word
+    int32_t shift
+
+
+cdef inline int64_t field_value(uint64_t *record, Field *f) noexcept nogil:
+    return <int64_t>((record[f.word] >> f.shift) & f.mask) + f.least
+
+
+cdef inline uint64_t hash_words(uint64_t *words, int count) noexcept nogil:
+    cdef uint64_t h = 0x9E3779B97F4A7C15ULL
+    cdef int i
+    for i in range(count):
+        h = (h ^ words[i]) * 0xD6E8FEB86659FD93ULL
+        h ^= h >> 32
+    h *= 0xD6E8FEB86659FD93ULL
+    return h ^ (h >> 29)
+
+
+cdef inline bint equal_words(uint64_t *a, uint64_t *b, int count) noexcept nogil:
+    cdef int i
+    for i in range(count):
+        if a[i] != b[i]:
+            return False
+    return True
