@@ -1,8 +1,9 @@
-"""`python -m sitegen` writes the reference pages anew (make promote)."""
+"""`python -m sitegen` writes anew what is made from the code: reference pages and tables of grammars (make promote)."""
 
 from __future__ import annotations
 
-from sitegen.reference import DOCS, pages
+from rdma_robust.grammar_tables import NAMES, are_stored, tables
+from sitegen.reference import DOCS, GRAMMARS, pages
 
 
 def main() -> None:
@@ -10,6 +11,9 @@ def main() -> None:
         path = DOCS / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for name in NAMES:
+        if not are_stored(name):
+            (GRAMMARS / f"{name}.tables.json").write_text(tables(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from sitegen.json_reference import json_reference
 from sitegen.python_reference import python_reference
 
 DOCS = Path(__file__).parents[1] / "docs"
+GRAMMARS = DOCS.parent / "grammars"
 
 
 def pages() -> dict[str, str]:

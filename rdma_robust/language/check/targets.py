@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
 
+from rdma_robust import grammar_tables
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Expr, Name, conj
@@ -104,17 +104,7 @@ class _Builder(TreeBuilder):
 
 @functools.cache
 def _parser() -> Lark:
-    folder = resources.files("rdma_robust.grammars")
-    source = "".join((folder / name).read_text(encoding="utf-8") for name in ("rdma.lark", "target.lark"))
-    return Lark(
-        source,
-        parser="lalr",
-        start="target",
-        keep_all_tokens=True,
-        maybe_placeholders=True,
-        transformer=_Builder(),
-        propagate_positions=False,
-    )
+    return grammar_tables.parser("target", _Builder())
 
 
 class _Resolver(OutcomeResolver):

@@ -1,4 +1,4 @@
-"""From text to syntax tree: an LALR driver that goes on after a syntax error.
+"""From text to syntax tree: lark's LALR parser, fed token by token, that goes on after a syntax error.
 
 After an error the parser goes back to where the statement or declaration began, puts an ERROR token there, and
 reads on from the next line end or brace (the classic `error` token of yacc).
@@ -6,14 +6,16 @@ reads on from the next line end or brace (the classic `error` token of yacc).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from copy import copy
+from typing import Final
 
-from lark import Token
+from lark import Token, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
-from rdma_robust.language.syntax.grammar import END, ERROR, Grammar, Reduce, Shift, load_grammar
+from rdma_robust.language.syntax.grammar import END, ERROR, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
 
@@ -27,13 +29,17 @@ class Parser:
     """One parse. `poisoned` are the names in skipped text: nothing certain can be said about them."""
 
     def __init__(self, layout: Layout, report: Reporter) -> None:
-        self.grammar: Grammar = load_grammar()
+        self.grammar = load_grammar()
         self.tokens = layout.tokens
         self.report = report
         self.poisoned: set[str] = set()
-        self._states = [self.grammar.start]
-        self._values: list[Any] = []
+        self._parser = self.grammar.parser()
+        self._without_values = copy(self._parser.parser_state.parse_conf)
+        self._without_values.callbacks = {}
+        self._states = self._parser.parser_state.state_stack
+        self._values = self._parser.parser_state.value_stack
         self._starts: list[int] = []
+        """Where each value on the stack begins among the tokens."""
         self._position = 0
 
     def run(self) -> ast.Program | None:
@@ -53,56 +59,22 @@ class Parser:
 
     def accepts(self, kind: str) -> bool:
         """Whether a token of this kind could be read now."""
-        actions, gotos = self.grammar.actions, self.grammar.gotos
-        depth = len(self._states)
-        above: list[int] = []
-        while True:
-            action = actions[above[-1] if above else self._states[depth - 1]].get(kind)
-            if not isinstance(action, Reduce):
-                return action is not None
-            drop = action.size
-            while drop and above:
-                above.pop()
-                drop -= 1
-            depth -= drop
-            state = gotos[above[-1] if above else self._states[depth - 1]][action.rule]
-            if kind == END and state == self.grammar.end:
-                return True
-            above.append(state)
+        probe = self._parser.copy(deepcopy_values=False)
+        probe.parser_state.parse_conf = self._without_values
+        return _fed(probe, Token(kind, ""))
 
     def acceptable(self) -> set[str]:
         """Return every kind of token that could be read now."""
-        return {kind for kind in self.grammar.actions[self._states[-1]] if self.accepts(kind)}
+        kinds: set[str] = self._parser.accepts()
+        return kinds
 
     def _feed(self, token: Token, index: int) -> bool:
-        """Read one token; False if the grammar does not allow it here."""
-        actions, gotos = self.grammar.actions, self.grammar.gotos
-        states, values, starts = self._states, self._values, self._starts
-        kind = token.type
-        while True:
-            action = actions[states[-1]].get(kind)
-            if action is None:
-                return False
-            if isinstance(action, Shift):
-                states.append(action.state)
-                values.append(token)
-                starts.append(index)
-                return True
-            size, callback = action.size, action.callback
-            if callback is None:
-                states[-1] = gotos[states[-2]][action.rule]
-                continue
-            if size:
-                parts, start = values[-size:], starts[-size]
-                del states[-size:], values[-size:], starts[-size:]
-            else:
-                parts, start = [], index
-            state = gotos[states[-1]][action.rule]
-            states.append(state)
-            values.append(callback(parts))
-            starts.append(start)
-            if kind == END and state == self.grammar.end:
-                return True
+        """Read one token; False if the grammar does not allow it here. Rules that end before it are reduced in any case."""
+        read = _fed(self._parser, token)
+        whole = len(self._values) - read
+        del self._starts[whole:]
+        self._starts += [index] * (len(self._values) - len(self._starts))
+        return read
 
     def _recover(self, token: Token) -> None:
         """Report that `token` does not fit, and move on to where reading can go on."""
@@ -149,7 +121,7 @@ class Parser:
     def _begins_declaration(self) -> bool:
         tokens, at = self.tokens, self._position
         return (
-            tokens[at].type in self.grammar.actions[self.grammar.start]
+            tokens[at].type in self.grammar.first
             and tokens[at].type != ERROR
             and tokens[at - 1].type in _ENDS_STATEMENT
             and tokens[at + 1].type not in {"EQUAL", "DOT", "LSQB"}
@@ -158,6 +130,15 @@ class Parser:
     def _insert_braces(self, token: Token) -> None:
         while not self.accepts(token.type) and self.accepts("RBRACE"):
             self._feed(_like(token, "RBRACE"), self._position)
+
+
+def _fed(parser: InteractiveParser, token: Token) -> bool:
+    """Feed a token to the parser; False if the grammar does not allow it there."""
+    try:
+        parser.feed_token(token)
+    except UnexpectedToken:
+        return False
+    return True
 
 
 def _like(token: Token, kind: str) -> Token:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-from importlib import resources
 from typing import Final
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
+from rdma_robust import grammar_tables
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.petri.spec.spec_tree import Constraint, Rule, SpecSyntaxError, Update, Word, show_at
 
-_STARTS: Final = ("program", "vars", "rule", "init", "target", "invariants")
 _WORDS: Final = {"NAME": "a place", "NUMBER": "a number", "__ANON_0": "`->`"}
 _FOLLOWS: Final = {"vars": "`rules`", "init": "`target`", "target": "`invariants`, the end of the file"}
 _NO_CONSTRAINT: Final = "a constraint is `x >= 3`, `x = 3` or `x in [3,5]`"
@@ -30,8 +29,7 @@ _HINTS: Final = {
 
 @functools.cache
 def _grammar() -> Lark:
-    source = (resources.files("rdma_robust.grammars") / "spec.lark").read_text(encoding="utf-8")
-    return Lark(source, parser="lalr", lexer="basic", start=list(_STARTS), maybe_placeholders=False)
+    return grammar_tables.parser("spec")
 
 
 def parse_program(text: str) -> Tree[Token]:
@@ -62,7 +60,7 @@ def _parse(start_symbol: str, text: str, start: int, end: int) -> Tree[Token]:
     interactive = _grammar().parse_interactive(text[start:end], start=start_symbol)
     try:
         interactive.exhaust_lexer()
-        tree: Tree[Token] = interactive.feed_eof()  # type: ignore[no-untyped-call]
+        tree: Tree[Token] = interactive.feed_eof()
         return tree
     except UnexpectedToken as error:
         at = (error.token.start_pos or 0) + start if error.token.type != "$END" else end
@@ -79,7 +77,7 @@ def _acceptable(start_symbol: str, before: str) -> set[str]:
     interactive = _grammar().parse_interactive("", start=start_symbol)
     for token in _grammar().lex(before):
         interactive.feed_token(token)
-    return set(interactive.accepts())  # type: ignore[no-untyped-call]
+    return set(interactive.accepts())
 
 
 def _show_terminal(kind: str, start_symbol: str) -> str:

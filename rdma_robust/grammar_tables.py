@@ -1,0 +1,124 @@
+"""The grammars of `grammars/` as lark parsers, from LALR tables that lie beside them.
+
+Building the tables of `rdma.lark` takes longer than deciding a small program, so `make promote` stores them as text. They
+count only for the very grammar and the version of lark that they were made by; otherwise they are built anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib import resources
+from importlib.resources.abc import Traversable
+from io import BytesIO
+from pickle import loads
+from typing import Any, Final, Literal
+
+import lark
+from lark import Lark, Token
+from lark.lark import PostLex
+
+Name = Literal["rdma", "target", "spec"]
+
+
+@dataclass(frozen=True)
+class _Description:
+    """The files that are read one after the other, terminals to keep although no rule uses them, and lark's options."""
+
+    files: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_WHOLE_TREE: Final = {"keep_all_tokens": True, "maybe_placeholders": True}
+_GRAMMARS: Final[dict[Name, _Description]] = {
+    "rdma": _Description(
+        ("rdma.lark",), ("COMMENT", "UNCLOSED", "INVALID"), {**_WHOLE_TREE, "start": "program", "lexer": "basic"}
+    ),
+    "target": _Description(("rdma.lark", "target.lark"), (), {**_WHOLE_TREE, "start": "target"}),
+    "spec": _Description(
+        ("spec.lark",),
+        (),
+        {
+            "start": ["program", "vars", "rule", "init", "target", "invariants"],
+            "maybe_placeholders": False,
+            "lexer": "basic",
+        },
+    ),
+}
+NAMES: Final = tuple(_GRAMMARS)
+
+
+@dataclass(frozen=True)
+class _KeepTerminals(PostLex):
+    """Makes lark keep the terminals that no rule uses; who lays out the tokens removes theirs."""
+
+    always_accept: tuple[str, ...]
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        return stream
+
+
+def parser(name: Name, transformer: lark.Transformer[Token, Any] | None = None) -> Lark:
+    """Return the parser of a grammar, which hands what it reads to `transformer`.
+
+    The grammars are package data, so nothing is raised for an installed package.
+    """
+    stored = _stored(name)
+    if stored is None:
+        return build(name, transformer)
+    description = _GRAMMARS[name]
+    data: dict[str, Any] = stored["data"]
+    options = {**data["options"], "transformer": transformer, "postlex": _KeepTerminals(description.kept)}
+    found: Lark = Lark.load({"data": {**data, "options": options}, "memo": stored["memo"]})
+    return found
+
+
+def are_stored(name: Name) -> bool:
+    """Whether the tables that lie beside a grammar are made of it, by this version of lark."""
+    return _stored(name) is not None
+
+
+def tables(name: Name) -> str:
+    """Return a text for the file with the tables of a grammar; the numbers in it differ from run to run."""
+    stream = BytesIO()
+    build(name).save(stream, exclude_options=("transformer", "postlex"))
+    return json.dumps({"made_of": _made_of(name), **loads(stream.getvalue())}, separators=(",", ":")) + "\n"
+
+
+def build(name: Name, transformer: lark.Transformer[Token, Any] | None = None) -> Lark:
+    """Return the parser of a grammar, made from its text alone."""
+    description = _GRAMMARS[name]
+    postlex = _KeepTerminals(description.kept)
+    return Lark(_source(name), parser="lalr", postlex=postlex, transformer=transformer, **description.options)
+
+
+def _stored(name: Name) -> dict[str, Any] | None:
+    """Return what is stored of a grammar, None if that is nothing or something else."""
+    try:
+        text = _file(f"{name}.tables.json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    stored: dict[str, Any] = json.loads(text, object_hook=_numbered)
+    return stored if stored["made_of"] == _made_of(name) else None
+
+
+def _made_of(name: Name) -> str:
+    """Return what tables depend on: lark, the options and a digest of the grammar."""
+    digest = sha256(_source(name).encode()).hexdigest()
+    return f"lark {lark.__version__}, {_GRAMMARS[name].kept}, {_GRAMMARS[name].options}, {digest}"
+
+
+def _source(name: Name) -> str:
+    return "".join(_file(each).read_text(encoding="utf-8") for each in _GRAMMARS[name].files)
+
+
+def _file(name: str) -> Traversable:
+    return resources.files("rdma_robust.grammars") / name
+
+
+def _numbered(members: dict[str, Any]) -> dict[Any, Any]:
+    """Return an object of JSON with the keys that were numbers as numbers."""
+    return {int(key) if key.isdigit() else key: value for key, value in members.items()}
