@@ -92,9 +92,10 @@ def parse(text: str, file: str = "<string>", *, await_loops: bool = False) -> Pr
 
     `await_loops` compiles loops without effect as blocking reads. Raises ProgramError, which carries every diagnostic.
     """
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
-    return load_program(text, file, await_loops=await_loops)
+    return blocking(load_program(text, file), await_loops)
 
 
 def check(
@@ -104,15 +105,15 @@ def check(
 
     `program` is a parsed Program, the text of a program (a str), or the path of a file (a pathlib.Path). The options are
     `options`, without which there are no limits of time, memory or states, changed by `values`, the fields of CheckOptions.
-    A Program is loaded anew from its source, so `await_loops` counts as given here. Raises ProgramError for an ill-formed
-    program, UnicodeDecodeError or OSError for a file that cannot be read, and InternalError if the tool contradicts itself.
+    A Program is decided as it is; its source is for people. Raises ProgramError for an ill-formed program,
+    UnicodeDecodeError or OSError for a file that cannot be read, and InternalError if the tool contradicts itself.
     """
     from dataclasses import replace  # noqa: PLC0415
 
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
-    from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow
+    from rdma_robust.pipeline import check_program  # noqa: PLC0415 - slow
 
-    return check_text(*_text_of(program), replace(options or CheckOptions(), **values))
+    return check_program(_loaded(program), replace(options or CheckOptions(), **values))
 
 
 def reach(
@@ -133,11 +134,12 @@ def reach(
     from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
-    from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import target_in  # noqa: PLC0415
 
-    loaded, meant = load_program_and_target(*_text_of(program), target, await_loops=True)
+    loaded = _loaded(program)
     bounds = Bounds(ordered_reads, timeout, max_states, memory)
-    return answer(loaded, [StateGoal(meant)], model, bounds).answers[0]
+    return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, bounds).answers[0]
 
 
 def verify(
@@ -151,21 +153,22 @@ def verify(
     """Check every `assert` and `outcome` line of `program`, see docs/safety.md. Parameters are those of :func:`reach`."""
     from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
     from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
-    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
 
-    loaded = load_program(*_text_of(program), await_loops=True)
-    return checked(loaded, Bounds(ordered_reads, timeout, max_states, memory))
+    return checked(blocking(_loaded(program)), Bounds(ordered_reads, timeout, max_states, memory))
 
 
-def _text_of(program: Program | str | os.PathLike[str]) -> tuple[str, str]:
-    """Return the text of a program and its name for messages."""
+def _loaded(program: Program | str | os.PathLike[str]) -> Program:
+    """Return the program itself, or the one in a text or a file."""
     from pathlib import Path  # noqa: PLC0415
 
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
+
     if isinstance(program, str):
-        return program, "<string>"
+        return load_program(program, "<string>")
     if isinstance(program, os.PathLike):
-        return Path(program).read_text(encoding="utf-8-sig"), os.fspath(program)
-    return program.source, program.file
+        return load_program(Path(program).read_text(encoding="utf-8-sig"), os.fspath(program))
+    return program
 
 
 def __getattr__(name: str) -> object:

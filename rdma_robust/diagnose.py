@@ -36,6 +36,10 @@ class Reporter:
         """Whether further errors are only counted."""
         return len(self._errors) >= MAX_ERRORS
 
+    def written(self, span: Span) -> str:
+        """Return the text at `span`, on one line."""
+        return " ".join(self.source[span.start : span.end].split())
+
     def error(self, span: Span, message: str, *, expected: str = "", hint: Text = "") -> None:
         """Add an error, once for the same place and message."""
         if self.full:

@@ -15,6 +15,7 @@ from rdma_robust.counters.promela.write import Legend, Promela, promela
 from rdma_robust.counters.vass import Control
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.petri.spec.writer import write_spec
@@ -67,7 +68,7 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
     Raises ProgramError for an ill-formed program, UsageError for one that the form cannot express, SizeLimitError for one
     whose control graph is too large.
     """
-    program = load_program(text, file, await_loops=options.await_loops)
+    program = blocking(load_program(text, file), options.await_loops)
     if options.form == "promela":
         model = promela_of(program, options.model or "paper", options.counter_bound, options.ordered_reads)
         return Export(model.text, _bounded(model, options.counter_bound))

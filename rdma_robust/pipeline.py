@@ -12,6 +12,7 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.printing import show_expr, show_program
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
@@ -85,7 +86,7 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     """Return the result of a pass as text. Raises UsageError for an unknown pass, ProgramError for a bad program."""
     for known in PASSES:
         if known.name == pass_name:
-            return known.show(load_program(text, file, await_loops=options.await_loops), options)
+            return known.show(blocking(load_program(text, file), options.await_loops), options)
     raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(p.name for p in PASSES)}")
 
 
@@ -94,12 +95,13 @@ def check_text(text: str, file: str, options: CheckOptions, progress: Progress =
 
     Raises ProgramError for an ill-formed program and InternalError where two methods disagree.
     """
-    return check_program(load_program(text, file, await_loops=options.await_loops), options, progress)
+    return check_program(load_program(text, file), options, progress)
 
 
 def check_program(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
-    """Decide a loaded program, compare with the other methods if asked, and look at failed spin reads."""
+    """Decide a program, compare with the other methods if asked, and look at failed spin reads."""
     started = time.monotonic()
+    program = blocking(program, options.await_loops)
     outcome = decide(program, options, progress)
     if options.self_check:
         agreed = self_check(program, _remaining(options, started), outcome)
@@ -110,11 +112,11 @@ def check_program(program: Program, options: CheckOptions, progress: Progress = 
 
 def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:
     """Return `outcome` with `spin_only` set if its program is robust once loops that only wait are blocking reads."""
-    program = outcome.program
-    if outcome.verdict is Verdict.NOT_ROBUST and program.spin_loops:
-        blocking = load_program(program.source, program.file, await_loops=True)
-        if decide(blocking, options).verdict is Verdict.ROBUST:
-            return replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
+    if outcome.verdict is not Verdict.NOT_ROBUST:
+        return outcome
+    program = blocking(outcome.program)
+    if program is not outcome.program and decide(program, options).verdict is Verdict.ROBUST:
+        return replace(outcome, spin_only=True, reason="not robust only through failed spin reads")
     return outcome
 
 

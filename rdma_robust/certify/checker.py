@@ -13,6 +13,7 @@ from rdma_robust.certify.invariants import check_robust
 from rdma_robust.certify.nets import check_safe, check_unsafe
 from rdma_robust.certify.traces import check_not_robust
 from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -44,6 +45,6 @@ def _check(certificate: Certificate, text: str, name: str) -> str:
     if setting is None:
         net = read_spec(text, name)
         return check_safe(net, evidence) if certificate.claim == "safe" else check_unsafe(net, evidence)
-    program = load_program(text, name, await_loops=setting.await_loops)
+    program = blocking(load_program(text, name), setting.await_loops)
     check = check_robust if certificate.claim == "robust" else check_not_robust
     return check(program, setting, evidence)

@@ -12,6 +12,7 @@ from rdma_robust import TOOL
 from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document, write_document
 from rdma_robust.certify.produce import cover_certificate, robustness_certificate
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -25,7 +26,7 @@ Document = dict[str, Any]
 def robustness(text: str, options: CheckOptions | None = None, states: int | None = None) -> bytes | None:
     """Decide the program in `text` and return its certificate's file, None for UNKNOWN."""
     options = options or CheckOptions()
-    program = load_program(text, "program.rdma", await_loops=options.await_loops)
+    program = blocking(load_program(text, "program.rdma"), options.await_loops)
     made = robustness_certificate(decide(program, options), options, Limits(states=states), "program.rdma")
     return None if made is None else write_document(made, TOOL)
 

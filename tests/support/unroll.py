@@ -14,7 +14,7 @@ def unrolled(program: Program, bound: int) -> Program:
 
     So every unrolling of a robust program is robust, and a non-robust program has a non-robust unrolling.
     """
-    return replace(program, threads=tuple(_unrolled(t, bound) for t in program.threads), spin_loops=())
+    return replace(program, threads=tuple(_unrolled(t, bound) for t in program.threads))
 
 
 def _unrolled(thread: Thread, bound: int) -> Thread:

@@ -21,6 +21,7 @@ from rdma_robust.analyses.repair.repairs import FLUSHES, Choice, Choices, Kind, 
 from rdma_robust.analyses.repair.replay import Skeleton, skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
@@ -57,7 +58,7 @@ class Checker:
 
     def check(self, text: str) -> Outcome:
         """Decide a text as if it came from a file."""
-        return self.decide(load_program(text, self.file, await_loops=self.options.await_loops))
+        return self.decide(blocking(load_program(text, self.file), self.options.await_loops))
 
 
 @dataclass(frozen=True, slots=True)

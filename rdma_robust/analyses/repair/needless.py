@@ -23,6 +23,7 @@ from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairO
 from rdma_robust.analyses.repair.sites import remote
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, Thread, steps
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
@@ -57,7 +58,7 @@ def remove_needless(
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
-    program = load_program(text, file, await_loops=limits.await_loops)
+    program = blocking(load_program(text, file), limits.await_loops)
     checker = Checker(file, limits, deadline)
     first = checker.decide(program)
     if first.verdict is not Verdict.ROBUST:

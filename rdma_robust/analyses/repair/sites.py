@@ -16,6 +16,7 @@ import networkx as nx
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Get, Op, Program, Put, Read, Silent, Step, Thread, steps
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.ast import Node
 
@@ -53,7 +54,7 @@ class Sites:
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool) -> Sites:
         """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
-        program = load_program(text, file, await_loops=await_loops)
+        program = blocking(load_program(text, file), await_loops)
         source = Source.of(text, file)
         found = tuple(places(source, await_loops=await_loops))
         mark = fresh(_MARK, source.identifiers())
@@ -63,7 +64,7 @@ class Sites:
         ]
         edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
         try:
-            marked = load_program(apply(text, edits)[0], file, await_loops=await_loops)
+            marked = blocking(load_program(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
         return Sites(source, program, found, marked, mark)

@@ -67,17 +67,13 @@ class Verified:
 def claims(program: Program) -> tuple[Claim, ...]:
     """Return every claim of the program, in the order of the source: its `assert` statements, its `outcome` lines, and that
     nothing else goes wrong where it could."""
-    found = [Claim(f.kind, _written(program, f.span), f.span, FaultGoal(f)) for f in faults(program)]
+    found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f)) for f in faults(program)]
     for line in program.outcomes:
         for claim in line.claims:
             condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
             goal = StateGoal(Target(condition, line.condition), final=True)
             found.append(Claim("outcome", condition, line.span, goal, claim.model, claim.allowed))
     return tuple(sorted(found, key=lambda c: (c.span.start, c.kind, c.model)))
-
-
-def _written(program: Program, span: Span) -> str:
-    return " ".join(program.source[span.start : span.end].split())
 
 
 def verify(program: Program, bounds: Bounds, progress: Progress = ignore) -> Verified:

@@ -76,13 +76,14 @@ def _protect(request: ExplainRequest, item: Source) -> None:
 def _explain(item: Source, request: ExplainRequest) -> Explanation:
     """Return the explanation of the program in `item`; where something stops the search from outside, of what is known."""
     from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
     started = time.monotonic()
     options = request.options
     text = read_source(item)
-    program = load_program(text, item.name, await_loops=options.await_loops)
+    program = blocking(load_program(text, item.name), options.await_loops)
     for warning in program.warnings:
         warn(printable(warning.render(item.name, text), "\n"))
     try:

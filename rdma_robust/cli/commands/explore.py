@@ -70,10 +70,11 @@ def _need(*packages: str) -> None:
 
 def _session(item: Source, options: CheckOptions) -> Session:
     text = read_source(item)
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
 
-    program = load_program(text, item.name, await_loops=options.await_loops)
+    program = blocking(load_program(text, item.name), options.await_loops)
     for warning in program.warnings:
         warn(printable(warning.render(item.name, text), "\n"))
     return Session(program, ordered_reads=options.ordered_reads, await_loops=options.await_loops)

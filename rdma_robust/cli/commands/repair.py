@@ -99,7 +99,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
 
-    for warning in load_program(text, name, await_loops=request.limits.await_loops).warnings:
+    for warning in load_program(text, name).warnings:
         warn(printable(warning.render(name, text), "\n"))
     work = remove_needless if request.needless else repair
     return work(text, name, request.options, request.limits)

@@ -38,12 +38,14 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
     def answer(text: str, name: str) -> Exit:
         from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
         from rdma_robust.analyses.safety.reach import Bounds, reach  # noqa: PLC0415
+        from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
         from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
         from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
         from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
         # Loops that only wait are taken for blocking reads: their failed reads change no state.
-        program, meant = load_program_and_target(text, name, target, await_loops=True)
+        program, meant = load_program_and_target(text, name, target)
+        program = blocking(program)
         for warning in program.warnings:
             warn(printable(warning.render(name, text), "\n"))
         asked = reach(program, [StateGoal(meant)], model, Bounds(*dataclasses.astuple(limits)))
@@ -67,11 +69,12 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
     def answer(text: str, name: str) -> Exit:
         from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
         from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
+        from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
         from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
         from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
         from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
-        program = load_program(text, name, await_loops=True)
+        program = blocking(load_program(text, name))
         for warning in program.warnings:
             warn(printable(warning.render(name, text), "\n"))
         verified = verify(program, Bounds(*dataclasses.astuple(limits)))

@@ -48,7 +48,9 @@ def settled(outcome: Outcome, job: Job) -> bool:
         return False
     if outcome.verdict is Verdict.ROBUST:
         return outcome.faults_exact
-    return outcome.spin_only or not outcome.program.spin_loops
+    from rdma_robust.language.flow.waiting import waits  # noqa: PLC0415 - loaded by then
+
+    return outcome.spin_only or not waits(outcome.program)
 
 
 def _outcome(job: Job) -> Outcome:

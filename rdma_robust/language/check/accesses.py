@@ -51,9 +51,17 @@ class StepLimit(Exception):
 
 
 class Lowering:
-    """Makes the steps of one statement; `text` and `span` are those of the statement."""
+    """Makes the steps of one statement; `text` and `span` are those of the statement, `written` is what stands at a span."""
 
-    def __init__(self, text: str, span: Span, domain: tuple[int, int] | None, spend: Callable[[Span], None]) -> None:
+    def __init__(
+        self,
+        text: str,
+        span: Span,
+        domain: tuple[int, int] | None,
+        spend: Callable[[Span], None],
+        written: Callable[[Span], str],
+    ) -> None:
+        self._written = written
         self.text = text
         self.span = span
         self.domain = domain
@@ -166,7 +174,7 @@ class Lowering:
         for check in checks:
             if check.holds == TRUE:
                 continue
-            fault = cfg.Fault(check.kind, check.message, check.span)
+            fault = cfg.Fault(check.kind, check.message, check.span, self._written(check.span))
             guard = conj(passed, negate(check.holds))
             if meaning.uses_value(guard):
                 for choice in choices:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from rdma_robust.errors import Span
 from rdma_robust.expr import FALSE, TRUE
 from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.statements import StatementChecker
@@ -40,10 +39,8 @@ class _Edges:
 class GraphBuilder:
     """Builds the graph of one thread, while its statements are checked."""
 
-    def __init__(self, checker: StatementChecker, *, await_loops: bool) -> None:
+    def __init__(self, checker: StatementChecker) -> None:
         self.checker = checker
-        self.await_loops = await_loops
-        self.spin_loops: list[Span] = []
         self._graph = _Edges()
 
     def thread(self, body: ast.Block) -> tuple[nx.MultiDiGraph[int], int, int]:
@@ -134,15 +131,8 @@ class GraphBuilder:
 
     def _while(self, statement: ast.While, source: int, target: int) -> None:
         lowered = self.checker.condition(statement)
-        shared = any(isinstance(s.op, cfg.Read) for s in (*lowered.then, *lowered.otherwise))
-        idle = all(_does_nothing(s) for s in statement.body.statements)
         self._graph.add(source, _DEAD, lowered.faults)
         self._graph.add(source, target, lowered.otherwise)
-        if idle and shared and self.await_loops:
-            self._check_only(statement.body.statements)
-            return
-        if idle and shared:
-            self.spin_loops.append(statement.span)
         if _always(lowered):
             self._again(statement.body, source, lowered.then[0])
         else:

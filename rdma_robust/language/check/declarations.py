@@ -26,10 +26,9 @@ MAX_STEPS: Final = 50_000
 class ProgramChecker:
     """Checks a program, declaration by declaration, and builds it."""
 
-    def __init__(self, tree: ast.Program, report: Reporter, poisoned: frozenset[str], *, await_loops: bool) -> None:
+    def __init__(self, tree: ast.Program, report: Reporter, poisoned: frozenset[str]) -> None:
         self.tree = tree
         self.report = report
-        self.await_loops = await_loops
         self.world = World(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
         self._cells = 0
@@ -39,7 +38,6 @@ class ProgramChecker:
         self._expect: bool | None = None
         self._threads: list[cfg.Thread] = []
         self._outcomes: list[cfg.OutcomeLine] = []
-        self._spin_loops: list[Span] = []
 
     def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
         """Return the program; meaningless if there were errors. Warnings are not complete before that either.
@@ -64,7 +62,7 @@ class ProgramChecker:
             outcomes=tuple(self._outcomes),
             expect_robust=self._expect,
             allow_loopback=self.world.loopback,
-            spin_loops=tuple(sorted(self._spin_loops, key=lambda s: s.start)),
+            constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
         )
 
@@ -216,7 +214,7 @@ class ProgramChecker:
         thread = ThreadNames(item.name.text, node, item.name.span)
         self._check_register_places(item)
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
-        builder = GraphBuilder(checker, await_loops=self.await_loops)
+        builder = GraphBuilder(checker)
         try:
             graph, entry, leaving = builder.thread(item.body)
         except StepLimit:
@@ -226,7 +224,6 @@ class ProgramChecker:
         if duplicate:
             return
         self.world.threads[thread.name] = thread
-        self._spin_loops += builder.spin_loops
         registers = tuple((r.name, r.init) for r in thread.registers.values())
         name = node.name if node is not None else item.node.text
         self._threads.append(cfg.Thread(thread.name, name, registers, graph, entry, leaving))

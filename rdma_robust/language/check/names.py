@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
-from rdma_robust.errors import Span
+from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 
 Kind = Literal["constant", "node", "thread"]
+_ELEMENT: Final = re.compile(r"(.*)\[\d+\]")
 
 
 @dataclass(slots=True)
@@ -105,3 +107,27 @@ class World:
     def threads_with(self, register: str) -> Iterator[ThreadNames]:
         """Yield the threads that have a register of this name."""
         return (t for t in self.threads.values() if register in t.registers)
+
+
+def world_of(program: cfg.Program) -> World:
+    """Return the names of a program, as its declarations made them."""
+    world = World(domain=program.domain, has_domain=program.domain is not None, loopback=program.allow_loopback)
+    world.constants = {name: Constant(name, value, NO_SPAN) for name, value in program.constants}
+    world.nodes = {name: NodeNames(name, NO_SPAN) for name in program.nodes}
+    declared: dict[tuple[str, str], list[cfg.Cell]] = {}
+    arrays = set()
+    for cell in program.cells:
+        element = _ELEMENT.fullmatch(cell.name)
+        key = (cell.node, element[1] if element else cell.name)
+        if element:
+            arrays.add(key)
+        if not cell.hidden:
+            declared.setdefault(key, []).append(cell)
+    for key, cells in declared.items():
+        node, name = key
+        size = len(cells) if key in arrays else None
+        world.nodes[node].variables[name] = Variable(name, node, size, tuple(cells), NO_SPAN)
+    for thread in program.threads:
+        registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}
+        world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers)
+    return world

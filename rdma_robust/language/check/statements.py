@@ -92,7 +92,8 @@ class StatementChecker:
 
     def _assert(self, statement: ast.Assert, condition: ast.Expr) -> Lowered:
         lowered = self._condition(statement, condition)
-        fault = cfg.Fault("assertion", f"assertion `{printer.expression(condition)}` fails", statement.span)
+        message = f"assertion `{printer.expression(condition)}` fails"
+        fault = cfg.Fault("assertion", message, statement.span, self.report.written(statement.span))
         failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
 
@@ -100,7 +101,7 @@ class StatementChecker:
         return self._lowering_of(printer.statement(statement), statement.span)
 
     def _lowering_of(self, text: str, span: Span) -> Lowering:
-        return Lowering(text, span, self.world.domain, self._spend)
+        return Lowering(text, span, self.world.domain, self._spend, self.report.written)
 
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)

@@ -98,12 +98,13 @@ class Fault:
     """What goes wrong when a step with this fault is taken.
 
     `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
-    edges that is not the exit); `assertion` is only reported, the thread goes on.
+    edges that is not the exit); `assertion` is only reported, the thread goes on. `text` is what was written there.
     """
 
     kind: Literal["overflow", "division by zero", "index out of range", "assertion"]
     message: str
     span: Span
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,9 @@ class OutcomeLine:
 class Program:
     """A checked program.
 
-    `cells` lists every shared word, hidden ones last; `values`, where a domain is given, is (lo, hi) inclusive.
-    `spin_loops` are the loops `while c { }` without effect (empty when they were compiled as blocking reads).
+    `cells` lists every shared word, hidden ones last; `domain`, where one is given, is (lo, hi) inclusive. `constants` are
+    names that conditions on states may use. `source` is the text that spans point into, for people: what the program does
+    is what its threads say.
     """
 
     name: str
@@ -171,7 +173,7 @@ class Program:
     outcomes: tuple[OutcomeLine, ...] = ()
     expect_robust: bool | None = None
     allow_loopback: bool = False
-    spin_loops: tuple[Span, ...] = ()
+    constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
 
 

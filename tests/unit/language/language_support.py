@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 
@@ -25,7 +26,7 @@ thread T on A {
 
 def load(statements: str, *, await_loops: bool = False) -> cfg.Program:
     """Load a thread `T` with these statements, after :data:`HEADER`."""
-    return load_program(f"{HEADER}{statements}\n}}\n", "test.rdma", await_loops=await_loops)
+    return blocking(load_program(f"{HEADER}{statements}\n}}\n", "test.rdma"), await_loops)
 
 
 def edges(statements: str, *, await_loops: bool = False) -> list[str]:

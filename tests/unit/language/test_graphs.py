@@ -41,29 +41,6 @@ def test_graph_shape(statements: str) -> None:
         assert (target in dead) == (step.fault is not None and step.fault.kind != "assertion"), (source, target)
 
 
-def test_await_loops_become_blocking_reads() -> None:
-    assert edges("while x != 1 { }; y = 1", await_loops=True) == ["0>1: R A.x [!(V != 1)]", "1>X: W A.y 1"]
-    assert edges("while 1 / x { skip }", await_loops=True) == [
-        "0>X: R A.x [((V != 0) && !(1 / V))]",
-        "0>D: R A.x [!(V != 0)] !division by zero",
-    ]
-
-
-def test_loops_over_registers_stay() -> None:
-    assert edges("while r { }", await_loops=True) == edges("while r { }")
-
-
-def test_spin_loops_are_listed() -> None:
-    program = load("while x { }\nwhile x { skip }\nwhile r { }\nwhile x { y = 1 }\nloop { while x != 1 { loop { } } }")
-    lines = program.source.split("\n")
-    assert [lines[s.line - 1][s.column - 1 : s.end_column - 1] for s in program.spin_loops] == [
-        "while x { }",
-        "while x { skip }",
-        "while x != 1 { loop { } }",
-    ]
-    assert load("while x { }", await_loops=True).spin_loops == ()
-
-
 @pytest.mark.parametrize(
     ("statement", "text", "source"),
     [

@@ -17,6 +17,7 @@ from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import StateGoal, watched
 from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Bounds, Model, Reached, reach
 from rdma_robust.analyses.safety.verify import Status
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program, load_program_and_target
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.rdma import RdmaMachine
@@ -28,7 +29,8 @@ BOUNDS = Bounds(max_states=20_000)
 
 
 def asked(text: str, target: str, model: Model, bounds: Bounds = BOUNDS) -> Asked:
-    program, meant = load_program_and_target(text, "test.rdma", target, await_loops=True)
+    program, meant = load_program_and_target(text, "test.rdma", target)
+    program = blocking(program)
     return reach(program, [StateGoal(meant)], model, bounds)
 
 

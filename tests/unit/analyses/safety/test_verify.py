@@ -12,6 +12,7 @@ from rdma_robust.analyses.safety.reach import Argument, Bounds
 from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.limits import Limits as SearchLimits
@@ -34,7 +35,7 @@ BOUNDS = Bounds(max_states=20_000)
 
 
 def verified(text: str, bounds: Bounds = BOUNDS) -> Verified:
-    return verify(load_program(text, "test.rdma", await_loops=True), bounds)
+    return verify(blocking(load_program(text, "test.rdma")), bounds)
 
 
 def only(text: str) -> tuple[Status, Argument]:

@@ -1,0 +1,154 @@
+"""A program as text, whatever it was written in: one line for each cell, register and step.
+
+Two programs have the same text exactly if they do the same step by step: they may differ only in what is there for people
+(the source, spans, the texts of steps, messages of faults, warnings).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import networkx as nx
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Fault,
+    Get,
+    Op,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
+
+_PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*(\[[0-9]+\])?", re.ASCII)
+
+Line = tuple[str, tuple[int, int] | None]
+"""A line, and for a step the numbers of its thread and of the step in :func:`cfg.steps`."""
+
+
+def canonical(program: Program) -> str:
+    """Return the text of `program`."""
+    return "".join(f"{line}\n" for line, _ in _lines(program))
+
+
+def same(first: Program, second: Program) -> bool:
+    """Return whether two programs do the same step by step, at the same program points."""
+    return canonical(first) == canonical(second)
+
+
+def with_listing(program: Program) -> Program:
+    """Return `program` with its canonical text as its source, and with the spans of steps and faults pointing there."""
+    places: dict[tuple[int, int], Span] = {}
+    text = ""
+    for number, (line, key) in enumerate(_lines(program), 1):
+        if key is not None:
+            indent = len(line) - len(line.lstrip())
+            start, end = len(text) + indent, len(text) + len(line)
+            places[key] = Span(number, indent + 1, number, len(line) + 1, start, end)
+        text += f"{line}\n"
+    threads = tuple(_placed(thread, t, places) for t, thread in enumerate(program.threads))
+    return replace(program, source=text, threads=threads)
+
+
+def _placed(thread: Thread, number: int, places: dict[tuple[int, int], Span]) -> Thread:
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    graph.add_nodes_from(thread.graph.nodes)
+    for k, (source, target, step) in enumerate(steps(thread)):
+        span = places[number, k]
+        fault = None if step.fault is None else replace(step.fault, span=span)
+        graph.add_edge(source, target, step=replace(step, span=span, fault=fault))
+    return replace(thread, graph=graph)
+
+
+def _lines(program: Program) -> Iterator[Line]:
+    yield f"flow graph {name(program.name)}", None
+    if program.allow_loopback:
+        yield "allow loopback", None
+    if program.domain is not None:
+        yield f"domain {program.domain[0]}..{program.domain[1]}", None
+    for constant, value in program.constants:
+        yield f"const {name(constant)} = {value}", None
+    for node in program.nodes:
+        yield f"node {name(node)}", None
+    for cell in program.cells:
+        yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{' hidden' * cell.hidden}", None
+    for t, thread in enumerate(program.threads):
+        yield f"thread {name(thread.name)} on {name(thread.node)} from {thread.entry} to {thread.exit}", None
+        for register, value in thread.registers:
+            yield f"  reg {name(register)} = {value}", None
+        yield f"  points {' '.join(map(str, sorted(thread.graph.nodes)))}", None
+        for k, (source, target, step) in enumerate(steps(thread)):
+            yield f"  {source} -> {target}: {_step(step)}", (t, k)
+    for line in program.outcomes:
+        claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
+        yield f"outcome {expression(line.condition)} : {claims}", None
+    if program.expect_robust is not None:
+        yield f"expect {'robust' if program.expect_robust else 'not robust'}", None
+
+
+def _step(step: Step) -> str:
+    guard = "" if step.guard == TRUE else f" when {expression(step.guard)}"
+    sets = "".join(f"{',' * (k > 0) or ' set'} {name(r)} := {expression(v)}" for k, (r, v) in enumerate(step.assigns))
+    return f"{operation(step.op)}{guard}{sets}{_fault(step.fault)}"
+
+
+def _fault(fault: Fault | None) -> str:
+    return "" if fault is None else f" fault {fault.kind}"
+
+
+def operation(op: Op) -> str:
+    """Return an operation as text; no other has the same."""
+    match op:
+        case Silent():
+            return "skip"
+        case Read(cell):
+            return f"read {_cell(cell.node, cell.name)}"
+        case Write(cell, value):
+            return f"write {_cell(cell.node, cell.name)} = {expression(value)}"
+        case Cas(cell, expected, new):
+            return f"cas {_cell(cell.node, cell.name)} from {expression(expected)} to {expression(new)}"
+        case Put(target, source):
+            return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}"
+        case Get(target, source):
+            return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}"
+        case Poll(node):
+            return f"poll {name(node)}"
+        case RFence(node):
+            return f"rfence {name(node)}"
+
+
+def _cell(node: str, cell: str) -> str:
+    return f"{name(node)} {name(cell)}"
+
+
+def expression(expr: Expr) -> str:
+    """Return an expression as text with every bracket; no other has the same."""
+    match expr:
+        case Const(value):
+            return str(value)
+        case Name(text):
+            return name(text)
+        case Unary(op, arg):
+            return f"{op}({expression(arg)})"
+        case Binary(op, left, right):
+            return f"({expression(left)} {op} {expression(right)})"
+        case Ite(test, then, other):
+            return f"({expression(test)} ? {expression(then)} : {expression(other)})"
+
+
+def name(text: str) -> str:
+    """Return a name, between quotation marks unless it is a plain word."""
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

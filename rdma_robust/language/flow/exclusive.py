@@ -1,0 +1,113 @@
+"""Whether two guards can hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Final
+
+from rdma_robust.expr import OPERATORS, VALUE, Binary, Const, Expr, Name, Unary, names, substitute
+
+MOST_CASES: Final = 20_000
+"""Combinations of values that are tried before nothing is claimed."""
+
+_OTHER_VALUE: Final = Name("$other value")
+_MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def exclusive(first: Expr, second: Expr, *, same_read: bool) -> bool:
+    """Return whether no values of the registers make both guards true; False also if that is not found out.
+
+    With `same_read`, VALUE is the same in both, else a value of its own in each. Sound because each term that is compared
+    or taken for a truth value ranges over all integers by itself; complete for comparisons with constants, of which only
+    the constants and their neighbours matter.
+    """
+    if not same_read:
+        second = substitute(second, {VALUE.name: _OTHER_VALUE})
+    if _denied(first, second) or _denied(second, first):
+        return True
+    terms: dict[Expr, set[int]] = {}
+    for guard in (first, second):
+        for term, constant in _compared(guard):
+            terms.setdefault(term, set()).add(constant)
+    ranges = [sorted({v + d for v in values for d in (-1, 0, 1)}) for values in terms.values()]
+    cases = 1
+    for each in ranges:
+        cases *= len(each)
+        if cases > MOST_CASES:
+            return False
+    for values in product(*ranges):
+        env = dict(zip(terms, values, strict=True))
+        if _holds(first, env) and _holds(second, env):
+            return False
+    return True
+
+
+def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
+    """Yield (term, constant) for every `term == constant` over registers that `guard` asks for."""
+    for part in _conjuncts(guard):
+        match part:
+            case Binary("==", term, Const(value)) if VALUE.name not in names(term):
+                yield term, value
+            case _:
+                pass
+
+
+def _conjuncts(guard: Expr) -> Iterator[Expr]:
+    """Yield `guard` and all that it is a conjunction of."""
+    yield guard
+    if isinstance(guard, Binary) and guard.op == "&&":
+        yield from _conjuncts(guard.left)
+        yield from _conjuncts(guard.right)
+
+
+def _denied(first: Expr, second: Expr) -> bool:
+    """Whether one of the conjuncts of `first` is the negation of one of `second`."""
+    asked = set(_conjuncts(second))
+    return any(isinstance(part, Unary) and part.op == "!" and part.arg in asked for part in _conjuncts(first))
+
+
+def _comparison(expr: Binary) -> tuple[Expr, str, int]:
+    """Return a comparison as one of a term with a constant; of two terms, their difference is compared with 0."""
+    left, op, right = expr.left, expr.op, expr.right
+    if isinstance(right, Const):
+        return left, op, right.value
+    if isinstance(left, Const):
+        return right, _MIRRORED[op], left.value
+    if repr(left) > repr(right):
+        left, op, right = right, _MIRRORED[op], left
+    return Binary("-", left, right), op, 0
+
+
+def _compared(guard: Expr) -> Iterator[tuple[Expr, int]]:
+    """Yield every term whose value decides about `guard`, with what it is compared with."""
+    match guard:
+        case Const():
+            pass
+        case Unary("!", arg):
+            yield from _compared(arg)
+        case Binary("&&" | "||", left, right):
+            yield from _compared(left)
+            yield from _compared(right)
+        case Binary(op) if op in _MIRRORED:
+            term, _, constant = _comparison(guard)
+            yield term, constant
+        case _:
+            yield guard, 0
+
+
+def _holds(guard: Expr, env: Mapping[Expr, int]) -> bool:
+    match guard:
+        case Const(value):
+            return value != 0
+        case Unary("!", arg):
+            return not _holds(arg, env)
+        case Binary("&&", left, right):
+            return _holds(left, env) and _holds(right, env)
+        case Binary("||", left, right):
+            return _holds(left, env) or _holds(right, env)
+        case Binary(op) if op in _MIRRORED:
+            term, op, constant = _comparison(guard)
+            return bool(OPERATORS[op](env[term], constant))
+        case _:
+            return env[guard] != 0
