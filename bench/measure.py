@@ -20,7 +20,7 @@ from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.searches import breadth_first
-from rdma_robust.exports import Model, promela_of
+from rdma_robust.exports import Variant, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, ignore
 from rdma_robust.options import CheckOptions
@@ -140,7 +140,7 @@ class Verifier:
     With `faithful` its states are all those of the model: no partial-order reduction, and dead variables are kept.
     """
 
-    def __init__(self, program: Program, model: Model, budget: Budget, faithful: bool = False) -> None:
+    def __init__(self, program: Program, model: Variant, budget: Budget, faithful: bool = False) -> None:
         self._folder = TemporaryDirectory(prefix="rdma-robust-spin-")
         self.budget = budget
         folder = Path(self._folder.name)

@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.safety.reach import Answer, Argument, Model, Reached
+    from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.model import Model, ModelName
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 
@@ -43,6 +44,7 @@ __all__ = [
     "Counts",
     "Diagnostic",
     "InternalError",
+    "Model",
     "Outcome",
     "Program",
     "ProgramError",
@@ -65,6 +67,7 @@ __all__ = [
 _HOMES: Final = {
     "errors": ("Diagnostic", "InternalError", "ProgramError", "RdmaRobustError", "SizeLimitError", "Span", "UsageError"),
     "language.flow.cfg": ("Program",),
+    "model": ("Model",),
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
     "analyses.safety.reach": ("Answer", "Argument", "Reached"),
@@ -85,6 +88,7 @@ class OptionValues(TypedDict, total=False):
     memory: int | None
     self_check: bool
     reductions: frozenset[str]
+    hardware: Model
 
 
 def parse(text: str, file: str = "<string>", *, await_loops: bool = False) -> Program:
@@ -120,7 +124,7 @@ def reach(
     program: Program | str | os.PathLike[str],
     target: str,
     *,
-    model: Model = "rdma",
+    model: ModelName = "rdma",
     ordered_reads: bool = False,
     timeout: float | None = None,
     max_states: int | None = None,
@@ -136,9 +140,10 @@ def reach(
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import target_in  # noqa: PLC0415
+    from rdma_robust.model import rdma  # noqa: PLC0415
 
     loaded = _loaded(program)
-    bounds = Bounds(ordered_reads, timeout, max_states, memory)
+    bounds = Bounds(rdma(ordered_reads), timeout, max_states, memory)
     return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, bounds).answers[0]
 
 
@@ -154,8 +159,9 @@ def verify(
     from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
     from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.model import rdma  # noqa: PLC0415
 
-    return checked(blocking(_loaded(program)), Bounds(ordered_reads, timeout, max_states, memory))
+    return checked(blocking(_loaded(program)), Bounds(rdma(ordered_reads), timeout, max_states, memory))
 
 
 def _loaded(program: Program | str | os.PathLike[str]) -> Program:

@@ -18,6 +18,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA, Model
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.frame import NIC_BITS, EventLabel
 from rdma_robust.robustness.paper import instrument_paper
@@ -26,10 +27,10 @@ from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
 
 Form = Literal["promela", "spec", "dot", "json"]
-Model = Literal["pivot", "paper", "none"]
+Variant = Literal["pivot", "paper", "none"]
 Graph = Literal["vass", "program"]
 
-MODELS: Final[Mapping[str, Callable[[Program, bool], CounterProgram[EventLabel]]]] = {
+VARIANTS: Final[Mapping[Variant, Callable[[Program, Model], CounterProgram[EventLabel]]]] = {
     "pivot": instrument_pivot,
     "paper": instrument_paper,
     "none": instrument_plain,
@@ -42,15 +43,15 @@ MAX_DRAWN: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What to write. `model` None is `paper` for Promela and `pivot` for the others; `max_states` bounds the control
+    """What to write. `variant` None is `paper` for Promela and `pivot` for the others; `max_states` bounds the control
     states written out (None: by the form), `counter_bound` the counters of a Promela model without a proven bound."""
 
     form: Form
-    model: Model | None = None
+    variant: Variant | None = None
     graph: Graph = "vass"
     counter_bound: int = COUNTER_BOUND
     max_states: int | None = None
-    ordered_reads: bool = False
+    hardware: Model = RDMA
     await_loops: bool = False
 
 
@@ -70,9 +71,9 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
     """
     program = blocking(load_program(text, file), options.await_loops)
     if options.form == "promela":
-        model = promela_of(program, options.model or "paper", options.counter_bound, options.ordered_reads)
+        model = promela_of(program, options.variant or "paper", options.counter_bound, options.hardware)
         return Export(model.text, _bounded(model, options.counter_bound))
-    counter_program = MODELS[options.model or "pivot"](program, options.ordered_reads)
+    counter_program = VARIANTS[options.variant or "pivot"](program, options.hardware)
     if options.form == "dot" and options.graph == "program":
         from rdma_robust.counters.dot import program_dot  # noqa: PLC0415 - one form of many
 
@@ -82,14 +83,14 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
 
 def promela_of(
     program: Program,
-    model: Model,
+    variant: Variant,
     counter_bound: int = COUNTER_BOUND,
-    ordered_reads: bool = False,
+    hardware: Model = RDMA,
     keep_dead: bool = False,
 ) -> Promela:
-    """Return the Promela model of a loaded program under one of :data:`MODELS`. Raises UsageError, see `promela`."""
-    counter_program = MODELS[model](program, ordered_reads)
-    legend = Legend(tuple(_notes(counter_program, model)), source_of)
+    """Return the Promela model of a loaded program under one of :data:`VARIANTS`. Raises UsageError, see `promela`."""
+    counter_program = VARIANTS[variant](program, hardware)
+    legend = Legend(tuple(_notes(counter_program, variant)), source_of)
     return promela(counter_program, counter_bound, legend, keep_dead)
 
 
@@ -161,11 +162,11 @@ _VARIABLES = {
 }
 
 
-def _notes(program: CounterProgram[EventLabel], model: Model) -> Iterator[str]:
-    yield _QUESTION[model]
+def _notes(program: CounterProgram[EventLabel], variant: Variant) -> Iterator[str]:
+    yield _QUESTION[variant]
     yield "carried[T]: value between the read and the write of a put or get; unpolled[T>N]: completions not yet polled"
-    yield from _VARIABLES[model]
-    if model == "pivot":
+    yield from _VARIABLES[variant]
+    if variant == "pivot":
         for number, what in sorted(_classes(program).items()):
             yield f"  {number}: {what}"
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.model import RDMA, Model
+
 Instrumentation = Literal["pivot", "paper"]
 KernelName = Literal["auto", "python"]
 EngineName = Literal["auto", "bfs", "dfs", "karp-miller"]
@@ -29,7 +31,8 @@ class CheckOptions:
     """How to decide one program.
 
     `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
-    of one search; None means no limit. `ordered_reads` sets the one open cell of the order table (nrR, nrR) to `qp`.
+    of one search; None means no limit. `hardware` is the memory model; `ordered_reads` sets the
+    one open cell (nrR, nrR) of its order table to `qp`, if it does not do so itself. `model` is both together.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
@@ -47,3 +50,9 @@ class CheckOptions:
     memory: int | None = None
     self_check: bool = False
     reductions: frozenset[str] = ALL_REDUCTIONS
+    hardware: Model = RDMA
+
+    @property
+    def model(self) -> Model:
+        """The memory model that programs are decided under."""
+        return self.hardware.with_ordered_reads(self.hardware.ordered_reads or self.ordered_reads)

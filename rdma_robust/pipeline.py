@@ -131,7 +131,7 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
     methods: dict[str, Callable[[], Verdict]] = {
         other: lambda: decide(program, replace(options, instrumentation=other, engine="auto")).verdict,
-        "brute force": lambda: Verdict.NOT_ROBUST if oracle_robust(program, options.ordered_reads) else Verdict.ROBUST,
+        "brute force": lambda: Verdict.NOT_ROBUST if oracle_robust(program, options.model) else Verdict.ROBUST,
     }
     agreed = []
     for name, method in methods.items():

@@ -118,7 +118,7 @@ def settled_question(job: Job) -> Question:
         "stem": job.stem,
         "instrumentation": options.instrumentation,
         "engine": options.engine,
-        "ordered_reads": options.ordered_reads,
+        **options.model.described(),
         "await_loops": options.await_loops,
         "max_states": options.max_states,
         "self_check": options.self_check,

@@ -9,6 +9,7 @@ from rdma_robust.certify.document import Setting, array, members, natural, rejec
 from rdma_robust.certify.interpreter import Control, Interpreter, Transition
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import rdma
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 
@@ -39,7 +40,7 @@ def check_robust(program: Program, setting: Setting, evidence: object) -> str:
     it, and no target may be in it. Source: Theorem 5.1 (a program is robust iff no target is reachable), and that an
     inductive set contains the reachable states. Raises InvalidCertificate.
     """
-    instrumented = INSTRUMENTATIONS[setting.instrumentation](program, setting.ordered_reads)
+    instrumented = INSTRUMENTATIONS[setting.instrumentation](program, rdma(setting.ordered_reads))
     return check_inductive(instrumented, evidence)
 
 

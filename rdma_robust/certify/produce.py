@@ -32,7 +32,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
-    setting = Setting(options.instrumentation, options.ordered_reads, options.await_loops)
+    setting = Setting(options.instrumentation, options.model.ordered_reads, options.await_loops)
     return Certificate(claim, file, digest(program.source), setting, evidence)
 
 

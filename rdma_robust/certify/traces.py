@@ -23,6 +23,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
@@ -83,7 +84,7 @@ def check_not_robust(program: Program, setting: Setting, evidence: object) -> st
         check_well_formed(program, trace)
     except InternalError as error:
         reject(str(error))
-    if (cycle := rdma_violation(trace, setting.ordered_reads)) is not None:
+    if (cycle := rdma_violation(trace, rdma(setting.ordered_reads))) is not None:
         reject(f"RDMA does not allow the trace: {cycle}")
     if sc_violation(trace) is None:
         reject("sequential consistency allows the trace, so it proves nothing")

@@ -47,6 +47,7 @@ from rdma_robust.cli.options.safety_options import register as register_safety
 from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -242,7 +243,7 @@ def _outcomes(
 ) -> None:
     from rdma_robust.cli.commands.outcomes import Bounds, run_outcomes  # noqa: PLC0415
 
-    bounds = Bounds(ordered_reads, depth, max_states or None, limit(timeout))
+    bounds = Bounds(rdma(ordered_reads), depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
 
 
@@ -340,7 +341,8 @@ def _export(
     from rdma_robust.cli.commands.export import run_export  # noqa: PLC0415
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415
 
-    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, ordered_reads, await_loops)
+    hardware = rdma(ordered_reads)
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
     context.obj.append(partial(run_export, file, options, output))
 
 

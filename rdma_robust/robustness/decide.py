@@ -22,8 +22,8 @@ from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 
 INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
-    "pivot": lambda program, options: instrument_pivot(program, options.ordered_reads, options.reductions),
-    "paper": lambda program, options: instrument_paper(program, options.ordered_reads),
+    "pivot": lambda program, options: instrument_pivot(program, options.model, options.reductions),
+    "paper": lambda program, options: instrument_paper(program, options.model),
 }
 Found = Exploration[EventLabel]
 
@@ -78,7 +78,7 @@ def decide_instrumented(
         short = shorter(instrumented, found, limits)
         verdict, reason = Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
         target = instrumented.targets[short.result.target].label
-        witness = lift(program, short.run, target, options.ordered_reads)
+        witness = lift(program, short.run, target, options.model)
     elif by_filter:
         verdict, reason = Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
     elif result.cut:

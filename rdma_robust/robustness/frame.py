@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
+from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, constants, disj, negate, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.semantics.order_table import oppo_scope
@@ -54,19 +56,26 @@ class Frame:
     """A program prepared for instrumentation: event graphs, cells by number, queue pairs, and the names of variables."""
 
     program: Program
-    ordered_reads: bool
+    model: Model
     graphs: tuple[EventGraph, ...]
 
     @staticmethod
-    def of(program: Program, ordered_reads: bool, kept: Sequence[Kept] = ()) -> Frame:
+    def to_instrument(program: Program, model: Model) -> Frame:
+        """Return the frame of `program` under a model whose violations have a normal form. Raises UsageError for others."""
+        if not model.has_normal_form:
+            raise UsageError(f"no search is proven to decide robustness under this model: {model}")
+        return Frame.of(program, model)
+
+    @staticmethod
+    def of(program: Program, model: Model, kept: Sequence[Kept] = ()) -> Frame:
         """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
         every = kept or (Kept.EVENTS,) * len(program.threads)
-        return Frame(program, ordered_reads, tuple(event_graph(program, t, k) for t, k in enumerate(every)))
+        return Frame(program, model, tuple(event_graph(program, t, k) for t, k in enumerate(every)))
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""
         cells = {e.cell for g in self.graphs for e in g.edges if e.cell is not None}
-        return Frame(self.program, self.ordered_reads, specialise(self.graphs, cells))
+        return Frame(self.program, self.model, specialise(self.graphs, cells))
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -191,9 +200,7 @@ class Frame:
         """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
         present = self.types[_qp(edge)]
         return sum(
-            bit
-            for t, bit in NIC_BITS.items()
-            if t in present and edge.type and oppo_scope(t, edge.type, self.ordered_reads) == "qp"
+            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, self.model) == "qp"
         )
 
     def forces_poll(self, edge: EventEdge) -> Expr:

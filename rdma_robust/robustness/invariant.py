@@ -35,7 +35,7 @@ def inductive_invariant(program: Program, options: CheckOptions, limits: Limits)
     is reached, and InternalError if a target is reached, so that the program is not robust.
     """
     instrument = instrument_pivot if options.instrumentation == "pivot" else instrument_paper
-    lowered = lower(instrument(program, options.ordered_reads), bounded=False)
+    lowered = lower(instrument(program, options.model), bounded=False)
     found = inductive_set(lowered, limits)
     if found.cut:
         raise SizeLimitError(f"the search for the invariant reached the limit of {found.cut} after {found.stored} states")

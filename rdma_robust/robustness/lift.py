@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel
@@ -20,7 +21,7 @@ _INIT = -1
 """Edge number of the initial register values in a thread's replay."""
 
 
-def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, ordered_reads: bool) -> Witness:
+def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, model: Model) -> Witness:
     """Return the confirmed witness for a run of an instrumented program.
 
     `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
@@ -43,7 +44,7 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
     order = [replay.done[i] for i in (*alpha, *middle, *beta)]
     trace = trace_of_order(order, program)
     check_well_formed(program, trace)
-    if (cycle := rdma_violation(trace, ordered_reads)) is not None:
+    if (cycle := rdma_violation(trace, model)) is not None:
         raise InternalError("the witness is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
     first = len(program.cells)
     place = {i: trace.events[first + k] for k, i in enumerate((*alpha, *middle, *beta))}

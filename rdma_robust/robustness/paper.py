@@ -27,6 +27,7 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
     EventLabel,
@@ -46,9 +47,9 @@ COPY_1, COPY_2, GUESS = "@1", "@2", "@guess"
 _LINKED = 1
 
 
-def instrument_paper(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
+def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    return _Paper(Frame.of(program, ordered_reads), possible_values(program)).build()
+    return _Paper(Frame.to_instrument(program, model), possible_values(program)).build()
 
 
 @dataclass(frozen=True, slots=True)

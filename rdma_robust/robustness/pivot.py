@@ -53,6 +53,7 @@ from rdma_robust.expr import (
     substitute,
 )
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
     CPU_BETA,
@@ -79,7 +80,7 @@ LARGE: Mapping[str, int] = {"dead": 10_000, "values": 10_000}
 
 
 def instrument_pivot(
-    program: Program, ordered_reads: bool = False, reductions: frozenset[str] = frozenset(), only: int | None = None
+    program: Program, model: Model = RDMA, reductions: frozenset[str] = frozenset(), only: int | None = None
 ) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
@@ -87,19 +88,19 @@ def instrument_pivot(
     no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
     the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     """
-    frame, reductions = _prepared(program, ordered_reads, reductions)
+    frame, reductions = _prepared(program, model, reductions)
     instrumented = _Pivot(frame, reductions, only).build()
     return forget_dead(instrumented) if "dead" in reductions else instrumented
 
 
-def pivot_classes(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[PivotClass, ...]:
+def pivot_classes(program: Program, model: Model, reductions: frozenset[str]) -> tuple[PivotClass, ...]:
     """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
-    return PivotClasses(*_prepared(program, ordered_reads, reductions)).classes
+    return PivotClasses(*_prepared(program, model, reductions)).classes
 
 
-def _prepared(program: Program, ordered_reads: bool, reductions: frozenset[str]) -> tuple[Frame, frozenset[str]]:
+def _prepared(program: Program, model: Model, reductions: frozenset[str]) -> tuple[Frame, frozenset[str]]:
     """Return the frame to instrument, and those of `reductions` that pay for a program of this size."""
-    frame = Frame.of(program, ordered_reads)
+    frame = Frame.to_instrument(program, model)
     size = prod(len(graph.points) for graph in frame.graphs)
     reductions = frozenset(r for r in reductions if size >= LARGE.get(r, 0))
     return (frame.specialised() if "values" in reductions else frame), reductions

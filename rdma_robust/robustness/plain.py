@@ -11,17 +11,18 @@ from __future__ import annotations
 from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
 from rdma_robust.expr import VALUE, Expr, substitute
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, Frame, effect
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 
-def instrument_plain(program: Program, ordered_reads: bool = False) -> CounterProgram[EventLabel]:
+def instrument_plain(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose runs are the SC executions and whose targets are the faults that can be met.
 
     A put or get is two steps with a carried value; a fault is met where a thread can take a step that has one.
     """
-    frame = Frame.of(program, ordered_reads)
+    frame = Frame.of(program, model)
     return sequential(frame, fault_targets(frame))
 
 

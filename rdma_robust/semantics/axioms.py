@@ -11,6 +11,7 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import Scope, ippo_scope, oppo_scope
 from rdma_robust.semantics.relation import Relation
@@ -69,14 +70,14 @@ def same_qp(trace: Trace) -> Relation:
     return Relation(tuple(0 if e.remote is None else members[e.thread, e.remote] for e in trace.events))
 
 
-def _preserved(trace: Trace, scope: Callable[[EventType, EventType, bool], Scope], ordered_reads: bool) -> Relation:
+def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scope], model: Model) -> Relation:
     """Row by row: of what is po-after an event, the events of the types that the table keeps everywhere, or on its queue
     pair."""
     members = {t: events_of(trace, (t,)) for t in dict.fromkeys(e.type for e in trace.events) if t is not EventType.INIT}
     everywhere = {EventType.INIT: 0}
     nearby = {EventType.INIT: 0}
     for t in members:
-        scopes = {later: scope(t, later, ordered_reads) for later in members}
+        scopes = {later: scope(t, later, model) for later in members}
         everywhere[t] = sum(members[later] for later, kept in scopes.items() if kept == "all")
         nearby[t] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
     qp = same_qp(trace).rows
@@ -84,14 +85,14 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, bool], Scope
     return Relation(tuple((everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events))
 
 
-def ippo(trace: Trace, ordered_reads: bool = False) -> Relation:
+def ippo(trace: Trace, model: Model = RDMA) -> Relation:
     """Return issue-preserved program order."""
-    return _preserved(trace, ippo_scope, ordered_reads)
+    return _preserved(trace, ippo_scope, model)
 
 
-def oppo(trace: Trace, ordered_reads: bool = False) -> Relation:
+def oppo(trace: Trace, model: Model = RDMA) -> Relation:
     """Return observation-preserved program order."""
-    return _preserved(trace, oppo_scope, ordered_reads)
+    return _preserved(trace, oppo_scope, model)
 
 
 def rb(trace: Trace) -> Relation:
@@ -99,32 +100,32 @@ def rb(trace: Trace) -> Relation:
     return trace.rf.inverse().then(trace.mo).without_identity()
 
 
-def ib_parts(trace: Trace, ordered_reads: bool = False) -> dict[str, Relation]:
+def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ib, by name."""
-    return {"ippo": ippo(trace, ordered_reads), "rf": trace.rf, "pf": trace.pf, "nfo": trace.nfo}
+    return {"ippo": ippo(trace, model), "rf": trace.rf, "pf": trace.pf, "nfo": trace.nfo}
 
 
-def ib(trace: Trace, ordered_reads: bool = False) -> Relation:
+def ib(trace: Trace, model: Model = RDMA) -> Relation:
     """Return issued-before: (ippo + rf + pf + nfo)+."""
-    return _union(ib_parts(trace, ordered_reads)).closure()
+    return _union(ib_parts(trace, model)).closure()
 
 
-def ob_parts(trace: Trace, ordered_reads: bool = False) -> dict[str, Relation]:
+def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ob, by name."""
     return {
-        "oppo": oppo(trace, ordered_reads),
+        "oppo": oppo(trace, model),
         "rf": trace.rf,
         "[nlW];pf": trace.pf.restrict(nlw(trace)),
         "nfo": trace.nfo,
         "rb": rb(trace),
         "mo": trace.mo,
-        "[Inst];ib": ib(trace, ordered_reads).restrict(inst(trace)),
+        "[Inst];ib": ib(trace, model).restrict(inst(trace)),
     }
 
 
-def ob(trace: Trace, ordered_reads: bool = False) -> Relation:
+def ob(trace: Trace, model: Model = RDMA) -> Relation:
     """Return observed-before: (oppo + rf + [nlW];pf + nfo + rb + mo + [Inst];ib)+."""
-    return _union(ob_parts(trace, ordered_reads)).closure()
+    return _union(ob_parts(trace, model)).closure()
 
 
 def sc_parts(trace: Trace) -> dict[str, Relation]:
@@ -137,16 +138,16 @@ def sc(trace: Trace) -> Relation:
     return _union(sc_parts(trace))
 
 
-def rdma_violation(trace: Trace, ordered_reads: bool = False) -> Cycle | None:
+def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
     """Return an ob cycle, or None iff the trace is RDMA-consistent (Definition 3, Theorem 4.1).
 
     The cycle has the fewest base edges, where those inside an `[Inst];ib` edge count a little more; such an edge carries a
     shortest ib path in `via`.
     """
-    parts = ob_parts(trace, ordered_reads)
+    parts = ob_parts(trace, model)
     if _union(parts).closure().is_irreflexive():
         return None
-    issued = ib_parts(trace, ordered_reads)
+    issued = ib_parts(trace, model)
     via = {(a, b): _shortest_path(trace, _links(issued), a, b) for a, b in parts["[Inst];ib"]}
     links = _links(parts, {pair: (BASE_EDGE + 1) * len(path) for pair, path in via.items()})
     cycle = _shortest_cycle(trace, links)
@@ -170,9 +171,9 @@ def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
     return _shortest_cycle(trace, _links(sc_parts(trace)), through)
 
 
-def is_violating(trace: Trace, ordered_reads: bool = False) -> bool:
+def is_violating(trace: Trace, model: Model = RDMA) -> bool:
     """Return whether the trace is RDMA-consistent but not SC-consistent (Definition 3)."""
-    return not sc(trace).closure().is_irreflexive() and ob(trace, ordered_reads).is_irreflexive()
+    return not sc(trace).closure().is_irreflexive() and ob(trace, model).is_irreflexive()
 
 
 def _union(parts: Mapping[str, Relation]) -> Relation:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
@@ -44,7 +45,7 @@ def cell(earlier: EventType, later: EventType) -> str:
     return CELLS[_kind(earlier), _kind(later)]
 
 
-def _scope(text: str, issue: bool, ordered_reads: bool) -> Scope:
+def _scope(text: str, issue: bool, model: Model) -> Scope:
     match text:
         case "all":
             return "all"
@@ -53,17 +54,17 @@ def _scope(text: str, issue: bool, ordered_reads: bool) -> Scope:
         case "i":
             return "qp" if issue else "-"
         case "(-)":
-            return "qp" if ordered_reads else "-"
+            return "qp" if model.ordered_reads else "-"
         case "-":
             return "-"
     raise ValueError(f"unknown cell {text!r} in the order table")
 
 
-def ippo_scope(earlier: EventType, later: EventType, ordered_reads: bool = False) -> Scope:
+def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far issue order preserves a program-order edge between events of these types."""
-    return _scope(cell(earlier, later), True, ordered_reads)
+    return _scope(cell(earlier, later), True, model)
 
 
-def oppo_scope(earlier: EventType, later: EventType, ordered_reads: bool = False) -> Scope:
+def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these types."""
-    return _scope(cell(earlier, later), False, ordered_reads)
+    return _scope(cell(earlier, later), False, model)

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from rdma_robust import Answer, Status, Verdict, check, reach, verify
-from rdma_robust.exports import MODELS, promela_of
+from rdma_robust.exports import VARIANTS, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.machines.final import FinalState
@@ -46,7 +46,7 @@ def test_the_example() -> None:
     assert reach(program, "T ended && B.z == 1").answer is Answer.REACHABLE
     assert [checked.status for checked in verify(program).checked] == [Status.VIOLATED, Status.HOLDS, Status.HOLDS]
     assert machines(program) == axioms(program) == machines(twin(TEXT))
-    assert all("assert(false)" in promela_of(program, question).text for question in MODELS)
+    assert all("assert(false)" in promela_of(program, question).text for question in VARIANTS)
 
 
 def twin(text: str) -> Program:

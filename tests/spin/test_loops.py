@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.exports import MODELS, promela_of
+from rdma_robust.exports import VARIANTS, promela_of
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -64,7 +64,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_every_loop_has_an_answer(tmp_path: Path) -> None:
     """Equal to ours, but that a model with a bounded counter may miss an error."""
-    cases = [(load_program(PROGRAM.format(body=body), body), question) for body, question in product(BODIES, MODELS)]
+    cases = [(load_program(PROGRAM.format(body=body), body), question) for body, question in product(BODIES, VARIANTS)]
     models = [promela_of(program, question, counter_bound=2) for program, question in cases]
     found = verify_all([model.text for model in models], tmp_path, "-O0", "-DMEMLIM=500", timeout=20.0)
     for (program, question), model, spin in zip(cases, models, found, strict=True):

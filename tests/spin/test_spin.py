@@ -16,11 +16,12 @@ import pytest
 
 from rdma_robust.counters.promela.write import Promela
 from rdma_robust.counters.search import explore as our_search
-from rdma_robust.exports import MODELS, Model, promela_of
+from rdma_robust.exports import VARIANTS, Variant, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore
 from rdma_robust.limits import Limits as SearchLimits
+from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -31,7 +32,7 @@ from tests.support.random_programs import SMALL, Size, random_program
 from tests.support.spin import COMPILER, MISSING, Found, verify_all
 
 CHUNKS = 4
-MODELS_WITH_A_QUESTION: tuple[Model, ...] = ("pivot", "paper")
+WITH_A_QUESTION: tuple[Variant, ...] = ("pivot", "paper")
 fast = COMPILER == "tcc"
 
 pytestmark = pytest.mark.skipif(
@@ -41,12 +42,12 @@ pytestmark = pytest.mark.skipif(
 each_chunk = pytest.mark.parametrize("chunk", range(CHUNKS))
 
 
-def models(programs: list[Program], model: Model, ordered_reads: bool = False) -> list[str]:
+def models(programs: list[Program], model: Variant, ordered_reads: bool = False) -> list[str]:
     """The models as users get them."""
-    return [promela_of(program, model, ordered_reads=ordered_reads).text for program in programs]
+    return [promela_of(program, model, hardware=rdma(ordered_reads)).text for program in programs]
 
 
-def faithful(programs: list[Program], model: Model, counter_bound: int = 7) -> list[Promela]:
+def faithful(programs: list[Program], model: Variant, counter_bound: int = 7) -> list[Promela]:
     """Models with all the states of ours: dead variables keep their values."""
     return [promela_of(program, model, counter_bound, keep_dead=True) for program in programs]
 
@@ -58,9 +59,9 @@ def check(name: str, spin: Found, verdict: str, states: int) -> None:
         assert spin.states == states, f"{name}: SPIN stores {spin.states} states, we {states}"
 
 
-def ours(program: Program, model: Model) -> tuple[str, int, bool]:
+def ours(program: Program, model: Variant) -> tuple[str, int, bool]:
     """Our verdict and the states of our search without any reduction, and whether counters were unbounded."""
-    counters = MODELS[model](program, False)
+    counters = VARIANTS[model](program, RDMA)
     found = our_search(counters, SearchLimits(), ignore, engine="auto", reduce=False, compiled=True)
     return "not-robust" if found.result.target >= 0 else "robust", found.result.states, found.dimension > 0
 
@@ -188,7 +189,7 @@ def test_long_random_programs(chunk: int, tmp_path: Path) -> None:
     """200 programs, both instrumentations and both settings of the open cell."""
     seeds = range(50_000 + 20 * chunk, 50_020 + 20 * chunk)
     programs = random_programs(seeds, SMALL)
-    for ordered, instrumentation in itertools.product((False, True), MODELS_WITH_A_QUESTION):
+    for ordered, instrumentation in itertools.product((False, True), WITH_A_QUESTION):
         found = verify_all(
             models(programs, instrumentation, ordered), tmp_path / instrumentation / str(ordered), "-DMEMLIM=2000"
         )

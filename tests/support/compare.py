@@ -10,6 +10,7 @@ from random import Random
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions, Instrumentation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
@@ -24,7 +25,7 @@ Method = Callable[[Program, bool], str]
 
 def by_oracle(program: Program, ordered_reads: bool) -> str:
     try:
-        return "robust" if oracle_robust(program, ordered_reads) is None else "not-robust"
+        return "robust" if oracle_robust(program, rdma(ordered_reads)) is None else "not-robust"
     except SizeLimitError:
         return "(too large for the oracle)"
 

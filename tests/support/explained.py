@@ -9,6 +9,7 @@ from random import Random
 from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.explain.explanation import Explanation
 from rdma_robust.language.flow.cfg import Get, Program, Put, Step
+from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_text
@@ -76,7 +77,7 @@ def accesses(step: Step) -> tuple[Place, ...]:
 def overtakings(program: Program, ordered_reads: bool = False, most: int = 8_000) -> set[tuple[str, Place, Place]] | None:
     """Return (thread, earlier, later) for all accesses of a loop-free program that take effect against program order in some
     run of the machine: `later` while `earlier`, posted before, has not. None if there are more than `most` points."""
-    machine = RdmaMachine(program, ordered_reads)
+    machine = RdmaMachine(program, rdma(ordered_reads))
     found: set[tuple[str, Place, Place]] = set()
     start = tuple(() for _ in program.threads)
     todo: list[tuple[object, tuple[tuple[Place, ...], ...]]] = [(move.state, start) for move in machine.initial()]

@@ -8,6 +8,7 @@ from random import Random
 
 from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Put, RFence, Write
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.machine import Action, Machine, Move, Verb
 from rdma_robust.semantics.trace import Event, EventType, Trace
@@ -20,7 +21,7 @@ LITMUS = Path(__file__).parents[2] / "litmus"
 
 
 def session(text: str, *, ordered_reads: bool = False) -> Session:
-    return Session(load_program(text, "p.rdma"), ordered_reads=ordered_reads)
+    return Session(load_program(text, "p.rdma"), model=rdma(ordered_reads))
 
 
 def litmus(name: str) -> Session:

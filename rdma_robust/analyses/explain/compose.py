@@ -43,8 +43,8 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
     program, witness = outcome.program, outcome.witness
     run = drawn = None
     if witness is not None:
-        run = timeline(program, witness, machine_run(program, witness, options.ordered_reads))
-        drawn = graph(program, witness, options.ordered_reads)
+        run = timeline(program, witness, machine_run(program, witness, options.model))
+        drawn = graph(program, witness, options.model)
     pairs, complete = explained_pairs(outcome, options)
     finals = _finals(outcome, options, final_state_limit)
     words = Words(program)
@@ -57,7 +57,8 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         reason=outcome.reason,
         headline=headline(outcome),
         paragraphs=paragraphs(outcome, run, finals, pairs, complete),
-        ordered_reads=options.ordered_reads,
+        ordered_reads=options.model.ordered_reads,
+        model=options.model,
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
         states=outcome.counts.states,
@@ -91,7 +92,7 @@ def _finals(outcome: Outcome, options: CheckOptions, limit: int) -> FinalStates:
         return not_asked("it was switched off")
     if outcome.verdict is Verdict.UNKNOWN and not is_loop_free(outcome.program):
         return not_asked("the program has loops and is undecided")
-    return final_states(outcome.program, options.ordered_reads, limit, options.timeout)
+    return final_states(outcome.program, options.model, limit, options.timeout)
 
 
 def line_marks(outcome: Outcome, words: Words, pairs: Sequence[Pair]) -> tuple[LineMark, ...]:

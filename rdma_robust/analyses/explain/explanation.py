@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rdma_robust.model import Model
+
 VerdictWord = Literal["robust", "not-robust", "unknown"]
 LaneKind = Literal["cpu", "nic"]
 StepKind = Literal["access", "post", "read", "send", "write", "fence", "poll"]
@@ -223,6 +225,7 @@ class Explanation:
     headline: str
     paragraphs: tuple[str, ...]
     ordered_reads: bool
+    model: Model
     instrumentation: str
     engine: str
     states: int

@@ -8,6 +8,7 @@ from typing import cast
 from rdma_robust.analyses.explain.explanation import Edge, Graph, Node, Relation
 from rdma_robust.analyses.explain.timeline import cpu_lane, nic_lane
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.axioms import oppo, rb
 from rdma_robust.semantics.relation import Relation as Pairs
@@ -17,11 +18,11 @@ from rdma_robust.semantics.wording import Words
 ORDER: tuple[Relation, ...] = ("po", "oppo", "rf", "mo", "rb", "pf", "nfo")
 
 
-def graph(program: Program, witness: Witness, ordered_reads: bool) -> Graph:
+def graph(program: Program, witness: Witness, model: Model) -> Graph:
     """Return the graph of the events of `witness` and of the initial writes that they read."""
     trace = witness.trace
     words = Words(program)
-    relations = reduced(trace, ordered_reads)
+    relations = reduced(trace, model)
     cycle = {(e.source.index, e.target.index): cast(Relation, e.relation) for e in witness.cycle.edges}
     texts = {(e.source.index, e.target.index): words.edge(e.source, e.relation, e.target) for e in witness.cycle.edges}
     on_cycle = {i for pair in cycle for i in pair}
@@ -34,7 +35,7 @@ def graph(program: Program, witness: Witness, ordered_reads: bool) -> Graph:
         for pair in sorted({*relations[name], *extra}):
             if ids.issuperset(pair):
                 merged.setdefault(pair, []).append(name)
-    kept = oppo(trace, ordered_reads)
+    kept = oppo(trace, model)
     for pair, names in merged.items():
         if "po" in names and "oppo" not in names and pair in kept:
             names.insert(1, "oppo")
@@ -47,13 +48,13 @@ def graph(program: Program, witness: Witness, ordered_reads: bool) -> Graph:
     )
 
 
-def reduced(trace: Trace, ordered_reads: bool) -> dict[Relation, set[tuple[int, int]]]:
+def reduced(trace: Trace, model: Model) -> dict[Relation, set[tuple[int, int]]]:
     """Return the relations of a trace without what follows from the rest: po, mo, nfo and oppo between neighbours, rb to the
     first later write, oppo only where po edges between neighbours do not imply it."""
     mo = _neighbours(trace.mo)
     stores = {(a, b) for a, b in mo if trace.events[a].type is not EventType.INIT}
     po = _program_order(trace)
-    kept = oppo(trace, ordered_reads)
+    kept = oppo(trace, model)
     implied = Pairs.of(len(trace.events), [pair for pair in po if pair in kept]).closure()
     return {
         "po": po,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rdma_robust.analyses.explain.explanation import Keeping
+from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.reductions.critical import Relaxation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
@@ -41,7 +42,7 @@ class ThreadOrders:
     """The orders of one thread's accesses, with all polls and fences or without some of them."""
 
     graph: EventGraph
-    ordered_reads: bool
+    model: Model
     work: Work
 
     @cached_property
@@ -69,7 +70,7 @@ class ThreadOrders:
         were not there."""
         if gone not in self._relaxations:
             edges = tuple(_erased(e) if i in gone else e for i, e in enumerate(self.graph.edges))
-            relaxation = Relaxation(replace(self.graph, edges=edges), self.ordered_reads)
+            relaxation = Relaxation(replace(self.graph, edges=edges), self.model)
             self._relaxations[gone] = relaxation, {id(e): i for i, e in enumerate(edges)}, {}
         relaxation, numbers, known = self._relaxations[gone]
         if a not in known:

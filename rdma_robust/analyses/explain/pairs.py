@@ -34,14 +34,14 @@ MOST_PAIRS = 5_000
 def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[tuple[Pair, ...], bool]:
     """Return the pairs of accesses of a thread whose order the hardware alone does not keep, in program order, and whether
     these are all: at most `MOST_PAIRS` are."""
-    frame = Frame.of(outcome.program, options.ordered_reads)
+    frame = Frame.of(outcome.program, options.model)
     proofs = Proofs(frame)
     words = Words(outcome.program)
     closed = _reordered(outcome.witness)
     found: list[Pair] = []
     work = Work()
     for graph in frame.graphs:
-        orders = ThreadOrders(graph, options.ordered_reads, work)
+        orders = ThreadOrders(graph, options.model, work)
         for places, instances in orders.candidates.items():
             if len(found) == MOST_PAIRS:
                 return tuple(found), False
@@ -108,7 +108,7 @@ class Proofs:
     @cached_property
     def _filtered(self) -> bool:
         """Whether the static filter, which looks at values too, leaves no pivot."""
-        return not pivot_classes(self.frame.program, self.frame.ordered_reads, ALL_REDUCTIONS)
+        return not pivot_classes(self.frame.program, self.frame.model, ALL_REDUCTIONS)
 
     def _raced(self, event: int) -> bool:
         return bool(self.cycles.conflicting[event])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program, Put, RFence
+from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
@@ -82,13 +83,13 @@ class _Branch:
     ways: Iterator[tuple[RunStep, _Point]] = field(default_factory=lambda: iter(()))
 
 
-def machine_run(program: Program, witness: Witness, ordered_reads: bool) -> Run:
+def machine_run(program: Program, witness: Witness, model: Model) -> Run:
     """Return a run of the machine whose effects are the events of `witness.order`, in this order.
 
     It exists because that order extends ob: see semantics.md, "Operational machine". Raises InternalError if not.
     """
     operations = remote_operations(witness)
-    scheduler = _Scheduler(RdmaMachine(program, ordered_reads), witness.order, operations)
+    scheduler = _Scheduler(RdmaMachine(program, model), witness.order, operations)
     return Run(operations, scheduler.run())
 
 

@@ -152,7 +152,7 @@ class Search:
         self.cycles += 1
         bones = skeleton(self.sites, witness.trace, new)
         kept = chosen
-        if bones is not None and bones.survives(chosen, self.checker.options.ordered_reads):
+        if bones is not None and bones.survives(chosen, self.checker.options.model):
             kept = self._grown(bones, chosen, sets.cheapest_first)
         sets.hit(c for c in sets.universe if c not in kept)
 
@@ -163,12 +163,12 @@ class Search:
         Late in the time it may be less.
         """
         kept = chosen | {c for c in choices if c.place not in bones.places}
-        ordered_reads = self.checker.options.ordered_reads
+        model = self.checker.options.model
 
         def add(group: list[Choice], kept: Choices) -> Choices:
             if self.checker.late:
                 return kept
-            if not group or bones.survives(kept | frozenset(group), ordered_reads):
+            if not group or bones.survives(kept | frozenset(group), model):
                 return kept | frozenset(group)
             if len(group) == 1:
                 return kept

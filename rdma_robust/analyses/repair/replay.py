@@ -30,6 +30,7 @@ from rdma_robust.analyses.repair.counting import goes_on
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
 from rdma_robust.language.flow.cfg import Cell, Poll
+from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
@@ -65,10 +66,10 @@ class Skeleton:
     def places(self) -> frozenset[int]:
         return frozenset(item for items in self.threads for item in items if isinstance(item, int))
 
-    def survives(self, chosen: Choices, ordered_reads: bool) -> bool:
+    def survives(self, chosen: Choices, model: Model) -> bool:
         """Whether every set within `chosen` that does not block leaves the violation possible (the extension lemma)."""
         extended = extend(self, chosen)
-        return extended is not None and consistent(extended, ordered_reads)
+        return extended is not None and consistent(extended, model)
 
 
 def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
@@ -239,7 +240,7 @@ def _new_nfo(events: Sequence[Event], own: int, po: Relation) -> Iterator[tuple[
             yield (e.index, other) if (e.index, other) in po else (other, e.index)
 
 
-def consistent(trace: Trace, ordered_reads: bool) -> bool:
+def consistent(trace: Trace, model: Model) -> bool:
     """Whether a trace is RDMA-consistent: what `ob(trace).is_irreflexive()` tells, without closures, for long traces.
 
     The graph has the events twice. Edges of ob lie in the first copy; an edge of [Inst];ib goes over to the second,
@@ -247,10 +248,8 @@ def consistent(trace: Trace, ordered_reads: bool) -> bool:
     4.1).
     """
     n = len(trace.events)
-    issued = (ippo(trace, ordered_reads) | trace.rf | trace.pf | trace.nfo).rows
-    observed = (
-        oppo(trace, ordered_reads) | trace.rf | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo
-    ).rows
+    issued = (ippo(trace, model) | trace.rf | trace.pf | trace.nfo).rows
+    observed = (oppo(trace, model) | trace.rf | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo).rows
     instant = inst(trace)
     first = [row | (issued[a] << n if instant >> a & 1 else 0) for a, row in enumerate(observed)]
     return _acyclic([*first, *(row << n | 1 << a for a, row in enumerate(issued))])

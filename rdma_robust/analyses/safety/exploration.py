@@ -166,6 +166,6 @@ def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:
     order = [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
     trace = trace_of_order(order, machine.program)
     check_well_formed(machine.program, trace)
-    if (cycle := rdma_violation(trace, machine.ordered_reads)) is not None:
+    if (cycle := rdma_violation(trace, machine.model)) is not None:
         raise InternalError("a run that was found is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
     return trace.events[len(machine.program.cells) :]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
 
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
@@ -17,13 +16,12 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, is_local, met_by,
 from rdma_robust.analyses.safety.sequential import Run, Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.values import is_loop_free
-
-Model = Literal["sc", "rdma"]
 
 
 class Answer(Enum):
@@ -74,20 +72,23 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`timeout` in seconds for everything, `max_states` of each search, `memory` in MiB of the process; None for none."""
+    """`hardware` is what `rdma` means; `timeout` in seconds for everything, `max_states` of each search, `memory` in MiB of
+    the process, None for none."""
 
-    ordered_reads: bool = False
+    hardware: Model = RDMA
     timeout: float | None = None
     max_states: int | None = None
     memory: int | None = None
 
 
-def reach(program: Program, goals: Sequence[Goal], model: Model, bounds: Bounds, progress: Progress = ignore) -> Asked:
+def reach(program: Program, goals: Sequence[Goal], model: ModelName, bounds: Bounds, progress: Progress = ignore) -> Asked:
     """Answer for every goal whether it is reachable under `model`, see :func:`answer`."""
     return answer(program, [(goal, model) for goal in goals], bounds, progress)
 
 
-def answer(program: Program, questions: Sequence[tuple[Goal, Model]], bounds: Bounds, progress: Progress = ignore) -> Asked:
+def answer(
+    program: Program, questions: Sequence[tuple[Goal, ModelName]], bounds: Bounds, progress: Progress = ignore
+) -> Asked:
     """Answer for every goal whether it is reachable under its model; what SC does is searched once for all.
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
@@ -106,7 +107,7 @@ class _Questions:
     """The goals, each once; what is found out about each under SC and, where that is asked, under RDMA."""
 
     def __init__(
-        self, program: Program, questions: Sequence[tuple[Goal, Model]], bounds: Bounds, progress: Progress
+        self, program: Program, questions: Sequence[tuple[Goal, ModelName]], bounds: Bounds, progress: Progress
     ) -> None:
         self.program = program
         self.goals = tuple(dict.fromkeys(goal for goal, _ in questions))
@@ -114,7 +115,7 @@ class _Questions:
         self.bounds = bounds
         self.progress = progress
         self.started = time.monotonic()
-        self.machine = RdmaMachine(program, bounds.ordered_reads, watched(program, self.goals))
+        self.machine = RdmaMachine(program, bounds.hardware, watched(program, self.goals))
         self.under_sc: dict[Goal, Reached] = {}
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
@@ -184,7 +185,7 @@ class _Questions:
             return
         remaining = self._remaining()
         options = CheckOptions(
-            ordered_reads=self.bounds.ordered_reads,
+            hardware=self.bounds.hardware,
             timeout=None if remaining is None else 0.5 * remaining,
             max_states=self.bounds.max_states,
             memory=self.bounds.memory,

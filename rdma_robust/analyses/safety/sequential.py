@@ -14,6 +14,7 @@ from rdma_robust.counters.search import explore
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.model import SC
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, Frame
 from rdma_robust.robustness.plain import sequential
@@ -42,7 +43,7 @@ class Sequential:
 
 def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore) -> Sequential:
     """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found."""
-    frame = Frame.of(program, False, kept(program, goals))
+    frame = Frame.of(program, SC, kept(program, goals))
     look = watched(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}

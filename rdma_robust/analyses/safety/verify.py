@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults
-from rdma_robust.analyses.safety.reach import Answer, Asked, Bounds, Model, Reached, answer
+from rdma_robust.analyses.safety.reach import Answer, Asked, Bounds, Reached, answer
 from rdma_robust.errors import Span
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Progress, ignore
+from rdma_robust.model import ModelName
 
 
 class Status(Enum):
@@ -36,7 +37,7 @@ class Claim:
     text: str
     span: Span
     goal: Goal
-    model: Model = "rdma"
+    model: ModelName = "rdma"
     allowed: bool = False
 
 

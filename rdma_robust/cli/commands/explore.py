@@ -77,7 +77,7 @@ def _session(item: Source, options: CheckOptions) -> Session:
     program = blocking(load_program(text, item.name), options.await_loops)
     for warning in program.warnings:
         warn(printable(warning.render(item.name, text), "\n"))
-    return Session(program, ordered_reads=options.ordered_reads, await_loops=options.await_loops)
+    return Session(program, model=options.model, await_loops=options.await_loops)
 
 
 def _explore(session: Session, request: ExploreRequest) -> None:

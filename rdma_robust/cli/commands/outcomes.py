@@ -12,6 +12,7 @@ from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.model import Model
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -20,7 +21,7 @@ from rdma_robust.text import printable
 class Bounds:
     """Of each search; None means none."""
 
-    ordered_reads: bool
+    hardware: Model
     depth: int | None
     max_states: int | None
     timeout: float | None
@@ -55,13 +56,13 @@ def _explore(text: str, name: str, bounds: Bounds, form: Literal["text", "json"]
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     try:
-        report = explore_outcomes(program, bounds.ordered_reads, bounds.depth, bounds.max_states, bounds.timeout)
+        report = explore_outcomes(program, bounds.hardware, bounds.depth, bounds.max_states, bounds.timeout)
     except UsageError as error:
         raise UsageError(f"{error}; the options are --depth and --max-states") from error
     out = StandardOutput()
     if form == "json":
         options = {
-            "ordered_reads": bounds.ordered_reads,
+            **bounds.hardware.described(),
             "depth": bounds.depth,
             "max_states": bounds.max_states,
             "timeout": bounds.timeout,

@@ -163,7 +163,7 @@ def _options(request: RepairRequest) -> dict[str, object]:
         "cost_flush": costs.flush,
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,
-        "ordered_reads": limits.ordered_reads,
+        **limits.model.described(),
         "await_loops": limits.await_loops,
         "timeout": request.options.timeout,
         "max_states": limits.max_states,

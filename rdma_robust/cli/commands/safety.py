@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +12,7 @@ from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.model import Model
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
 
@@ -23,10 +23,15 @@ Form = Literal["text", "json"]
 class SafetyLimits:
     """The hardware and the limits for each program; None means no limit."""
 
-    ordered_reads: bool
+    hardware: Model
     timeout: float | None
     max_states: int | None
     memory: int | None
+
+    def described(self) -> dict[str, object]:
+        """Return the limits as the `options` of a report."""
+        limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
+        return self.hardware.described() | limits
 
 
 def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: Form) -> Exit:
@@ -48,10 +53,12 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
         program = blocking(program)
         for warning in program.warnings:
             warn(printable(warning.render(name, text), "\n"))
-        asked = reach(program, [StateGoal(meant)], model, Bounds(*dataclasses.astuple(limits)))
+        asked = reach(
+            program, [StateGoal(meant)], model, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory)
+        )
         out = StandardOutput()
         if form == "json":
-            options = dataclasses.asdict(limits)
+            options = limits.described()
             result = safety_report.reach_object(program, meant.text, model, asked, tool=TOOL, options=options)
             out.line(json_report.layout(result))
         else:
@@ -77,10 +84,10 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
         program = blocking(load_program(text, name))
         for warning in program.warnings:
             warn(printable(warning.render(name, text), "\n"))
-        verified = verify(program, Bounds(*dataclasses.astuple(limits)))
+        verified = verify(program, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory))
         out = StandardOutput()
         if form == "json":
-            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, dataclasses.asdict(limits))))
+            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, limits.described())))
         else:
             out.line("\n".join(safety_report.verify_text(verified, show)))
         return safety_report.VERIFY_EXITS[verified.status]

@@ -11,6 +11,7 @@ from rdma_robust.cli.options.arguments import Files, MaxStates, Memory, OrderedR
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TextOrJson
 from rdma_robust.cli.options.help_texts import REACH_HELP, VERIFY_PROGRAM_HELP
+from rdma_robust.model import rdma
 
 TargetText = Annotated[
     str,
@@ -49,7 +50,7 @@ def _reach(
     from rdma_robust.cli.commands.safety import SafetyLimits, run_reach  # noqa: PLC0415
 
     most = (default_memory(1) if memory is None else memory) or None
-    limits = SafetyLimits(ordered_reads, limit(timeout), max_states or None, most)
+    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
     context.obj.append(partial(run_reach, file, target, model, limits, format_))
 
 
@@ -68,5 +69,5 @@ def _verify(
     from rdma_robust.cli.commands.safety import SafetyLimits, run_verify  # noqa: PLC0415
 
     most = (default_memory(1) if memory is None else memory) or None
-    limits = SafetyLimits(ordered_reads, limit(timeout), max_states or None, most)
+    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
     context.obj.append(partial(run_verify, files, limits, format_, explain))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from rdma_robust.analyses.safety.reach import Answer, Asked, Model, Reached
+from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import ModelName
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.share.exits import Exit
@@ -23,11 +24,11 @@ VERSION = 1
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
 VERIFY_EXITS = {Status.HOLDS: Exit.OK, Status.VIOLATED: Exit.NOT_ROBUST, Status.UNKNOWN: Exit.UNKNOWN}
-MODELS: Mapping[Model, str] = {"sc": "SC", "rdma": "RDMA"}
+MODELS: Mapping[ModelName, str] = {"sc": "SC", "rdma": "RDMA"}
 WORDS = {Status.HOLDS: "holds", Status.VIOLATED: "VIOLATED", Status.UNKNOWN: "unknown"}
 
 
-def reach_text(program: Program, target: str, model: Model, asked: Asked) -> list[str]:
+def reach_text(program: Program, target: str, model: ModelName, asked: Asked) -> list[str]:
     """Return the answer of `reach` as lines."""
     answer = asked.answers[0]
     word = answer.answer.value if answer.answer is Answer.UNREACHABLE else answer.answer.value.upper()
@@ -92,7 +93,13 @@ def _checks(answer: Reached) -> list[str]:
 
 
 def reach_object(
-    program: Program, target: str, model: Model, asked: Asked, *, tool: Mapping[str, object], options: Mapping[str, object]
+    program: Program,
+    target: str,
+    model: ModelName,
+    asked: Asked,
+    *,
+    tool: Mapping[str, object],
+    options: Mapping[str, object],
 ) -> JsonObject:
     """Return the answer as the object that `schema/reach.schema.json` describes."""
     answer = asked.answers[0]

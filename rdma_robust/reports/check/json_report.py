@@ -41,7 +41,9 @@ def document(
 def described(options: CheckOptions, expect: bool) -> JsonObject:
     """Return how the programs were decided; `expect` says whether the `expect` lines count."""
     reductions = [name for name in REDUCTIONS if name in options.reductions]
-    return dataclasses.asdict(options) | {"expect": expect, "reductions": reductions}
+    members = dataclasses.asdict(options)
+    del members["hardware"]
+    return members | options.model.described() | {"expect": expect, "reductions": reductions}
 
 
 def dump(value: object) -> str:

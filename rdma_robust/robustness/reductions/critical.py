@@ -25,6 +25,7 @@ from functools import cached_property, reduce
 from operator import or_
 
 from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
 from rdma_robust.semantics.order_table import oppo_scope
@@ -60,9 +61,9 @@ class Relaxation:
     other events are taken to be in alpha: any beta of a run contains what is followed here, and every rule is monotone.
     """
 
-    def __init__(self, graph: EventGraph, ordered_reads: bool) -> None:
+    def __init__(self, graph: EventGraph, model: Model) -> None:
         self.graph = graph
-        self.ordered_reads = ordered_reads
+        self.model = model
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
@@ -111,7 +112,7 @@ class Relaxation:
     def _forced(self, now: _After, later: EventType) -> bool:
         if now.fenced and later is EventType.NLR:
             return True
-        return any(oppo_scope(earlier, later, self.ordered_reads) == "qp" for earlier in now.beta)
+        return any(oppo_scope(earlier, later, self.model) == "qp" for earlier in now.beta)
 
     def _outstanding(self, write: EventEdge) -> int:
         """How many completions of the queue pair can be outstanding just after this NIC write, itself included."""
@@ -203,7 +204,7 @@ class CriticalCycles:
     @cached_property
     def overtaking(self) -> tuple[int, ...]:
         """For each event the accesses that may be in alpha, or the pivot, while it is before them and in beta."""
-        relaxations = [Relaxation(g, self.frame.ordered_reads) for g in self.frame.graphs]
+        relaxations = [Relaxation(g, self.frame.model) for g in self.frame.graphs]
         found = (relaxations[e.thread].overtaking(e) for e in self.events)
         return tuple(_set(self.number(e) for e in edges) & self.accesses for edges in found)
 

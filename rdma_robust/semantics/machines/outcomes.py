@@ -9,6 +9,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Claim, OutcomeLine, Program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, state_names
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -55,7 +56,7 @@ class OutcomesReport:
     """
 
     program: Program
-    ordered_reads: bool
+    model: Model
     names: tuple[str, ...]
     states: tuple[ReachedState, ...]
     lines: tuple[LineCheck, ...]
@@ -75,7 +76,7 @@ class OutcomesReport:
 
 def explore_outcomes(
     program: Program,
-    ordered_reads: bool = False,
+    model: Model = RDMA,
     depth: int | None = None,
     max_states: int | None = None,
     timeout: float | None = None,
@@ -90,11 +91,11 @@ def explore_outcomes(
         raise UsageError("this program has loops, so its states may be infinitely many: give a bound (depth or max states)")
     limits = Limits.of(timeout, max_states, depth=depth)
     sc = explore(ScMachine(program), limits)
-    rdma = explore(RdmaMachine(program, ordered_reads), limits)
+    rdma = explore(RdmaMachine(program, model), limits)
     names = state_names(program)
     states = tuple(ReachedState(s, s in sc.finals, s in rdma.finals) for s in sorted(sc.finals | rdma.finals))
     lines = tuple(_check(line, names, {"sc": sc, "rdma": rdma}) for line in program.outcomes)
-    return OutcomesReport(program, ordered_reads, names, states, lines, sc, rdma)
+    return OutcomesReport(program, model, names, states, lines, sc, rdma)
 
 
 def _check(line: OutcomeLine, names: tuple[str, ...], searches: Mapping[str, Exploration]) -> LineCheck:

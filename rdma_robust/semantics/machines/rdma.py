@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, RFence
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
@@ -45,9 +46,9 @@ class RdmaState(NamedTuple):
 class RdmaMachine:
     """The RDMA semantics of a program as a machine; its outcomes are those of the axioms (semantics.md)."""
 
-    def __init__(self, program: Program, ordered_reads: bool = False, watched: Watched = NOTHING) -> None:
+    def __init__(self, program: Program, model: Model = RDMA, watched: Watched = NOTHING) -> None:
         self.program = program
-        self.ordered_reads = ordered_reads
+        self.model = model
         self.watched = watched
         self.codes = compile_threads(program, watched)
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]
@@ -202,7 +203,7 @@ class RdmaMachine:
                 puts_read = puts_read and stage >= READ
                 puts_issued = puts_issued and stage >= ISSUED
             else:
-                may_read = puts_issued and not buffered_puts and (gets_read or not self.ordered_reads)
+                may_read = puts_issued and not buffered_puts and (gets_read or not self.model.ordered_reads)
                 ready = (may_read, all_issued, first_get)
                 first_get = first_get and stage != ISSUED
                 gets_read = gets_read and stage >= READ

@@ -9,6 +9,7 @@ from math import prod
 
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.axioms import check_well_formed, is_violating
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.oracle.candidate import Block, Candidate
@@ -43,7 +44,7 @@ class AxiomaticOutcomes:
 
 
 def oracle_robust(
-    program: Program, ordered_reads: bool = False, limits: OracleLimits = DEFAULT_LIMITS, *, all_prefixes: bool = False
+    program: Program, model: Model = RDMA, limits: OracleLimits = DEFAULT_LIMITS, *, all_prefixes: bool = False
 ) -> Trace | None:
     """Return a violating trace of a loop-free program, confirmed by the axioms, or None if the program is robust.
 
@@ -59,7 +60,7 @@ def oracle_robust(
     """
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)
-    for base in _candidates(program, ordered_reads, limits, extent, budget):
+    for base in _candidates(program, model, limits, extent, budget):
         found: list[Trace] = []
         search: Search
 
@@ -72,15 +73,13 @@ def oracle_robust(
         search = Search(base, budget, leaf)
         if search.run():
             check_well_formed(program, found[0])
-            if not is_violating(found[0], ordered_reads):
+            if not is_violating(found[0], model):
                 raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
             return found[0]
     return None
 
 
-def axiomatic_outcomes(
-    program: Program, ordered_reads: bool = False, limits: OracleLimits = DEFAULT_LIMITS
-) -> AxiomaticOutcomes:
+def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimits = DEFAULT_LIMITS) -> AxiomaticOutcomes:
     """Return the final states of the executions in which every thread has ended and no operation is pending.
 
     An SC-consistent choice of rf and mo needs no search for nfo: taking nfo from a linearisation of sc, every edge of
@@ -89,7 +88,7 @@ def axiomatic_outcomes(
     budget = Budget(limits.decisions, limits.timeout)
     sc: set[FinalState] = set()
     rdma: set[FinalState] = set()
-    for base in _candidates(program, ordered_reads, limits, Extent.ENDED, budget):
+    for base in _candidates(program, model, limits, Extent.ENDED, budget):
         search: Search
 
         def leaf(partial: Partial) -> bool:
@@ -108,15 +107,12 @@ def axiomatic_outcomes(
     return AxiomaticOutcomes(frozenset(sc), frozenset(rdma))
 
 
-def _candidates(
-    program: Program, ordered_reads: bool, limits: OracleLimits, extent: Extent, budget: Budget
-) -> Iterator[Candidate]:
+def _candidates(program: Program, model: Model, limits: OracleLimits, extent: Extent, budget: Budget) -> Iterator[Candidate]:
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values = possible_values(program)
     blocks = [
-        [Block(path, ordered_reads) for path in thread_paths(thread, values, extent, limits.paths)]
-        for thread in program.threads
+        [Block(path, model) for path in thread_paths(thread, values, extent, limits.paths)] for thread in program.threads
     ]
     if prod(len(choices) for choices in blocks) > limits.choices:
         raise SizeLimitError(f"the threads have more than {limits.choices} combinations of paths, too many for the oracle")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import Model
 from rdma_robust.semantics.linearise import NFO_PAIRS
 from rdma_robust.semantics.oracle.thread_paths import Path, PathEvent
 from rdma_robust.semantics.order_table import ippo_scope, oppo_scope
@@ -23,7 +24,7 @@ class Block:
     """One thread's path with the closures of its static order, as bit rows over its positions."""
 
     path: Path
-    ordered_reads: bool
+    model: Model
 
     @cached_property
     def size(self) -> int:
@@ -60,7 +61,7 @@ class Block:
         for a, first in enumerate(self.path.events):
             row = 0
             for b, second in enumerate(self.path.events[a + 1 :], a + 1):
-                kept = scope(first.type, second.type, self.ordered_reads)
+                kept = scope(first.type, second.type, self.model)
                 if kept == "all" or (kept == "qp" and first.remote == second.remote):
                     row |= 1 << b
             rows.append(row)

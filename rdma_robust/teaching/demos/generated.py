@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rdma_robust.language.load import load_program
+from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
@@ -28,7 +29,7 @@ def sizes(outcome: Outcome) -> str:
 
 def witness_run(outcome: Outcome) -> tuple[Move, ...] | None:
     """Return the run of the machine behind the witness, from its start; None if it is too long to be looked at."""
-    choices = witness_choices(outcome, ordered_reads=False)
+    choices = witness_choices(outcome, RDMA)
     if choices is None:
         return None
     runs = Runs(RdmaMachine(outcome.program))

@@ -12,11 +12,12 @@ from rdma_robust.counters.explicit import ExplicitVass, to_net
 from rdma_robust.counters.explicit_dot import write_dot
 from rdma_robust.counters.explicit_json import write_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
-from rdma_robust.exports import MODELS, ExportOptions, control_graph
+from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.hardness.from_vass import vass_program
 from rdma_robust.hardness.system import system_of_vass
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult
@@ -38,7 +39,7 @@ def back_walk(text: str, file: str, timeout: float | None, max_states: int, outp
     Raises ProgramError for an ill-formed program, SizeLimitError where its VASS has more than `max_states` control states.
     """
     program = load_program(text, file)
-    whole = control_graph(MODELS["pivot"](program, False), ExportOptions("json", "pivot", max_states=max_states))
+    whole = control_graph(VARIANTS["pivot"](program, RDMA), ExportOptions("json", "pivot", max_states=max_states))
     part = towards_targets(whole)
     outcome = decided(text, file, timeout)
     known = cover(to_net(part), Limits(deadline=None if timeout is None else time.monotonic() + timeout))

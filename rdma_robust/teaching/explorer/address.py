@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices
 from rdma_robust.text import one_line
 
@@ -67,9 +68,9 @@ class Place:
         return replace(self, rdma=track) if side == "rdma" else replace(self, sc=track)
 
 
-def fingerprint(program: Program, ordered_reads: bool, await_loops: bool) -> str:
+def fingerprint(program: Program, model: Model, await_loops: bool) -> str:
     """Return eight hexadecimal digits that other programs and other options do not have, as good as certainly."""
-    return sha256(f"{ordered_reads:d}{await_loops:d}\n{canonical(program)}".encode()).hexdigest()[:8]
+    return sha256(f"{model.ordered_reads:d}{await_loops:d}\n{canonical(program)}".encode()).hexdigest()[:8]
 
 
 def encode(place: Place, program: str) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
@@ -27,12 +28,12 @@ class Session:
     Every method that takes a place raises UsageError if the machines cannot be there.
     """
 
-    def __init__(self, program: Program, *, ordered_reads: bool = False, await_loops: bool = False) -> None:
+    def __init__(self, program: Program, *, model: Model = RDMA, await_loops: bool = False) -> None:
         self.program = program
-        self.ordered_reads = ordered_reads
+        self.model = model
         self.await_loops = await_loops
-        self.fingerprint = fingerprint(program, ordered_reads, await_loops)
-        self.rdma = Runs(RdmaMachine(program, ordered_reads))
+        self.fingerprint = fingerprint(program, model, await_loops)
+        self.rdma = Runs(RdmaMachine(program, model))
         self.sc = Runs(ScMachine(program))
         self.endings = Endings(program)
         self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
@@ -42,7 +43,7 @@ class Session:
         program = self.program
         source = tuple(printable(line, "\t") for line in program.source.splitlines())
         names = tuple(thread.name for thread in program.threads)
-        return ProgramView(printable(program.file), program.name, source, names, self.ordered_reads, self.await_loops)
+        return ProgramView(printable(program.file), program.name, source, names, self.model.ordered_reads, self.await_loops)
 
     def place(self, address: str) -> Place:
         """Return the place with this address, the beginning for the empty text. Raises AddressError if there is none."""

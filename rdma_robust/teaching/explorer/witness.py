@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rdma_robust.analyses.explain.schedule import RunStep, machine_run
 from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
@@ -33,14 +34,14 @@ def decided(session: Session, options: CheckOptions) -> VerdictView:
         return VerdictView("robust", "SC can follow every run.")
     if outcome.witness is None:
         return VerdictView("unknown", f"Not known: {one_line(outcome.reason, 200)}")
-    choices = witness_choices(outcome, options.ordered_reads)
+    choices = witness_choices(outcome, options.model)
     if choices is None:
         return VerdictView(
             "not-robust", f"SC cannot follow a run of more than {LONGEST} steps, too long to step through here."
         )
     place = Place("follow", Track(choices, 0))
     # Another session, because this may be another thread than the one that uses `session`.
-    other = Session(program, ordered_reads=session.ordered_reads, await_loops=session.await_loops)
+    other = Session(program, model=session.model, await_loops=session.await_loops)
     broken = other.followed(Place("follow", Track(choices, len(choices)))).broken
     text = "SC cannot follow every run."
     if outcome.spin_only:
@@ -48,13 +49,13 @@ def decided(session: Session, options: CheckOptions) -> VerdictView:
     return VerdictView("not-robust", text, session.address(place), len(choices), broken)
 
 
-def witness_choices(outcome: Outcome, ordered_reads: bool) -> Choices | None:
+def witness_choices(outcome: Outcome, model: Model) -> Choices | None:
     """Return a run of the RDMA machine with the effects of the outcome's witness, None if it has more than LONGEST steps."""
     assert outcome.witness is not None
-    run = machine_run(outcome.program, outcome.witness, ordered_reads)
+    run = machine_run(outcome.program, outcome.witness, model)
     if len(run.steps) >= LONGEST:
         return None
-    runs = Runs(RdmaMachine(outcome.program, ordered_reads))
+    runs = Runs(RdmaMachine(outcome.program, model))
     return choices_of(runs, run.steps)
 
 

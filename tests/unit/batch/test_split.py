@@ -10,6 +10,7 @@ import pytest
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
@@ -47,7 +48,7 @@ def check(program: Program, options: CheckOptions = OPTIONS) -> bool:
     together = combine(outcomes)
     assert together.verdict is whole.verdict
     if together.witness is not None:
-        assert is_violating(together.witness.trace, options.ordered_reads)
+        assert is_violating(together.witness.trace, rdma(options.ordered_reads))
     elif whole.faults_exact and together.faults_exact:
         assert together.faults == whole.faults
     return len(outcomes) > 1

@@ -28,6 +28,7 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, random_program
@@ -48,7 +49,7 @@ def only(transitions: list[Transition]) -> Transition:
 def test_it_does_what_the_compiled_program_does(seed: int) -> None:
     """On the first states of a random program, instrumented either way; the two share only the tree of the program."""
     source = load_program(random_program(Random(50_000 + seed), SMALL, loops=seed % 2 == 0), "random.rdma")
-    instrumented = (instrument_paper if seed % 3 == 0 else instrument_pivot)(source, bool(seed % 2))
+    instrumented = (instrument_paper if seed % 3 == 0 else instrument_pivot)(source, rdma(bool(seed % 2)))
     interpreter, lowered = Interpreter(instrumented), lower(instrumented, bounded=False)
     assert interpreter.fields == lowered.fields
     assert interpreter.counters == lowered.unbounded

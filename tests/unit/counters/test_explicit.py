@@ -18,6 +18,7 @@ from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.pivot import instrument_pivot
@@ -43,7 +44,7 @@ PUMP = ExplicitVass(
 
 def lowered(name: str) -> LoweredProgram[object]:
     path = ROOT / "litmus" / name
-    return lower(instrument_pivot(load_program(path.read_text(encoding="utf-8"), name), False))
+    return lower(instrument_pivot(load_program(path.read_text(encoding="utf-8"), name), RDMA))
 
 
 @pytest.mark.parametrize("name", ["mailbox-plain.rdma", "mailbox-polled.rdma"])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from rdma_robust.model import RDMA
 from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.json_report import document, dump, layout, result_object
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
@@ -89,7 +90,7 @@ def test_json_follows_the_schema(result: Result) -> None:
         "instrumentation": "pivot",
         "engine": "auto",
         "kernel": "auto",
-        "ordered_reads": False,
+        **RDMA.described(),
         "await_loops": False,
         "timeout": 1.5,
         "max_states": None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.language.load import load_program
+from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -22,7 +23,7 @@ def overtaken(code: str, first: str, ordered_reads: bool = False) -> set[str]:
     program = load_program(f"{NODES}thread T on A {{ reg r; {code} }}", "t.rdma")
     graph = event_graph(program, 0)
     start = next(e for e in graph.edges if str(e) == first)
-    return {str(e) for e in Relaxation(graph, ordered_reads).overtaking(start) if e.type is not None}
+    return {str(e) for e in Relaxation(graph, rdma(ordered_reads)).overtaking(start) if e.type is not None}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_every_program_that_is_not_robust_keeps_a_class() -> None:
     """And the filter decides three quarters of the robust ones alone."""
     alone = robust = 0
     for program in map(load, PROGRAMS):
-        classes = PivotClasses(Frame.of(program, False), frozenset({"filter"})).classes
+        classes = PivotClasses(Frame.of(program, RDMA), frozenset({"filter"})).classes
         if program.expect_robust:
             robust += 1
             alone += not classes

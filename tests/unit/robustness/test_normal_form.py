@@ -11,6 +11,7 @@ import pytest
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import ib, is_violating, ob, oppo, sc, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, _candidates
@@ -37,7 +38,7 @@ def key(event: Event) -> Key:
 def smallest_violating(program: Program, ordered_reads: bool) -> list[Trace]:
     """Some violating traces with the fewest events. Raises SizeLimitError if brute force is too much."""
     budget = Budget(20_000, None)
-    bases = sorted(_candidates(program, ordered_reads, DEFAULT_LIMITS, Extent.ALL, budget), key=lambda b: b.n)
+    bases = sorted(_candidates(program, rdma(ordered_reads), DEFAULT_LIMITS, Extent.ALL, budget), key=lambda b: b.n)
     found: list[Trace] = []
     for base in bases:
         if found and base.n > len(found[0].events) - len(program.cells):
@@ -94,7 +95,7 @@ def forced(x: Event, order: Sequence[Event], late: list[Event], whole: Order) ->
     """F1 to F4 against the events that are in B so far. `order` is L, `late` the events of B before x."""
     in_b = {key(b) for b in late}
     trace = whole.trace
-    preserved, polls = whole.pairs(oppo(trace, whole.ordered_reads)), whole.pairs(trace.pf)
+    preserved, polls = whole.pairs(oppo(trace, rdma(whole.ordered_reads))), whole.pairs(trace.pf)
     same = [e for e in order if e.thread == x.thread and e.remote == x.remote and e.position < x.position]
 
     def forcing(w: Event) -> bool:
@@ -130,11 +131,11 @@ def depends(order: Order, m: Event) -> set[Key]:
 
 def is_violation_in_order(order: Order) -> bool:
     """Whether every ob edge is forward, as Lemma 3 says, and sc is cyclic."""
-    return all(a < b for a, b in ob(order.trace, order.ordered_reads)) and sc_violation(order.trace) is not None
+    return all(a < b for a, b in ob(order.trace, rdma(order.ordered_reads))) and sc_violation(order.trace) is not None
 
 
 def maximal(trace: Trace, ordered_reads: bool) -> Iterator[Event]:
-    issued = ib(trace, ordered_reads)
+    issued = ib(trace, rdma(ordered_reads))
     for m in trace.events:
         last = not any(e.thread == m.thread >= 0 and e.position > m.position for e in trace.events)
         if m.thread >= 0 and last and not any((m.index, e.index) in issued for e in trace.events if e.type in CPU_TYPES):
@@ -146,7 +147,7 @@ def check_pivot(random: Random, t: Order, m: Event) -> int:
     assert sc_violation(t.trace) is not None and m.cell is not None
     at = [key(e) for e in t.events].index(key(m))
     rest = t.but([e for e in t.events if key(e) != key(m)])
-    assert ob(rest.trace, t.ordered_reads).is_irreflexive() and sc_violation(rest.trace) is None
+    assert ob(rest.trace, rdma(t.ordered_reads)).is_irreflexive() and sc_violation(rest.trace) is None
     outside = {(a, b) for a, b in t.pairs(sc(t.trace)) if key(m) not in (a, b)}
     assert outside <= rest.pairs(sc(rest.trace))
     order = linearised(random, rest.events, rest.pairs(sc(rest.trace).closure()))
@@ -179,9 +180,9 @@ def check_program(random: Random, program: Program, ordered_reads: bool) -> int:
         events = [e for e in trace.events if e.thread >= 0]
         whole = Order(program, tuple(events), ordered_reads)
         keys = {e.index: key(e) for e in events}
-        seen = {(keys[a], keys[b]) for a, b in ob(trace, ordered_reads) if a in keys and b in keys}
+        seen = {(keys[a], keys[b]) for a, b in ob(trace, rdma(ordered_reads)) if a in keys and b in keys}
         t = whole.but(linearised(random, events, seen))
-        assert is_violating(t.trace, ordered_reads)
+        assert is_violating(t.trace, rdma(ordered_reads))
         pivots = list(maximal(t.trace, ordered_reads))
         assert pivots
         checked += sum(check_pivot(random, t, m) for m in pivots)

@@ -11,6 +11,7 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import explore
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import rdma
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness import pivot as instrument_pivot_module
 from rdma_robust.robustness.pivot import instrument_pivot
@@ -81,6 +82,6 @@ def test_compiled_and_python_agree(reductions: frozenset[str]) -> None:
     limits = Limits(states=4000)
     for seed in range(100, 116):
         text = random_program(Random(seed), SMALL, loops=bool(seed % 2))
-        program = instrument_pivot(load_program(text, str(seed)), ordered_reads=bool(seed % 3), reductions=reductions)
+        program = instrument_pivot(load_program(text, str(seed)), model=rdma(bool(seed % 3)), reductions=reductions)
         one, other = (explore(program, limits, compiled=c) for c in (True, False))
         assert comparable(one) == comparable(other)

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import ob, oppo
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType, Trace
@@ -26,7 +27,7 @@ def rules_hold(trace: Trace, border: int, ordered_reads: bool) -> bool:
         starters = (EventType.NLR, EventType.NF)
         return w.type is EventType.NLW or any(in_b[e.index] and e.type in starters and before(e, w) for e in events)
 
-    if any(in_b[a] and not in_b[b] for a, b in oppo(trace, ordered_reads)):
+    if any(in_b[a] and not in_b[b] for a, b in oppo(trace, rdma(ordered_reads))):
         return False
     if any(in_b[w] and not in_b[p] and forcing(events[w]) for w, p in trace.pf):
         return False
@@ -43,7 +44,7 @@ def test_the_rules_hold_iff_every_ob_edge_is_forward(ordered_reads: bool) -> Non
     for _ in range(ROUNDS):
         order, size = random_split(random)
         trace = trace_of_order(order, PROGRAM)
-        forward = all(a < b for a, b in ob(trace, ordered_reads))
+        forward = all(a < b for a, b in ob(trace, rdma(ordered_reads)))
         border = len(PROGRAM.cells) + size
         assert rules_hold(trace, border, ordered_reads) == forward, [str(e) for e in trace.events[len(PROGRAM.cells) :]]
         seen[forward] += 1

@@ -15,6 +15,7 @@ from rdma_robust.counters.search import explore
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -32,7 +33,7 @@ SYMMETRIC = CheckOptions(reductions=frozenset({"symmetry"}))
 
 
 def frame_of(text: str) -> Frame:
-    return Frame.of(load_program(text, "symmetric.rdma"), False)
+    return Frame.of(load_program(text, "symmetric.rdma"), RDMA)
 
 
 def group(generators: Iterable[Automorphism], threads: int) -> set[tuple[int, ...]]:
@@ -193,7 +194,7 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
     symmetric = set()
     for path in LITMUS:
         program = load(path)
-        if check(Frame.of(program, False)):
+        if check(Frame.of(program, RDMA)):
             symmetric.add(path.stem)
             outcome = decide(program, SYMMETRIC)
             assert (outcome.verdict is Verdict.ROBUST) == program.expect_robust, path.stem
@@ -205,8 +206,8 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
 def test_the_default_of_the_instrumentation_is_without_reductions() -> None:
     program = load_program(ring(3), "ring.rdma")
     starts = {t.label.starts for t in instrument_pivot(program).targets if t.label}
-    assert starts == set(_Pivot(Frame.of(program, False), frozenset()).classes)
-    fewer = {t.label.starts for t in instrument_pivot(program, False, frozenset({"symmetry"})).targets if t.label}
+    assert starts == set(_Pivot(Frame.of(program, RDMA), frozenset()).classes)
+    fewer = {t.label.starts for t in instrument_pivot(program, RDMA, frozenset({"symmetry"})).targets if t.label}
     assert len(fewer) * 3 == len(starts)
 
 
@@ -223,7 +224,7 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     """The theorem itself, each class by a search of its own."""
     reached = moved = 0
     for seed in range(18):
-        frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), bool(seed % 2))
+        frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), rdma(bool(seed % 2)))
         found = check(frame)
         verdicts = {c: reaches(frame, c) for c in _Pivot(frame, frozenset()).classes}
         for a in found:
@@ -245,7 +246,7 @@ def test_verdicts_of_random_symmetric_programs() -> None:
         assert outcome.verdict is plain.verdict is with_others.verdict, f"seed {seed}"
         verdicts[outcome.verdict] += 1
         fewer += outcome.counts.pivots < plain.counts.pivots
-        if sum(len(g.edges) for g in Frame.of(program, ordered).graphs) <= 10:
+        if sum(len(g.edges) for g in Frame.of(program, rdma(ordered)).graphs) <= 10:
             truth = by_oracle(program, ordered)
             answered += not truth.startswith("(")
             assert truth.startswith("(") or truth == outcome.verdict.value, f"seed {seed}"
@@ -327,7 +328,7 @@ def mutate(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_a_weaker_comparison_is_caught(name: str, mutate: Callable[[str], None]) -> None:
     """By the naive check, and by a verdict that becomes wrong: the pivot that matters is taken for one that does not."""
     program = load_program(MUTANTS[name][1], "mutant.rdma")
-    frame = Frame.of(program, False)
+    frame = Frame.of(program, RDMA)
     check(frame)
     assert decide(program, SYMMETRIC).verdict is decide(program, PLAIN).verdict is Verdict.NOT_ROBUST
     mutate(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import (
     ib,
     inst,
@@ -93,7 +94,7 @@ def test_ordered_reads_keep_two_gets_in_order() -> None:
     text = "node A { x = 0, y = 0 }\nnode B { z = 0 }\nthread T on A { get x = B.z; get y = B.z }"
     _, trace = trace_in_order(text, "T:0 T:2 T:1 T:3")
     first, second = at(trace, 0, 0), at(trace, 0, 2)
-    assert (first, second) not in oppo(trace) and (first, second) in oppo(trace, ordered_reads=True)
+    assert (first, second) not in oppo(trace) and (first, second) in oppo(trace, rdma(True))
     assert (first, second) not in ib(trace)
 
 

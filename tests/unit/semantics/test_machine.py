@@ -10,6 +10,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.machine import Machine, State, Verb, wording
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
@@ -49,7 +50,7 @@ def offered(machine: Machine, state: State) -> list[str]:
 
 def finals(text: str, *registers: str, ordered_reads: bool = False) -> dict[str, set[tuple[int, ...]]]:
     """The values of these names in the final states, by model."""
-    report = explore_outcomes(load(text), ordered_reads)
+    report = explore_outcomes(load(text), rdma(ordered_reads))
     assert report.complete
     places = [report.names.index(name) for name in registers]
     models = {"sc": [s for s in report.states if s.sc], "rdma": [s for s in report.states if s.rdma]}
@@ -103,7 +104,7 @@ def test_a_fence_holds_back_what_comes_later() -> None:
 @pytest.mark.parametrize(("ordered_reads", "count"), [(False, 2), (True, 1)])
 def test_ordered_reads_keep_gets_in_order(ordered_reads: bool, count: int) -> None:
     machine = RdmaMachine(
-        load("node A { x, w }\nnode B { y, z }\nthread T on A { get x = B.y; get w = B.z }"), ordered_reads
+        load("node A { x, w }\nnode B { y, z }\nthread T on A { get x = B.y; get w = B.z }"), rdma(ordered_reads)
     )
     state, _ = run(machine, "get x; get w")
     assert len(offered(machine, state)) == count

@@ -8,6 +8,7 @@ import pytest
 
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -24,8 +25,11 @@ def check(seed: int, size: Size) -> None:
     text = random_program(Random(seed), size)
     program = load_program(text, f"random-{seed}.rdma")
     ordered_reads = bool(seed % 2)
-    axioms = axiomatic_outcomes(program, ordered_reads)
-    machines = [explore(ScMachine(program), Limits()).finals, explore(RdmaMachine(program, ordered_reads), Limits()).finals]
+    axioms = axiomatic_outcomes(program, rdma(ordered_reads))
+    machines = [
+        explore(ScMachine(program), Limits()).finals,
+        explore(RdmaMachine(program, rdma(ordered_reads)), Limits()).finals,
+    ]
     for model, found, wanted in zip(("sc", "rdma"), machines, (axioms.sc, axioms.rdma), strict=True):
         extra, missing = ([valuation(program, s) for s in sorted(states)] for states in (found - wanted, wanted - found))
         note = f"seed {seed}, ordered_reads={ordered_reads}, {model}: only machine {extra}, only axioms {missing}"

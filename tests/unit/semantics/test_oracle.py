@@ -10,6 +10,7 @@ import pytest
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import is_violating, rdma_violation, sc_violation
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -52,12 +53,12 @@ def program_of(threads: str) -> Program:
 def test_classic_shapes(name: str, threads: str, plain: bool, ordered: bool) -> None:
     program = program_of(threads)
     for ordered_reads, robust in ((False, plain), (True, ordered)):
-        trace = oracle_robust(program, ordered_reads)
+        trace = oracle_robust(program, rdma(ordered_reads))
         assert (trace is None) == robust, name
-        assert (oracle_robust(program, ordered_reads, all_prefixes=True) is None) == robust
+        assert (oracle_robust(program, rdma(ordered_reads), all_prefixes=True) is None) == robust
         if trace is not None:
             check_well_formed(program, trace)
-            assert rdma_violation(trace, ordered_reads) is None and sc_violation(trace) is not None
+            assert rdma_violation(trace, rdma(ordered_reads)) is None and sc_violation(trace) is not None
 
 
 def orders(program: Program) -> Iterator[list[Place]]:
@@ -88,8 +89,8 @@ def orders(program: Program) -> Iterator[list[Place]]:
 def test_a_violating_trace_is_one_of_some_order(name: str, threads: str, ordered_reads: bool) -> None:
     """Every RDMA-consistent trace is T(order) for a linearisation of its ob, so trying all orders decides robustness."""
     program = program_of(threads)
-    found = any(is_violating(run_in_order(program, order), ordered_reads) for order in orders(program))
-    assert found == (oracle_robust(program, ordered_reads) is not None), name
+    found = any(is_violating(run_in_order(program, order), rdma(ordered_reads)) for order in orders(program))
+    assert found == (oracle_robust(program, rdma(ordered_reads)) is not None), name
 
 
 @pytest.mark.parametrize("first", range(0, 400, 50))
@@ -97,8 +98,8 @@ def test_maximal_prefixes_are_enough(first: int) -> None:
     for seed in range(first, first + 50):
         program = load_program(random_program(Random(seed), TINY), f"random-{seed}.rdma")
         ordered_reads = bool(seed % 2)
-        maximal = oracle_robust(program, ordered_reads)
-        every = oracle_robust(program, ordered_reads, all_prefixes=True)
+        maximal = oracle_robust(program, rdma(ordered_reads))
+        every = oracle_robust(program, rdma(ordered_reads), all_prefixes=True)
         assert (maximal is None) == (every is None), program.source
 
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from rdma_robust.model import rdma
 from rdma_robust.semantics.order_table import CELLS, cell, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
@@ -41,9 +42,9 @@ def test_observation_order_is_issue_order_without_the_i_cells() -> None:
 
 @pytest.mark.parametrize("scope", [ippo_scope, oppo_scope])
 def test_ordered_reads_change_one_cell(scope) -> None:
-    differ = [(a, b) for a, b in product(TYPES, TYPES) if scope(a, b, False) != scope(a, b, True)]
+    differ = [(a, b) for a, b in product(TYPES, TYPES) if scope(a, b, rdma(False)) != scope(a, b, rdma(True))]
     assert differ == [(EventType.NRR, EventType.NRR)]
-    assert (scope(*differ[0], False), scope(*differ[0], True)) == ("-", "qp")
+    assert (scope(*differ[0], rdma(False)), scope(*differ[0], rdma(True))) == ("-", "qp")
 
 
 def test_initial_writes_are_not_in_the_table() -> None:

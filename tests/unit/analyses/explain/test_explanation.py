@@ -12,6 +12,7 @@ from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.explain.finals import final_states
 from rdma_robust.analyses.explain.graph import reduced
 from rdma_robust.language.load import load_program
+from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.axioms import oppo, rb
@@ -103,7 +104,7 @@ def test_the_graph_says_all_of_the_trace() -> None:
             continue
         trace = witness.trace
         n = len(trace.events)
-        drawn = {name: Relation.of(n, pairs) for name, pairs in reduced(trace, False).items()}
+        drawn = {name: Relation.of(n, pairs) for name, pairs in reduced(trace, RDMA).items()}
         kept = oppo(trace)
         assert drawn["po"].closure() == trace.po
         in_order = Relation.of(n, [p for p in drawn["po"] if p in kept])

@@ -8,6 +8,7 @@ from rdma_robust.analyses.explain.schedule import Run, machine_run
 from rdma_robust.analyses.explain.timeline import timeline
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Witness
 from rdma_robust.robustness.decide import decide
@@ -24,7 +25,7 @@ def witnesses(seed: int, number: int, loops: bool, ordered_reads: bool = False) 
 
 def is_a_run(program: Program, run: Run, ordered_reads: bool) -> bool:
     """Whether a fresh machine can make exactly these moves."""
-    machine = RdmaMachine(program, ordered_reads)
+    machine = RdmaMachine(program, rdma(ordered_reads))
     states = {move.state for move in machine.initial()}
     for step in run.steps:
         states = {m.state for s in states for m in machine.successors(s) if m.action == step.action}
@@ -36,7 +37,7 @@ def test_every_witness_is_a_run_of_the_machine(seed: int, loops: bool, ordered: 
     found = witnesses(seed, 24, loops, ordered)
     assert len(found) > 4
     for outcome, witness in found:
-        run = machine_run(outcome.program, witness, ordered)
+        run = machine_run(outcome.program, witness, rdma(ordered))
         assert is_a_run(outcome.program, run, ordered)
         assert tuple(step.event for step in run.steps if step.event is not None) == witness.order
 
@@ -46,7 +47,7 @@ def test_the_witnesses_of_the_paper_are_runs_too() -> None:
     for text in programs(4, 30, TINY):
         outcome = decide(outcome_of(text).program, CheckOptions(instrumentation="paper", max_states=4000))
         if outcome.witness is not None:
-            run = machine_run(outcome.program, outcome.witness, False)
+            run = machine_run(outcome.program, outcome.witness, RDMA)
             assert is_a_run(outcome.program, run, False)
             checked += 1
     assert checked > 1
@@ -55,7 +56,7 @@ def test_the_witnesses_of_the_paper_are_runs_too() -> None:
 def test_operations_live_in_order() -> None:
     """Posted, read, sent, written in this order, and posted in program order; every poll takes a completion made before."""
     for outcome, witness in witnesses(5, 16, True):
-        run = timeline(outcome.program, witness, machine_run(outcome.program, witness, False))
+        run = timeline(outcome.program, witness, machine_run(outcome.program, witness, RDMA))
         assert [s.number for s in run.steps] == list(range(1, len(run.steps) + 1))
         for operation in run.operations:
             times = [operation.posted, operation.read, operation.sent, operation.written]
@@ -75,7 +76,7 @@ def test_operations_live_in_order() -> None:
 def test_an_operation_is_posted_no_earlier_than_needed() -> None:
     """Between the posting and the next step of its thread there is no step of another thread."""
     for outcome, witness in witnesses(6, 20, False):
-        run = machine_run(outcome.program, witness, False)
+        run = machine_run(outcome.program, witness, RDMA)
         for k, step in enumerate(run.steps):
             if step.action.verb in (Verb.ISSUE, Verb.NIC_WRITE):
                 assert run.steps[k + 1].action.thread == step.action.thread
@@ -90,4 +91,4 @@ def test_an_order_that_the_machine_cannot_make_is_refused() -> None:
     assert witness is not None
     backwards = Witness(witness.trace, witness.order[::-1], 0, None, witness.run, witness.cycle, witness.relaxed)
     with pytest.raises(InternalError, match="no run"):
-        machine_run(outcome.program, backwards, False)
+        machine_run(outcome.program, backwards, RDMA)

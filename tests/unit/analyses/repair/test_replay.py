@@ -12,6 +12,7 @@ from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.replay import consistent, extend, skeleton
 from rdma_robust.analyses.repair.sites import Sites
+from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.decide import decide
@@ -61,7 +62,7 @@ def test_what_a_counterexample_survives(place: int, kind: Kind, survives: bool) 
     assert witness is not None
     bones = skeleton(sites, witness.trace, ())
     assert bones is not None
-    assert bones.survives(frozenset({Choice(place, kind, "B")}), ordered_reads=False) == survives
+    assert bones.survives(frozenset({Choice(place, kind, "B")}), RDMA) == survives
 
 
 @pytest.mark.parametrize("wanted", [4, pytest.param(200, marks=pytest.mark.long)])
@@ -84,14 +85,14 @@ def test_the_lemmas_on_random_programs(ordered_reads: bool, wanted: int) -> None
         chosen, witness, new = _with(sites, some, options) or (frozenset[Choice](), outcome.witness, ())
         bones = skeleton(sites, witness.trace, new)
         assert bones is not None
-        assert bones.survives(frozenset(), ordered_reads)
-        assert bones.survives(chosen, ordered_reads)
+        assert bones.survives(frozenset(), rdma(ordered_reads))
+        assert bones.survives(chosen, rdma(ordered_reads))
         more = chosen | frozenset(rng.sample(choices, min(len(choices), rng.randint(1, 5))))
         trace = extend(bones, more)
         if trace is not None:
             assert sc_violation(trace) is not None
-            assert consistent(trace, ordered_reads) == ob(trace, ordered_reads).is_irreflexive()
-        if not bones.survives(more, ordered_reads):
+            assert consistent(trace, rdma(ordered_reads)) == ob(trace, rdma(ordered_reads)).is_irreflexive()
+        if not bones.survives(more, rdma(ordered_reads)):
             broken += 1
             continue
         fewer = frozenset(c for c in more if rng.random() < 0.7)

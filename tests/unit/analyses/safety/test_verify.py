@@ -16,6 +16,7 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.limits import Limits as SearchLimits
+from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -89,7 +90,7 @@ def test_truth_values_outside_the_domain_are_possible() -> None:
 
 
 def holds_by_outcomes(program: Program, ordered: bool) -> dict[tuple[int, str], bool | None]:
-    report = explore_outcomes(program, ordered, max_states=2000)
+    report = explore_outcomes(program, rdma(ordered), max_states=2000)
     return {(line.line.span.start, c.claim.model): c.holds for line in report.lines for c in line.claims}
 
 
@@ -109,10 +110,10 @@ def test_claims_are_decided_as_by_all_final_states(loops: bool, number: int) -> 
         program = load_program(text + "\n", "x")
         truth = holds_by_outcomes(program, ordered)
         searches = {
-            "rdma": explore(RdmaMachine(program, ordered), Limits(states=2000)),
+            "rdma": explore(RdmaMachine(program, rdma(ordered)), Limits(states=2000)),
             "sc": explore(ScMachine(program), Limits()),
         }
-        for checked in verified(text + "\n", Bounds(ordered, max_states=1000 if loops else 20_000)).checked:
+        for checked in verified(text + "\n", Bounds(rdma(ordered), max_states=1000 if loops else 20_000)).checked:
             claim = checked.claim
             if isinstance(claim.goal, FaultGoal):
                 met = claim.goal.fault in searches["rdma"].faults

@@ -11,6 +11,7 @@ import pytest
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Put
 from rdma_robust.language.load import load_program
+from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
@@ -46,7 +47,7 @@ def expected_values(explored: Session, state: RdmaState | ScState) -> tuple[dict
 def test_every_state_shown_is_the_machines(seed: int) -> None:
     rng = Random(seed)
     explored = session(random_program(rng, SMALL, loops=seed % 2 == 0), ordered_reads=seed % 3 == 0)
-    rdma, sc = RdmaMachine(explored.program, explored.ordered_reads), ScMachine(explored.program)
+    rdma, sc = RdmaMachine(explored.program, explored.model), ScMachine(explored.program)
     end = walk(explored, rng, ("rdma", "sc"), 24)
     for at in range(max(len(end.rdma.choices), len(end.sc.choices)) + 1):
         place = replace(end, rdma=end.rdma.go(min(at, len(end.rdma.choices))), sc=end.sc.go(min(at, len(end.sc.choices))))
@@ -237,7 +238,7 @@ def test_a_run_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_options_and_files_belong_to_the_state() -> None:
     program = load_program("node A { x }\nthread T on A { x = 1 }\n", "p.rdma")
-    states = {Session(program, ordered_reads=o, await_loops=a).fingerprint for o in (False, True) for a in (False, True)}
+    states = {Session(program, model=rdma(o), await_loops=a).fingerprint for o in (False, True) for a in (False, True)}
     assert len(states) == 4
     changed = load_program("node A { x }\nthread T on A { x = 2 }\n", "p.rdma")
     assert Session(changed).fingerprint not in states

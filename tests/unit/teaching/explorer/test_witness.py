@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.effects import effects
@@ -23,7 +24,7 @@ thread U on B { z = 1 }
 @pytest.mark.parametrize("name", ["mailbox-plain", "sb-put-polled", "handoff-lock-server", "lock-local-staging-plain"])
 @pytest.mark.parametrize("ordered_reads", [False, True])
 def test_the_run_has_the_effects_of_the_witness(name: str, ordered_reads: bool) -> None:
-    explored = Session(litmus(name).program, ordered_reads=ordered_reads)
+    explored = Session(litmus(name).program, model=rdma(ordered_reads))
     check_run(explored, CheckOptions(ordered_reads=ordered_reads))
 
 

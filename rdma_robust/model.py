@@ -1,0 +1,61 @@
+"""A memory model as a value: a record of words, whose meaning is in the tables of `semantics/`.
+
+`semantics/order_table.py` says which order the words stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Final, Literal
+
+ModelName = Literal["sc", "rdma"]
+Network = Literal["none", "rdma"]
+Cpu = Literal["sc"]
+Atomics = Literal["hca"]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A memory model.
+
+    `network` is what orders the events of network cards: `none` keeps program order (puts and gets are two steps of their
+    thread), `rdma` is the paper's. `cpu` is what orders those of CPUs. `atomics` says against what remote
+    read-modify-writes are atomic (there are none yet). `order` names the table of preserved orders, and `ordered_reads`
+    sets its one open cell (nrR, nrR) to `qp`.
+    """
+
+    network: Network = "rdma"
+    cpu: Cpu = "sc"
+    atomics: Atomics = "hca"
+    order: str = "default"
+    ordered_reads: bool = False
+
+    def __str__(self) -> str:
+        reads = ", reads ordered" if self.ordered_reads else ""
+        return f"network {self.network}, cpu {self.cpu}, atomics {self.atomics}, order {self.order}{reads}"
+
+    def described(self) -> dict[str, object]:
+        """Return the model as members of a report's `options`: `ordered_reads`, as ever, and `model` with all of it."""
+        return {"ordered_reads": self.ordered_reads, "model": asdict(self)}
+
+    @property
+    def has_normal_form(self) -> bool:
+        """Whether it is proven that violations have a normal form, so that a search decides robustness (Theorem 5.1)."""
+        return self.network == "rdma" and self.cpu == "sc" and self.order == "default"
+
+    def with_ordered_reads(self, ordered_reads: bool) -> Model:
+        return self if ordered_reads == self.ordered_reads else replace(self, ordered_reads=ordered_reads)
+
+
+SC: Final = Model(network="none")
+RDMA: Final = Model()
+
+
+def rdma(ordered_reads: bool) -> Model:
+    """Return the paper's model with its open cell set as told."""
+    return RDMA.with_ordered_reads(ordered_reads)
+
+
+NAMED: Final[Mapping[ModelName, Model]] = {"sc": SC, "rdma": RDMA}
+"""The models that have a name of their own."""

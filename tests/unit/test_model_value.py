@@ -1,0 +1,52 @@
+"""The memory model as a value: `ordered_reads` is a member of it, and a model without a proof is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rdma_robust import CheckOptions, Model, UsageError, Verdict, check
+from rdma_robust.model import NAMED, RDMA, SC, rdma
+from tests.conftest import ROOT
+
+READS = ROOT / "litmus/order-nrr-nrr.rdma"
+"""Robust iff two remote reads keep their order."""
+
+
+def test_ordered_reads_may_be_said_by_the_option_or_by_the_model() -> None:
+    assert CheckOptions().model == RDMA == Model() == rdma(False)
+    ordered = Model(ordered_reads=True)
+    for options in (
+        CheckOptions(ordered_reads=True),
+        CheckOptions(hardware=ordered),
+        replace(CheckOptions(), hardware=ordered),
+    ):
+        assert options.model == ordered == rdma(True)
+    assert replace(CheckOptions(ordered_reads=True), ordered_reads=False).model == RDMA
+
+
+def test_the_model_decides_the_verdict() -> None:
+    assert check(READS).verdict is Verdict.NOT_ROBUST
+    assert check(READS, hardware=Model(ordered_reads=True)).verdict is Verdict.ROBUST
+    assert check(READS, ordered_reads=True).verdict is Verdict.ROBUST
+
+
+def test_the_reports_have_the_model_beside_ordered_reads() -> None:
+    assert rdma(True).described() == {
+        "ordered_reads": True,
+        "model": {"network": "rdma", "cpu": "sc", "atomics": "hca", "order": "default", "ordered_reads": True},
+    }
+
+
+@pytest.mark.parametrize("model", [SC, Model(order="other")], ids=str)
+@pytest.mark.parametrize("instrumentation", ["pivot", "paper"])
+def test_a_model_without_a_proof_is_not_searched(model: Model, instrumentation: str) -> None:
+    with pytest.raises(UsageError, match="no search is proven") as raised:
+        check(READS, CheckOptions(instrumentation=instrumentation, hardware=model))
+    assert str(model) in str(raised.value)
+
+
+def test_the_named_models() -> None:
+    assert NAMED == {"sc": SC, "rdma": RDMA}
+    assert not SC.has_normal_form and RDMA.has_normal_form and rdma(True).has_normal_form
