@@ -1,6 +1,9 @@
 """The compiled parts. Without Cython or a C compiler the package installs without them and searches in Python.
 
 What a wheel holds decides its tag: with a kernel it is one for this Python and platform, without any it is one for all.
+
+For tests of the kernels only, by the environment: with RDMA_ROBUST_TEST_BUILD requests for memory can be refused, and with
+RDMA_ROBUST_SANITIZE memory and arithmetic are watched; see .ci/kernels.
 """
 
 import os
@@ -17,9 +20,22 @@ def kernels() -> list[Extension]:
         from Cython.Build import cythonize  # noqa: PLC0415 - it may be missing
     except ImportError:
         return []
+    arguments, linking, macros = ["-O3"], [], []
+    if os.environ.get("RDMA_ROBUST_TEST_BUILD"):
+        macros = [("RDMA_ROBUST_TEST_BUILD", "1")]
+    if os.environ.get("RDMA_ROBUST_SANITIZE"):
+        linking = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        arguments = ["-O1", "-g", "-fno-omit-frame-pointer", *linking]
     sources = sorted(path.as_posix() for path in Path("rdma_robust").rglob("*.pyx"))
     extensions = [
-        Extension(path.removesuffix(".pyx").replace("/", "."), [path], extra_compile_args=["-O3"], optional=True)
+        Extension(
+            path.removesuffix(".pyx").replace("/", "."),
+            [path],
+            define_macros=macros,
+            extra_compile_args=arguments,
+            extra_link_args=linking,
+            optional=True,
+        )
         for path in sources
     ]
     return cythonize(extensions, build_dir="build")

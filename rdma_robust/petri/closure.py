@@ -1,7 +1,8 @@
 """All that is reachable, with no target in mind: the Karp-Miller search, accelerated, largest markings first, or the
 markings one by one of a net that is bounded for a reason that can be seen at once.
 
-Compiled as a whole where that is possible (`_net_forest.pyx`), since it stores many markings and thinks little about each.
+Compiled as a whole where that is possible (`kernel/_forest.pyx`), since it stores many markings and thinks little about
+each.
 Sources: Karp and Miller 1969; Finkel, Haddad and Khmelnitsky 2020 for what may be removed.
 """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from rdma_robust.petri.kernel import loops as net_kernel
+from rdma_robust.petri.kernel import loops
 from rdma_robust.petri.kernel.loops import Firing, Marking, MarkingSet, Relaxation, Tree
 from rdma_robust.petri.net import Firing as Step
 from rdma_robust.petri.net import Vector
@@ -41,11 +41,10 @@ class Kernel:
 
 def _kernels() -> tuple[Kernel, ...]:
     found = []
-    forest = _compiled("_net_forest")
-    for module in (_compiled("_net_kernel"), net_kernel):
+    for module in (_compiled("compiled"), loops):
         if module is not None:
-            compiled = forest.Forest if forest is not None and module is not net_kernel else None
-            found.append(Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation, compiled))
+            forest = getattr(module, "Forest", None)
+            found.append(Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation, forest))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from tests.conftest import ROOT
 PYTHON = sorted(
     p for folder in ("rdma_robust", "tests", "bench", "grammars", "sitegen") for p in (ROOT / folder).rglob("*.py")
 )
+CYTHON = sorted((ROOT / "rdma_robust/petri").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
@@ -40,6 +42,32 @@ def test_files_and_functions_stay_short(path: Path) -> None:
 def declares_options(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """A command's parameters are its options with their help: a table, not code."""
     return any("command" in ast.unparse(d) for d in function.decorator_list)
+
+
+@pytest.mark.parametrize("path", CYTHON, ids=relative)
+def test_compiled_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") < LONGEST_FILE
+    for line, length in cython_functions(text):
+        assert length < LONGEST_FUNCTION, f"the function in line {line}"
+
+
+def cython_functions(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the line and the length in lines of each function: it ends before the next line that is indented no deeper."""
+    lines = text.rstrip().split("\n")
+    indents = [len(line) - len(line.lstrip()) if line.strip(" )") else 99 for line in lines]
+    for at, line in enumerate(lines):
+        if re.match(r" *(def|cdef|cpdef) (?!class|struct|enum|extern)[^=]*\(", line):
+            end = next((i for i in range(at + 1, len(lines)) if indents[i] <= indents[at]), len(lines))
+            yield at + 1, len("\n".join(lines[at:end]).rstrip().split("\n"))
+
+
+def test_functions_of_compiled_files_are_found() -> None:
+    text = "cdef int a(int x):\n    return 0\n\n\ncdef class B:\n    cdef int c\n\n    def d(self):\n        return 1\n"
+    assert list(cython_functions(text)) == [(1, 2), (8, 2)]
+    found = [length for path in CYTHON for _, length in cython_functions(path.read_text(encoding="utf-8"))]
+    assert len(found) > 100
+    assert max(found) > 20
 
 
 def test_every_litmus_program_says_what_it_asks_and_what_is_expected() -> None:

@@ -1,6 +1,6 @@
 """The inner loops of the Petri-net engines in Python: sets of markings under domination, successors, relaxed plans.
 
-`_net_kernel` has the same in compiled form; this is the reference it is tested against, and what runs where numbers are
+`compiled` has the same in compiled form; this is the reference it is tested against, and what runs where numbers are
 too large for machine words. Markings are sparse vectors with values from 1 to :data:`OMEGA`.
 """
 

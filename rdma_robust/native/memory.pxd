@@ -1,0 +1,89 @@
+# cython: language_level=3
+"""Checked allocation. Every kernel allocates here and nowhere else, so that each request can be refused in a test.
+
+A block is replaced, and its room counted, only when there is a new one: after a refusal the owner is what it was before, and
+its destructor finds only blocks that are there. With RDMA_ROBUST_TEST_BUILD, a macro that setup.py defines where the
+environment has it, the requests number `first` to `first + count - 1` from now on are refused.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+    #include <stdlib.h>
+    #include <string.h>
+
+    #ifdef RDMA_ROBUST_TEST_BUILD
+    static long long rdma_first = 0, rdma_count = 0;
+    static int rdma_refuse(long long first, long long count) { rdma_first = first; rdma_count = count; return 1; }
+    static long long rdma_left(void) { return rdma_first; }
+    static int rdma_refused(void) {
+        if (rdma_count == 0) return 0;
+        if (rdma_first > 1) { rdma_first--; return 0; }
+        rdma_count--;
+        return 1;
+    }
+    #else
+    #define rdma_refuse(first, count) ((void)(first), (void)(count), 0)
+    #define rdma_refused() 0
+    #endif
+
+    static inline void *rdma_resized(void *block, size_t count, size_t size) {
+        if (rdma_refused() || (size && count > PTRDIFF_MAX / size)) return NULL;
+        return realloc(block, count && size ? count * size : 1);
+    }
+
+    static inline void *rdma_zeroed(size_t count, size_t size) {
+        if (rdma_refused() || (size && count > PTRDIFF_MAX / size)) return NULL;
+        return calloc(count ? count : 1, size ? size : 1);
+    }
+    """
+    bint refuse "rdma_refuse" (long long first, long long count) nogil
+    void *try_resized "rdma_resized" (void *block, size_t count, size_t size) noexcept nogil
+    void *try_zeroed "rdma_zeroed" (size_t count, size_t size) noexcept nogil
+
+
+cdef inline int no_memory() except -1 with gil:
+    raise MemoryError
+
+
+cdef inline void *resized(void *block, size_t count, size_t size) except NULL nogil:
+    """The block with room for `count` items, as realloc leaves it."""
+    cdef void *out = try_resized(block, count, size)
+    if out == NULL:
+        no_memory()
+    return out
+
+
+cdef inline void *zeroed(size_t count, size_t size) except NULL nogil:
+    """A new block of `count` items, all bits 0."""
+    cdef void *out = try_zeroed(count, size)
+    if out == NULL:
+        no_memory()
+    return out
+
+
+cdef inline void *try_grown(void *block, int64_t *room, int64_t needed, size_t size) noexcept nogil:
+    """The block with room for at least `needed` items, at least doubled where it is too small; NULL if there is no memory."""
+    cdef int64_t wanted
+    cdef void *out
+    if needed <= room[0]:
+        return block
+    wanted = 2 * room[0] + 8
+    if wanted < needed:
+        wanted = needed
+    out = try_resized(block, wanted, size)
+    if out != NULL:
+        room[0] = wanted
+    return out
+
+
+cdef inline void *grown(void *block, int64_t *room, int64_t needed, size_t size) except NULL nogil:
+    """:func:`try_grown`, but for the MemoryError."""
+    cdef void *out = try_grown(block, room, needed, size)
+    if out == NULL:
+        no_memory()
+    return out
