@@ -1,28 +1,60 @@
-"""The checker: from a certificate and the text that it is about to a proof that its claim is true, or a reason why not.
+"""The checker: from a certificate and what it is about to a proof that its claim is true, or a reason why not.
 
-It shares nothing with what finds verdicts. What it trusts is the front end of the language, the two instrumentations as
-counter programs, and the axioms; for nets the reader of the format.
+It shares nothing with what finds verdicts: it has its own reading of the flow graphs, its own normal form, its own copy of
+the axioms. What it trusts is the front ends, from text to flow graphs and from `.spec` files to nets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
-from rdma_robust.certify.document import Certificate, Claim, digest, reject
-from rdma_robust.certify.invariants import check_robust
-from rdma_robust.certify.nets import check_safe, check_unsafe
-from rdma_robust.certify.traces import check_not_robust
+from rdma_robust.certify import invariant_states, invariants, nets, violations
+from rdma_robust.certify.document import (
+    GRAPHS,
+    NET,
+    PROGRAM,
+    Certificate,
+    digest,
+    members,
+    one_of,
+    read_program_options,
+    reject,
+)
 from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
+from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
+
+PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, bool, object], str]]]] = {
+    "robust": {invariant_states.KIND: invariants.check_robust},
+    "not-robust": {violations.KIND: violations.check_not_robust},
+}
+"""For each claim about a program the kinds of evidence, and what checks them under the setting of ordered reads."""
+
+NET_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Net, object], str]]]] = {
+    "safe": {
+        "downward": nets.check_downward,
+        "upward": nets.check_upward,
+        "upward-with-traps": nets.check_traps,
+        "linear": nets.check_linear,
+    },
+    "unsafe": {"firing-sequence": nets.check_unsafe},
+}
+
+
+Check = TypeVar("Check")
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What a valid certificate proves, and by what."""
 
-    claim: Claim
+    claim: str
     by: str
 
 
@@ -31,20 +63,42 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
 
     Raises InvalidCertificate with the reason if it does not prove its claim.
     """
+    kind = one_of(certificate.input, "`input.kind`", (PROGRAM, NET, GRAPHS))
+    if kind == GRAPHS:
+        reject("it is about a program that is no text, and can be checked against that program only")
     if digest(text) != certificate.sha256:
         reject(f"it is not about this text: the SHA-256 of {name} is another one")
     try:
-        return Proved(certificate.claim, _check(certificate, text, name))
+        if kind == NET:
+            members(certificate.options, "`options`", ())
+            return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
+        return _about_program(certificate, load_program(text, name))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
 
 
-def _check(certificate: Certificate, text: str, name: str) -> str:
-    setting, evidence = certificate.setting, certificate.evidence
-    if setting is None:
-        net = read_spec(text, name)
-        return check_safe(net, evidence) if certificate.claim == "safe" else check_unsafe(net, evidence)
-    program = blocking(load_program(text, name), setting.await_loops)
-    check = check_robust if certificate.claim == "robust" else check_not_robust
-    return check(program, setting, evidence)
+def verify_graphs(certificate: Certificate, program: Program) -> Proved:
+    """Check `certificate` against a program that is no text, by its canonical form. Raises InvalidCertificate."""
+    if certificate.input != GRAPHS:
+        reject("it is about a text, and can be checked against that only")
+    given = blocking(program, read_program_options(certificate.options).await_loops)
+    if digest(canonical(given)) != certificate.sha256:
+        reject(f"it is not about this program: the SHA-256 of the canonical form of {program.name} is another one")
+    return _about_program(certificate, program)
+
+
+def _about_program(certificate: Certificate, program: Program) -> Proved:
+    options = read_program_options(certificate.options)
+    meant = blocking(program, options.await_loops)
+    return _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, options.ordered_reads, evidence))
+
+
+def _proved(
+    certificate: Certificate, table: Mapping[str, Mapping[str, Check]], run: Callable[[Check, object], str]
+) -> Proved:
+    """Let the check for the kinds of the claim and the evidence, of those in `table`, judge the evidence."""
+    members(certificate.claim, "`claim`", ("kind",))
+    claim = one_of(certificate.claim["kind"], f"`claim.kind` about the input {certificate.input!r}", tuple(table))
+    kind = one_of(certificate.evidence["kind"], f"`evidence.kind` for the claim {claim!r}", tuple(table[claim]))
+    return Proved(claim, run(table[claim][kind], certificate.evidence))

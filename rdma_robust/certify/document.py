@@ -1,19 +1,23 @@
-"""The JSON document that every certificate is: read without trust, written in one fixed form."""
+"""The envelope that every certificate has: read without trust.
+
+Every kind of proof has the same envelope: what it is about (`input`), what is proved (`claim`), under which model and
+options (`options`), and the proof (`evidence`). Claim and evidence are objects with a `kind`; what else they hold,
+that kind says.
+"""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NoReturn, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from rdma_robust.errors import RdmaRobustError
 
 FORMAT: Final = "rdma-robust/certificate"
-VERSION: Final = 1
+VERSION: Final = 2
 
 GZIP: Final = b"\x1f\x8b"
 """How a compressed document begins."""
@@ -21,15 +25,20 @@ GZIP: Final = b"\x1f\x8b"
 LARGEST: Final = 1 << 30
 """Bytes of a document once decompressed."""
 
-LARGE: Final = 1 << 17
-"""Documents of more bytes are written compressed."""
+PROGRAM: Final = "rdma"
+"""The kind of an input that is the text of a program."""
 
-Claim = Literal["robust", "not-robust", "safe", "unsafe"]
+GRAPHS: Final = "flow-graphs"
+"""The kind of an input that is a program without a text: what is hashed is its canonical form."""
+
+NET: Final = "spec"
+"""The kind of an input that is the text of a net."""
+
+MODEL: Final[Mapping[str, str]] = {"network": "rdma", "cpu": "sc", "atomics": "hca", "order": "default"}
+"""The one memory model of which the checker knows the rules, but for its open cell (`ordered_reads`)."""
+
 JsonObject = dict[str, object]
 Item = TypeVar("Item")
-
-CLAIMS: Final[Mapping[str, tuple[Claim, ...]]] = {"program": ("robust", "not-robust"), "net": ("safe", "unsafe")}
-INSTRUMENTATIONS: Final = ("pivot", "paper")
 
 
 class InvalidCertificate(RdmaRobustError):
@@ -37,26 +46,43 @@ class InvalidCertificate(RdmaRobustError):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """The options of `check` on which a robustness verdict depends."""
+class Certificate:
+    """A certificate whose envelope is known to be well-formed; what its kinds hold is still to be looked at.
 
-    instrumentation: str
+    `file` is the file that was checked, relative to the folder of the certificate, None if there was none.
+    """
+
+    input: str
+    file: str | None
+    sha256: str
+    claim: Mapping[str, object]
+    options: Mapping[str, object]
+    evidence: Mapping[str, object]
+
+    @property
+    def about(self) -> tuple[str, str]:
+        """The kind of the input and that of the claim."""
+        return self.input, str(self.claim["kind"])
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """The options of `check` on which a verdict about a program depends."""
+
     ordered_reads: bool
     await_loops: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """A certificate whose head is known to be well-formed; `evidence` is still to be looked at.
-
-    `file` is the checked file relative to the folder of the certificate, None if there was none; `setting` is None for nets.
-    """
-
-    claim: Claim
-    file: str | None
-    sha256: str
-    setting: Setting | None
-    evidence: object
+def read_program_options(value: Mapping[str, object]) -> ProgramOptions:
+    """Return the options of a certificate about a program. Raises InvalidCertificate for a model that is not known."""
+    found = members(value, "`options`", ("model", "await_loops"))
+    model = members(found["model"], "`options.model`", (*MODEL, "ordered_reads"))
+    for word, known in MODEL.items():
+        one_of(model[word], f"`options.model.{word}`", (known,))
+    return ProgramOptions(
+        truth(model["ordered_reads"], "`options.model.ordered_reads`"),
+        truth(found["await_loops"], "`options.await_loops`"),
+    )
 
 
 def digest(text: str) -> str:
@@ -67,70 +93,39 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def write_document(certificate: Certificate, tool: Mapping[str, object]) -> bytes:
-    """Return the certificate as a file's contents: JSON in a fixed layout, compressed with gzip if it is large."""
-    setting = certificate.setting
-    document: JsonObject = {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "input": {
-            "kind": "net" if setting is None else "program",
-            "file": certificate.file,
-            "sha256": certificate.sha256,
-        },
-        "claim": certificate.claim,
-        "options": None
-        if setting is None
-        else {
-            "instrumentation": setting.instrumentation,
-            "ordered_reads": setting.ordered_reads,
-            "await_loops": setting.await_loops,
-        },
-        "evidence": certificate.evidence,
-    }
-    data = (_laid_out(document, 0, 3) + "\n").encode("ascii")
-    return gzip.compress(data, mtime=0) if len(data) > LARGE else data
-
-
-def _laid_out(value: object, depth: int, deepest: int) -> str:
-    """Return `value` as JSON with a line for each member or element, those at level `deepest` on one line each."""
-    if depth == deepest or not isinstance(value, dict | list) or not value:
-        return json.dumps(value, allow_nan=False)
-    pad = "  " * (depth + 1)
-    if isinstance(value, dict):
-        lines = [f"{pad}{json.dumps(name)}: {_laid_out(member, depth + 1, deepest)}" for name, member in value.items()]
-        return "{\n" + ",\n".join(lines) + "\n" + "  " * depth + "}"
-    if not isinstance(value[0], dict):
-        return json.dumps(value, allow_nan=False)
-    return "[\n" + ",\n".join(pad + json.dumps(each, allow_nan=False) for each in value) + "\n" + "  " * depth + "]"
-
-
 def read_document(data: bytes) -> Certificate:
-    """Return the certificate in `data`. Raises InvalidCertificate unless its head is exactly as the format says."""
-    top = members(_json(data), "the certificate", ("format", "version", "tool", "input", "claim", "options", "evidence"))
-    if top["format"] != FORMAT:
-        reject(f"its format is {_short(top['format'])}, not {FORMAT!r}")
-    if top["version"] != VERSION or not _is_int(top["version"]):
-        reject(f"its version is {_short(top['version'])}, and this tool knows version {VERSION}")
+    """Return the certificate in `data`. Raises InvalidCertificate unless its envelope is exactly as the format says."""
+    found = mapping(_json(data), "the certificate")
+    for name in ("format", "version"):
+        if name not in found:
+            reject(f"the certificate has no member {name!r}")
+    if found["format"] != FORMAT:
+        reject(f"its format is {_short(found['format'])}, not {FORMAT!r}")
+    version = found["version"]
+    if version != VERSION or not _is_int(version):
+        older = "; make it anew with `check --certificate` or `cover --certificate`" if version == 1 else ""
+        reject(f"its version is {_short(version)}, and this tool knows version {VERSION}{older}")
+    top = members(found, "the certificate", ("format", "version", "tool", "input", "claim", "options", "evidence"))
     tool = members(top["tool"], "`tool`", ("name", "version", "kernel"))
     for name in tool:
         string(tool[name], f"`tool.{name}`")
     source = members(top["input"], "`input`", ("kind", "file", "sha256"))
-    kind = one_of(source["kind"], "`input.kind`", tuple(CLAIMS))
-    claim = one_of(top["claim"], f"`claim` about a {kind}", CLAIMS[kind])
-    file = None if source["file"] is None else string(source["file"], "`input.file`")
-    if kind == "net":
-        if top["options"] is not None:
-            reject("`options` is not null, which it is for a net")
-        return Certificate(claim, file, string(source["sha256"], "`input.sha256`"), None, top["evidence"])
-    options = members(top["options"], "`options`", ("instrumentation", "ordered_reads", "await_loops"))
-    setting = Setting(
-        one_of(options["instrumentation"], "`options.instrumentation`", INSTRUMENTATIONS),
-        truth(options["ordered_reads"], "`options.ordered_reads`"),
-        truth(options["await_loops"], "`options.await_loops`"),
+    return Certificate(
+        string(source["kind"], "`input.kind`"),
+        None if source["file"] is None else string(source["file"], "`input.file`"),
+        string(source["sha256"], "`input.sha256`"),
+        _of_a_kind(top["claim"], "`claim`"),
+        mapping(top["options"], "`options`"),
+        _of_a_kind(top["evidence"], "`evidence`"),
     )
-    return Certificate(claim, file, string(source["sha256"], "`input.sha256`"), setting, top["evidence"])
+
+
+def _of_a_kind(value: object, where: str) -> Mapping[str, object]:
+    found = mapping(value, where)
+    if "kind" not in found:
+        reject(f"{where} has no member 'kind'")
+    string(found["kind"], f"{where}.kind")
+    return found
 
 
 def reject(reason: str) -> NoReturn:

@@ -1,19 +1,13 @@
-"""Firing sequences with loops, so that a run that pumps a place a million times stays a few lines long."""
+"""Firing sequences with loops: read, and their effect computed without firing loops round by round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.document import array, mapping, members, natural, reject
 from rdma_robust.petri.net import NetTransition
-
-LONGEST_BODY: Final = 400
-"""Transitions of the longest loop body that is looked for."""
-
-WORK: Final = 4_000_000
-"""Comparisons spent at most on finding loops."""
 
 DEEPEST: Final = 40
 
@@ -36,41 +30,6 @@ class Effect:
 
     least: Mapping[int, int]
     change: Mapping[int, int]
-
-
-def compressed(transitions: Sequence[Firing]) -> tuple[Firing, ...]:
-    """Return the same firing sequence with repetitions as loops, the shortest bodies first, loops of loops included."""
-    sequence: list[Firing] = list(transitions)
-    work = 0
-    length = 1
-    while length <= min(LONGEST_BODY, len(sequence) // 2) and work < WORK:
-        work += len(sequence)
-        sequence = list(_folded(sequence, length))
-        length += 1
-    return tuple(sequence)
-
-
-def _folded(sequence: Sequence[Firing], length: int) -> Iterator[Firing]:
-    """Yield `sequence` with every block of `length` firings that is repeated at once made a loop."""
-    same = 0
-    at = 0
-    while at < len(sequence):
-        while at + same + length < len(sequence) and sequence[at + same] == sequence[at + same + length]:
-            same += 1
-        times = same // length + 1
-        if times > 1 and (length > 1 or times > 2):
-            yield Loop(times, tuple(sequence[at : at + length]))
-            at += times * length
-            same = 0
-        else:
-            yield sequence[at]
-            at += 1
-            same = max(0, same - 1)
-
-
-def show_firings(firings: Sequence[Firing]) -> list[object]:
-    """Return a firing sequence as JSON."""
-    return [f if isinstance(f, int) else {"times": f.times, "of": show_firings(f.body)} for f in firings]
 
 
 def read_firings(value: object, where: str, transitions: int, depth: int = 0) -> tuple[Firing, ...]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
-from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject
-from rdma_robust.certify.firing import Firing, Loop, compressed, effect_of, read_firings, show_firings
-from rdma_robust.petri import net as net_data
-from rdma_robust.petri.net import DownwardInvariant, Invariant, LinearInvariant, Net, NetTransition, UpwardInvariant, Vector
+from rdma_robust.certify.document import array, integer, mapping, members, natural, reject
+from rdma_robust.certify.firing import effect_of, read_firings
+from rdma_robust.petri.net import Net, NetTransition, Vector
 
-JsonObject = dict[str, object]
 Number = TypeVar("Number")
 
 Sparse = Mapping[int, int]
@@ -22,61 +20,9 @@ Limit = Mapping[int, int | None]
 """An omega-marking by place: None is omega, any number; 0 where there is none."""
 
 
-def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
-    """Return the evidence for UNSAFE; places are given by name, transitions and targets by number from 0."""
-    return {
-        "start": {net.places[p]: tokens for p, tokens in enumerate(start) if tokens},
-        "firing": show_firings(compressed([_firing(f) for f in firings])),
-        "target": target,
-    }
-
-
-def _firing(firing: net_data.Firing) -> Firing:
-    if not isinstance(firing, net_data.Loop):
-        return firing
-    body = tuple(t if times == 1 else Loop(times, (t,)) for t, times in firing.body)
-    return body[0] if firing.times == 1 and len(body) == 1 else Loop(firing.times, body)
-
-
-def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
-    """Return the evidence for SAFE."""
-
-    def named(vector: Vector) -> JsonObject:
-        return {net.places[p]: value for p, value in vector}
-
-    def places(marked: Iterable[int] | None) -> list[str]:
-        return list(net.places) if marked is None else [net.places[p] for p in sorted(marked)]
-
-    match invariant:
-        case DownwardInvariant(limits):
-            first = limits[0] if limits else ()
-            same = [p for p, value in enumerate(first) if all(limit[p] == value for limit in limits)]
-            rest = sorted(set(range(len(first))) - set(same))
-            return {
-                "invariant": "downward",
-                "common": {net.places[p]: first[p] for p in same if first[p] != 0},
-                "limits": [{net.places[p]: limit[p] for p in rest if limit[p] != 0} for limit in limits],
-            }
-        case UpwardInvariant(basis, weights, bounds, marked, scope, traps, shares):
-            rows = [{"weights": named(w), "most": most} for w, most in zip(weights, bounds, strict=True)]
-            evidence: JsonObject = {"invariant": "upward", "marked": places(marked), "basis": [named(b) for b in basis]}
-            if not traps:
-                return evidence | {"bounds": rows}
-            known = [row | {"traps": list(map(list, share))} for row, share in zip(rows, shares, strict=True)]
-            return (
-                evidence
-                | {"invariant": "upward-with-traps", "scope": places(scope)}
-                | {"traps": [places(trap) for trap in traps], "bounds": known}
-            )
-        case LinearInvariant(marked, weights):
-            return {"invariant": "linear", "marked": places(marked), "weights": [named(w) for w in weights]}
-        case _:
-            assert_never(invariant)
-
-
 def check_unsafe(net: Net, evidence: object) -> str:
     """Check that the run starts in an initial marking, can be fired and covers its target. Raises InvalidCertificate."""
-    found = members(evidence, "`evidence`", ("start", "firing", "target"))
+    found = members(evidence, "`evidence`", ("kind", "start", "firing", "target"))
     read = _Reader(net)
     start = read.vector(found["start"], "`evidence.start`", natural)
     target = natural(found["target"], "`evidence.target`")
@@ -96,15 +42,9 @@ def check_unsafe(net: Net, evidence: object) -> str:
     return "a firing sequence"
 
 
-def check_safe(net: Net, evidence: object) -> str:
-    """Check that the invariant holds initially, is inductive and excludes every target. Raises InvalidCertificate."""
-    kind = one_of(mapping(evidence, "`evidence`").get("invariant"), "`evidence.invariant`", tuple(_KINDS))
-    return _KINDS[kind](net, evidence)
-
-
-def _check_downward(net: Net, evidence: object) -> str:
+def check_downward(net: Net, evidence: object) -> str:
     """The union of the sets below the limits; as omega-markings are ideals, each must fit below a single limit."""
-    found = members(evidence, "`evidence`", ("invariant", "common", "limits"))
+    found = members(evidence, "`evidence`", ("kind", "common", "limits"))
     read = _Reader(net)
     common = read.vector(found["common"], "`evidence.common`", _limit)
     own = array(found["limits"], "`evidence.limits`", lambda item, at: read.vector(item, at, _limit))
@@ -137,12 +77,12 @@ def _check_downward(net: Net, evidence: object) -> str:
     return f"a downward-closed invariant of {len(limits)} omega-markings"
 
 
-def _check_upward(net: Net, evidence: object) -> str:
+def check_upward(net: Net, evidence: object) -> str:
     """The markings outside the upward closure of the basis that keep the bounds and are 0 outside the marked places.
 
     Because weights are not negative, a marking that exceeds a bound has no marking above it that keeps it.
     """
-    found = members(evidence, "`evidence`", ("invariant", "marked", "basis", "bounds"))
+    found = members(evidence, "`evidence`", ("kind", "marked", "basis", "bounds"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
     bounds = array(found["bounds"], "`evidence.bounds`", lambda item, at: _bound(read, item, at))
@@ -152,7 +92,7 @@ def _check_upward(net: Net, evidence: object) -> str:
     return _check_never_entered(net, marked, bounds, read.basis(found["basis"]))
 
 
-def _check_traps(net: Net, evidence: object) -> str:
+def check_traps(net: Net, evidence: object) -> str:
     """As `upward`, about the net restricted to a scope of places, with bounds that rest on traps as well.
 
     Forgetting all other places only adds runs. A transition that then adds to no place only makes less enabled and less
@@ -160,7 +100,7 @@ def _check_traps(net: Net, evidence: object) -> str:
     weights, and `times` for each place of each named trap, never increases, the weights alone have at most what the whole
     sum has initially, less one token of each trap, `times` each.
     """
-    found = members(evidence, "`evidence`", ("invariant", "marked", "basis", "scope", "traps", "bounds"))
+    found = members(evidence, "`evidence`", ("kind", "marked", "basis", "scope", "traps", "bounds"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
     scope = read.places(found["scope"], "`evidence.scope`")
@@ -244,9 +184,9 @@ def _check_never_entered(
     return f"an upward-closed set of {len(basis)} minimal markings that is never entered"
 
 
-def _check_linear(net: Net, evidence: object) -> str:
+def check_linear(net: Net, evidence: object) -> str:
     """For each target a weighted sum that no transition increases, larger in the target than in any initial marking."""
-    found = members(evidence, "`evidence`", ("invariant", "marked", "weights"))
+    found = members(evidence, "`evidence`", ("kind", "marked", "weights"))
     read = _Reader(net)
     marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
     weights = array(found["weights"], "`evidence.weights`", lambda item, at: read.vector(item, at, natural))
@@ -259,14 +199,6 @@ def _check_linear(net: Net, evidence: object) -> str:
             if top is None or sum(of.get(p, 0) * n for p, n in target) <= top:
                 reject(f"the inequality for target {i} does not exclude it")
     return f"{len(weights)} linear inequalities"
-
-
-_KINDS: Mapping[str, Callable[[Net, object], str]] = {
-    "downward": _check_downward,
-    "upward": _check_upward,
-    "upward-with-traps": _check_traps,
-    "linear": _check_linear,
-}
 
 
 def _check_marked(net: Net, marked: frozenset[int]) -> frozenset[int]:

@@ -11,11 +11,12 @@ from itertools import count
 from pathlib import PurePath
 
 from rdma_robust import TOOL
-from rdma_robust.certify.document import GZIP, Certificate, write_document
-from rdma_robust.certify.produce import cover_certificate, robustness_certificate
+from rdma_robust.certify.document import GZIP, Certificate
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.output import replace_bytes
 from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.evidence.envelope import write_document
+from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome

@@ -1,4 +1,4 @@
-"""The proof behind ROBUST: an inductive invariant of the instrumented program, with every reduction off."""
+"""The proof behind ROBUST: an inductive invariant of the pivot instrumentation, with every reduction off."""
 
 from __future__ import annotations
 
@@ -10,35 +10,41 @@ from rdma_robust.counters.vass import Control
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
-from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.model import Model
+from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot import instrument_pivot
+from rdma_robust.robustness.pivot_classes import PivotClasses
 
 
 @dataclass(frozen=True, slots=True)
 class InductiveInvariant:
-    """A set of states of the instrumented program: `fields` names the entries of a control state (locations `pc0`...,
-    then the variables), `counters` those of an omega-marking, in which None is omega. Each pair stands for its control
-    state with all markings up to the omega-marking.
+    """A set of states of the instrumented program, which was made from `frame` and `classes`.
+
+    `fields` names the entries of a control state (locations `pc0`..., then the variables), `counters` those of an
+    omega-marking, in which None is omega. Each pair stands for its control state with all markings up to the
+    omega-marking.
     """
 
+    frame: Frame
+    classes: PivotClasses
     fields: tuple[str, ...]
     counters: tuple[str, ...]
     states: tuple[tuple[Control, Limit], ...]
 
 
-def inductive_invariant(program: Program, options: CheckOptions, limits: Limits) -> InductiveInvariant:
+def inductive_invariant(program: Program, model: Model, limits: Limits) -> InductiveInvariant:
     """Return an inductive invariant without a target of the instrumented `program`, which proves it robust.
 
-    The program is instrumented plainly and every counter is a counter: no bound is used, nothing is pruned or merged, so
-    the invariant can be checked against the plain meaning of the counter program. Raises SizeLimitError if one of `limits`
-    is reached, and InternalError if a target is reached, so that the program is not robust.
+    The program is instrumented plainly and every counter is a counter: no bound is used, nothing is pruned or merged.
+    Raises SizeLimitError if one of `limits` is reached, and InternalError if a target is reached, so that the program
+    is not robust.
     """
-    instrument = instrument_pivot if options.instrumentation == "pivot" else instrument_paper
-    lowered = lower(instrument(program, options.model), bounded=False)
+    lowered = lower(instrument_pivot(program, model), bounded=False)
     found = inductive_set(lowered, limits)
     if found.cut:
         raise SizeLimitError(f"the search for the invariant reached the limit of {found.cut} after {found.stored} states")
     if found.target >= 0:
         raise InternalError(f"{program.file}: decided robust, but the search for its invariant reached a target")
-    return InductiveInvariant(lowered.fields, lowered.unbounded, found.states)
+    frame = Frame.of(program, model)
+    classes = PivotClasses(frame, frozenset())
+    return InductiveInvariant(frame, classes, lowered.fields, lowered.unbounded, found.states)

@@ -9,14 +9,16 @@ from random import Random
 
 import pytest
 
-from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
+from rdma_robust.certify.nets import check_unsafe
 from rdma_robust.cli.processes.decide_net import expectation
+from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.reports.cover.cover_result import run_view
 from tests.conftest import ROOT
+from tests.support.certificates import check_safe
 from tests.support.flawed_tree import flawed_limits
 from tests.support.naive_backward import below, coverable, dense, reaches, replay
 from tests.support.random_nets import random_net, shrink

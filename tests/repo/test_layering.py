@@ -30,7 +30,8 @@ MAY_IMPORT = {
     "pipeline": f"{WORDS} language semantics counters robustness",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
-    "certify": f"{WORDS} language semantics counters petri robustness",
+    "certify": f"{WORDS} language petri",
+    "evidence": f"{WORDS} language semantics counters petri robustness certify",
     "analyses.safety": f"{WORDS} language semantics counters robustness",
     "analyses.repair": f"{WORDS} language semantics robustness",
     "analyses.explain": f"{WORDS} language semantics robustness",
@@ -41,7 +42,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "cli": (
-        f"{WORDS} __init__ language semantics petri robustness pipeline exports hardness certify "
+        f"{WORDS} __init__ language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",

@@ -5,18 +5,19 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rdma_robust import TOOL
-from rdma_robust.certify.checker import Proved, verify
-from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document, write_document
-from rdma_robust.certify.produce import cover_certificate, robustness_certificate
+from rdma_robust.certify.checker import NET_CHECKS, Proved, verify
+from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document
+from rdma_robust.evidence.envelope import write_document
+from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.petri.net import CoverResult
+from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.robustness.decide import decide
 
@@ -36,6 +37,11 @@ def cover(text: str, result: CoverResult) -> bytes:
     made = cover_certificate(read_spec(text, "net.spec"), text, result, "net.spec")
     assert made is not None
     return write_document(made, TOOL)
+
+
+def check_safe(net: Net, evidence: Mapping[str, object]) -> str:
+    """Check the evidence that `net` is safe, of whichever kind it is. Raises InvalidCertificate."""
+    return NET_CHECKS["safe"][str(evidence["kind"])](net, evidence)
 
 
 def document(data: bytes) -> Document:
@@ -93,11 +99,4 @@ def without(value: Document, path: tuple[str | int, ...]) -> Document:
 
 def without_state(value: Document, row: int) -> Document:
     """Return a copy of a ROBUST certificate without one state of its invariant."""
-    result = copy.deepcopy(value)
-    evidence = result["evidence"]
-    evidence["states"] -= 1
-    for column in evidence["control"]:
-        del column["values"][row]
-    for column in evidence["counters"]:
-        del column["limits"][row]
-    return result
+    return without(value, ("evidence", "states", row))

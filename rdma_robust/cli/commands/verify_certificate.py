@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from rdma_robust.certify.checker import Proved, verify
-from rdma_robust.certify.document import LARGEST, InvalidCertificate, read_document
+from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_source
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
@@ -77,7 +77,7 @@ def _checked(item: Source, given: str | None) -> tuple[str, Proved]:
         folder = os.path.dirname(os.path.realpath(item.path)) if item.path is not None else ""
         path = os.path.normpath(os.path.join(folder, certificate.file))
     try:
-        text = read_source(Source(path, path), any_bytes=certificate.setting is None)
+        text = read_source(Source(path, path), any_bytes=certificate.input == NET)
     except UnreadableError as error:
         raise UnreadableError(f"cannot read {path}, which it is about: {error}; name the file with --input") from error
     name = os.path.basename(path)

@@ -1,59 +1,118 @@
-"""The checker shares nothing with what it checks."""
+"""The checker shares nothing with what it checks: what it imports, directly or not, is front ends and shared words."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from rdma_robust.cli.app import run
-from tests.conftest import NOT_ROBUST, ROBUST
+import pytest
 
-ENGINES = (
-    "rdma_robust.counters.searches",
-    "rdma_robust.counters.lower",
-    "rdma_robust.counters.inductive",
-    "rdma_robust.counters.independence",
-    "rdma_robust.petri.cover",
-    "rdma_robust.vass.engines",
-    "rdma_robust.counters.search",
-    "rdma_robust.counters.kernel.driver",
-    "rdma_robust.counters.kernel.bytecode",
-    "rdma_robust.counters.counter_bounds",
-    "rdma_robust.robustness.decide",
-    "rdma_robust.robustness.lift",
-    "rdma_robust.robustness.invariant",
-    "rdma_robust.pipeline",
-)
-READERS = {
-    "rdma_robust.vass",
-    "rdma_robust.petri.net",
-    "rdma_robust.petri.spec.reader",
-    "rdma_robust.petri.spec.fast",
-    "rdma_robust.petri.spec.spec_syntax",
-    "rdma_robust.petri.spec.spec_tree",
-}
-"""What the checker may know of the room of the engines: what a net is, and how it is read."""
+from rdma_robust.cli.app import run
+from tests.conftest import NOT_ROBUST, ROBUST, ROOT
+
+PACKAGE = ROOT / "rdma_robust"
+
+FRONT_ENDS = ("certify", "language", "petri.spec", "grammars")
+"""The rooms that the checker may use: itself, the language (from text to flow graphs), and the reader of nets."""
+
+WORDS = {"", "errors", "diagnose", "expr", "grammar_tables", "limits", "text", "petri", "petri.net"}
+"""Single modules: shared words, and what a net is. An empty name is the package itself."""
+
+FORBIDDEN = ("robustness", "counters", "semantics", "analyses", "pipeline", "evidence", "hardness", "outcome")
+"""What finds verdicts, and what tells of them; of the nets' room everything but what is allowed above."""
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file below the package; an `__init__.py` has that of its folder."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def imported(module: str) -> Iterator[str]:
+    """Yield the modules of the package that a module imports, wherever it does so, and the packages that they are in."""
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"{module}: imports name the package"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            top, _, below = name.partition(".")
+            if top == "rdma_robust":
+                # `from package.module import name` names a module or something in one.
+                found = below if below in FILES else below.rpartition(".")[0]
+                assert found in FILES, f"{module} imports {name}"
+                yield found
+                yield from (found[:i] for i, c in enumerate(found) if c == ".")
+
+
+def reached(start: str) -> dict[str, tuple[str, ...]]:
+    """Everything that a module imports in the end, each with the chain of imports that leads there."""
+    found: dict[str, tuple[str, ...]] = {start: (start,)}
+    todo = [start]
+    while todo:
+        here = todo.pop()
+        for name in imported(here):
+            if name not in found:
+                found[name] = (*found[here], name)
+                todo.append(name)
+    return found
+
+
+def allowed(module: str) -> bool:
+    return module in WORDS or any(module == room or module.startswith(f"{room}.") for room in FRONT_ENDS)
+
+
+CHECKER = sorted(m for m in FILES if m.startswith("certify."))
+
+
+@pytest.mark.parametrize("module", CHECKER)
+def test_the_checker_imports_front_ends_only(module: str) -> None:
+    for name, chain in reached(module).items():
+        # The package itself imports the rest only when it is asked for, see the test below.
+        if name:
+            assert allowed(name), " imports ".join(chain)
+
+
+def test_what_is_forbidden_would_be_noticed() -> None:
+    """The walk sees what the rest of the tool imports, and none of that may pass for a front end."""
+    producer = reached("evidence.produce")
+    for room in FORBIDDEN:
+        assert not any(allowed(m) for m in FILES if m.split(".")[0] == room), room
+    assert {"robustness.pivot", "counters.lower", "semantics.order_table"} <= producer.keys()
+    assert not any(allowed(m) for m in FILES if m.startswith("petri.") and not m.startswith(("petri.spec", "petri.net")))
+    assert {"certify.normal_form", "certify.consistency", "language.load"} <= reached("certify.checker").keys()
 
 
 def loaded_after(code: str, folder: Path) -> set[str]:
     code = f"import sys\n{code}\nprint(*sorted(m for m in sys.modules if m.startswith('rdma_robust')), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    # The package itself looks whether the compiled kernel is there, to say so in `--version`.
+    probed = {"rdma_robust.counters", "rdma_robust.counters.kernel"}
+    found = {name for name in done.stderr.split() if not name.startswith("rdma_robust.counters.kernel._")} - probed
+    return {name.partition(".")[2] for name in found}
 
 
-def test_checking_loads_no_engine(tmp_path: Path) -> None:
+def test_checking_loads_front_ends_only(tmp_path: Path) -> None:
+    """As seen by the interpreter, for the library and for the command, which adds reports and options of its own."""
     for name, text in (("calm", ROBUST), ("sb", NOT_ROBUST)):
         (tmp_path / f"{name}.rdma").write_text(text)
     proofs = tmp_path / "proofs"
     assert run(["check", "--jobs", "1", "--quiet", "--certificate", str(proofs), str(tmp_path)]) == 1
-    for code in (
-        "import rdma_robust.certify.checker",
-        "from rdma_robust.cli.app import run\nassert run(['verify-certificate', 'proofs']) == 0",
-    ):
-        # The package itself looks whether the compiled kernel is there, to say so in `--version`.
-        modules = loaded_after(code, tmp_path) - {"rdma_robust.counters.kernel._kernel"}
-        assert "rdma_robust.certify.checker" in modules
-        assert not modules & set(ENGINES)
-        assert {m for m in modules if m.startswith("rdma_robust.vass")} <= READERS
-        assert "rdma_robust.certify.produce" not in modules
+    library = loaded_after("import rdma_robust.certify.checker", tmp_path)
+    assert "certify.checker" in library
+    assert {m for m in library if not allowed(m)} == set()
+    command = "from rdma_robust.cli.app import run\nassert run(['verify-certificate', 'proofs']) == 0"
+    modules = loaded_after(command, tmp_path)
+    assert "certify.checker" in modules
+    told = {"semantics", "semantics.trace", "semantics.relation", "semantics.wording"}
+    found = {m for m in modules if m.split(".")[0] in ("robustness", "counters", "semantics", "pipeline", "evidence")}
+    assert found <= told, "what reports of verdicts are made of, and nothing that finds one"
+    assert {m for m in modules if m.startswith("petri")} <= {m for m in FILES if allowed(m)}

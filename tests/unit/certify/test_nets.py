@@ -10,7 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust.certify.document import InvalidCertificate
-from rdma_robust.certify.nets import check_safe, check_unsafe, invariant_evidence, run_evidence
+from rdma_robust.certify.nets import check_unsafe
+from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.petri.cover import cover as cover_net
@@ -19,11 +20,11 @@ from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.petri.spec.writer import write_spec
 from tests.conftest import ROOT
 from tests.support import naive_certifier
-from tests.support.certificates import Document, at, changed, check, cover, document, places, rejection, without
+from tests.support.certificates import Document, at, changed, check, check_safe, cover, document, places, rejection, without
 from tests.support.naive_backward import coverable
 from tests.support.random_nets import random_net
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v1.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text()))
 MUTEX = """# a lock taken by any number of threads
 vars pool lock critical
 rules

@@ -9,18 +9,19 @@ from random import Random
 import pytest
 from jsonschema import Draft202012Validator
 
-from rdma_robust.certify.document import GZIP, LARGE, read_document
+from rdma_robust.certify.document import GZIP, read_document
+from rdma_robust.evidence.envelope import LARGE
 from rdma_robust.options import CheckOptions
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 from tests.litmus.goldens import PROGRAMS, read_golden
 from tests.support.certificates import check, document, rejection, robustness
 from tests.support.random_programs import SMALL, random_program
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v1.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text()))
 CHEAP = 60
 """States of a search after which a program counts as cheap to certify."""
 
-SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 10 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
+SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 4 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
 PAPER = [p for i, p in enumerate(PROGRAMS) if i % 20 == 3 and read_golden(p)["paper"].get("states", CHEAP + 1) <= CHEAP]
 POLLED = """node A { x }
 node B { y }
@@ -74,7 +75,7 @@ def test_random_programs(loops: bool) -> None:
 def test_an_unbounded_counter_becomes_omega() -> None:
     data = robustness(POLLED)
     assert data is not None
-    limits = [limit for column in document(data)["evidence"]["counters"] for limit in column["limits"]]
+    limits = [limit for state in document(data)["evidence"]["states"] for limit in state[3]]
     assert None in limits
     assert check(data, POLLED).claim == "robust"
 
@@ -87,13 +88,13 @@ def test_options_belong_to_the_claim() -> None:
     assert data is not None
     certificate = document(data)
     assert check(certificate, text).claim == "robust"
-    certificate["options"]["ordered_reads"] = False
+    certificate["options"]["model"]["ordered_reads"] = False
     assert rejection(certificate, text)
     plain = robustness(text)
     assert plain is not None
     certificate = document(plain)
     assert check(certificate, text).claim == "not-robust"
-    certificate["options"]["ordered_reads"] = True
+    certificate["options"]["model"]["ordered_reads"] = True
     assert "RDMA does not allow" in rejection(certificate, text)
 
 
@@ -120,4 +121,4 @@ def test_large_certificates_are_compressed() -> None:
     data = robustness(text)
     assert data is not None
     assert len(data) < LARGE < len(json.dumps(document(data)))
-    assert read_document(data).claim == "robust"
+    assert read_document(data).claim == {"kind": "robust"}

@@ -8,7 +8,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdma_robust.certify.firing import Effect, Firing, Loop, compressed, effect_of, read_firings, show_firings
+from rdma_robust.certify.firing import Effect, Firing, Loop, effect_of, read_firings
+from rdma_robust.evidence.repetitions import compressed, show_firings
 from rdma_robust.petri.net import NetTransition
 from tests.support.random_nets import random_net
 

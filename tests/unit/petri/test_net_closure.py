@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.certify.produce import cover_certificate
+from rdma_robust.evidence.produce import cover_certificate
 from rdma_robust.limits import Limits
 from rdma_robust.petri.boundedness import bounded
 from rdma_robust.petri.closure import closure

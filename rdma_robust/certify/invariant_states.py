@@ -1,0 +1,238 @@
+"""The evidence for ROBUST as data: states in the words of the design, read without trust.
+
+A state says where each thread is, what the cells hold, which completions are not polled, and what is remembered since the
+first event of beta. Threads' states and marks are listed once and named by their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from rdma_robust.certify.document import array, integer, members, one_of, reject, string, truth
+from rdma_robust.certify.hardware import CPU, Kind
+from rdma_robust.certify.normal_form import Marks, Pivot, QueuePair
+from rdma_robust.certify.thread_reading import Local, ThreadReading, is_operation
+from rdma_robust.language.flow.cfg import Cell, Program
+
+Limit = tuple[int | None, ...]
+"""For each counted queue pair how many completions are not polled at most, and how many of them are early: None is
+any number."""
+
+Place = tuple[tuple[int, ...], tuple[int, ...], int | None]
+"""The number of each thread's state, the value of each cell, and the number of the marks, None before the first of beta."""
+
+Entry = TypeVar("Entry")
+
+KIND: Final = "pivot-invariant"
+
+_MARKS: Final = (
+    "pivot",
+    "beta",
+    "cpu_in_beta",
+    "forced_polls",
+    "overtaken",
+    "read_in_beta",
+    "written_in_beta",
+    "poisoned",
+    "poison_carried",
+    "tainted",
+    "closed",
+    "alpha_value",
+)
+_NIC: Final = tuple(kind.value for kind in Kind if kind not in CPU)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSet:
+    """A set of states: for each place the largest limits, each of which stands for all smaller ones too.
+
+    Values of cells that are not in `cells` are the initial ones; registers may be None, any value.
+    """
+
+    locals: tuple[tuple[Local, ...], ...]
+    cells: tuple[Cell, ...]
+    counted: tuple[QueuePair, ...]
+    watched: frozenset[QueuePair]
+    marks: tuple[Marks, ...]
+    limits: Mapping[Place, list[Limit]]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What names in the evidence stand for."""
+
+    threads: Mapping[str, int]
+    cells: Mapping[str, Cell]
+    nodes: frozenset[str]
+
+    def thread(self, value: object, where: str) -> int:
+        return self._known(self.threads, value, where)
+
+    def cell(self, value: object, where: str) -> Cell:
+        return self._known(self.cells, value, where)
+
+    def queue_pair(self, value: object, where: str) -> QueuePair:
+        found = members(value, where, ("thread", "remote"))
+        return self.thread(found["thread"], f"{where}.thread"), self.node(found["remote"], f"{where}.remote")
+
+    def node(self, value: object, where: str) -> str:
+        name = string(value, where)
+        return name if name in self.nodes else reject(f"{where}: the program has no node {name!r:.60}")
+
+    def threads_of(self, value: object, where: str) -> frozenset[int]:
+        return frozenset(array(value, where, self.thread))
+
+    def cells_of(self, value: object, where: str) -> frozenset[Cell]:
+        return frozenset(array(value, where, self.cell))
+
+    def queue_pairs_of(self, value: object, where: str) -> frozenset[QueuePair]:
+        return frozenset(array(value, where, self.queue_pair))
+
+    @staticmethod
+    def _known(table: Mapping[str, Entry], value: object, where: str) -> Entry:
+        name = string(value, where)
+        return table[name] if name in table else reject(f"{where}: the program has no {name!r:.60}")
+
+
+def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence: object) -> StateSet:
+    """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
+    found = members(evidence, "`evidence`", ("kind", "threads", "cells", "counted", "watched", "marks", "states"))
+    names = _Names(
+        {thread.name: i for i, thread in enumerate(program.threads)},
+        {str(cell): cell for cell in program.cells},
+        frozenset(program.nodes),
+    )
+    locals_ = _threads(found["threads"], readings)
+    cells = tuple(array(found["cells"], "`evidence.cells`", names.cell))
+    counted = tuple(array(found["counted"], "`evidence.counted`", names.queue_pair))
+    for listed, where in ((cells, "cells"), (counted, "counted")):
+        if len(set(listed)) < len(listed):
+            reject(f"`evidence.{where}` names something twice")
+    watched = names.queue_pairs_of(found["watched"], "`evidence.watched`")
+    marks = tuple(array(found["marks"], "`evidence.marks`", lambda item, at: _marks(item, at, names)))
+    for i, each in enumerate(marks):
+        if each.pivot.cell not in cells:
+            reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
+    limits: dict[Place, list[Limit]] = {}
+    rows = found["states"]
+    if not isinstance(rows, list):
+        reject("`evidence.states` is not an array")
+    shape = _Shape(tuple(map(len, locals_)), len(cells), len(marks), 2 * len(counted))
+    for i, row in enumerate(rows):
+        place, limit = shape.state(row, i)
+        limits.setdefault(place, []).append(limit)
+    return StateSet(locals_, cells, counted, watched, marks, limits, len(rows))
+
+
+def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[Local, ...], ...]:
+    threads = array(value, "`evidence.threads`", lambda item, at: members(item, at, ("thread", "registers", "states")))
+    if [thread["thread"] for thread in threads] != [reading.name for reading in readings]:
+        reject("`evidence.threads` is not about the threads of the program, in their order")
+    return tuple(
+        _locals(reading, thread, f"`evidence.threads[{reading.number}]`")
+        for reading, thread in zip(readings, threads, strict=True)
+    )
+
+
+def _locals(reading: ThreadReading, thread: Mapping[str, object], where: str) -> tuple[Local, ...]:
+    names = array(thread["registers"], f"{where}.registers", string)
+    if len(set(names)) < len(names) or not set(names) <= set(reading.names):
+        reject(f"{where}.registers does not name registers of {reading.name}, each at most once")
+    order = [names.index(name) if name in names else -1 for name in reading.names]
+
+    def read(value: object, at: str) -> Local:
+        point, operation, carried, *registers = (
+            array(value, at, _value)
+            if _is_row(value, 3 + len(names))
+            else reject(f"{at} is not a program point, an operation, a carried value, and {len(names)} registers")
+        )
+        if point is None:
+            reject(f"{at} has no program point")
+        if operation is not None and not (
+            0 <= operation < len(reading.steps)
+            and is_operation(reading.steps[operation][2])
+            and reading.steps[operation][0] == point
+        ):
+            reject(f"{at}: step {operation} of {reading.name} is no put or get that starts at point {point}")
+        return Local(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried)
+
+    return tuple(array(thread["states"], f"{where}.states", read))
+
+
+def _is_row(value: object, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+def _value(value: object, where: str) -> int | None:
+    return None if value is None else integer(value, where)
+
+
+def _marks(value: object, where: str, names: _Names) -> Marks:
+    found = members(value, where, _MARKS)
+    pivot = members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
+    access = one_of(pivot["access"], f"{where}.pivot.access", ("read", "write"))
+    tainted = members(found["tainted"], f"{where}.tainted", ("threads", "read", "written"))
+
+    def queue(item: object, at: str) -> list[tuple[QueuePair, Kind]]:
+        each = members(item, at, ("thread", "remote", "events"))
+        pair = names.thread(each["thread"], f"{at}.thread"), names.node(each["remote"], f"{at}.remote")
+        kinds = array(each["events"], f"{at}.events", lambda kind, place: Kind(one_of(kind, place, _NIC)))
+        return [(pair, kind) for kind in kinds]
+
+    def named(read: Callable[[object, str], Entry], member: str) -> Entry:
+        return read(found[member], f"{where}.{member}")
+
+    return Marks(
+        Pivot(
+            names.thread(pivot["thread"], f"{where}.pivot.thread"),
+            names.cell(pivot["cell"], f"{where}.pivot.cell"),
+            access == "write",
+        ),
+        frozenset(pair for each in array(found["beta"], f"{where}.beta", queue) for pair in each),
+        named(names.threads_of, "cpu_in_beta"),
+        named(names.queue_pairs_of, "forced_polls"),
+        named(names.queue_pairs_of, "overtaken"),
+        named(names.cells_of, "read_in_beta"),
+        named(names.cells_of, "written_in_beta"),
+        named(names.cells_of, "poisoned"),
+        named(names.threads_of, "poison_carried"),
+        names.threads_of(tainted["threads"], f"{where}.tainted.threads"),
+        names.cells_of(tainted["read"], f"{where}.tainted.read"),
+        names.cells_of(tainted["written"], f"{where}.tainted.written"),
+        named(truth, "closed"),
+        named(_value, "alpha_value"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How many states each thread has, how many cells, marks, and counters there are."""
+
+    locals: tuple[int, ...]
+    cells: int
+    marks: int
+    counters: int
+
+    def state(self, row: object, number: int) -> tuple[Place, Limit]:
+        """Read numbers of threads' states, values of cells, the number of the marks, limits of completions."""
+        if not _is_row(row, 4) or not isinstance(row, list):
+            reject(f"`evidence.states[{number}]` is not an array of four entries")
+        at, values, mark, limit = row
+        if not (
+            _integers(at, len(self.locals))
+            and _integers(values, self.cells)
+            and all(0 <= i < size for i, size in zip(at, self.locals, strict=True))
+            and (mark is None or (type(mark) is int and 0 <= mark < self.marks))
+            and _is_row(limit, self.counters)
+            and all(most is None or (type(most) is int and most >= 0) for most in limit)
+        ):
+            expected = f"{len(self.locals)} threads, {self.cells} cells and {self.counters} counters"
+            reject(f"`evidence.states[{number}]` is no state of {expected}")
+        return (tuple(at), tuple(values), mark), tuple(limit)
+
+
+def _integers(value: object, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length and all(type(each) is int for each in value)

@@ -1,0 +1,244 @@
+"""Evidence for ROBUST: the states of the pivot instrumentation in the words of the design.
+
+The instrumented program knows program points of its own between the events of a put or get, sets of numbers as bits, and
+registers that it sets to 0 where they do not matter. Here all of that gets the names that docs/certificates.md gives it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.invariant_states import KIND, Place
+from rdma_robust.counters.inductive import Limit, covers
+from rdma_robust.counters.program import pc
+from rdma_robust.counters.vass import Control
+from rdma_robust.errors import InternalError
+from rdma_robust.expr import VALUE, names
+from rdma_robust.language.flow.cfg import Get, Program, Put, steps
+from rdma_robust.robustness.event_graph import EventGraph
+from rdma_robust.robustness.frame import CPU_BETA, NIC_BITS, Frame, QueuePair
+from rdma_robust.robustness.invariant import InductiveInvariant
+from rdma_robust.robustness.marks import WORD, MarkSet
+from rdma_robust.robustness.pivot import ALPHA_VALUE, CLOSED, POISON_CARRIED
+from rdma_robust.robustness.pivot_classes import CLASS
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+
+
+def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
+    """Return the evidence that the states of `found` are, see docs/certificates.md."""
+    frame = found.frame
+    threads = [_ThreadWords(found, t) for t in range(len(frame.graphs))]
+    marks = _MarkWords(found)
+    completions = _CompletionWords(found)
+    cells = _taking(found, [str(cell) for cell in frame.cells])
+    limits: dict[Place, list[Limit]] = {}
+    for control, limit in found.states:
+        place = tuple([words.number(control) for words in threads]), cells(control), marks.number(control)
+        limits.setdefault(place, []).append(completions.limit(control, limit))
+    return {
+        "kind": KIND,
+        "threads": [words.listed() for words in threads],
+        "cells": [str(cell) for cell in frame.cells],
+        "counted": [_pair(frame, pair) for pair in frame.polled],
+        "watched": [_pair(frame, pair) for pair in sorted(frame.fence_flagged)],
+        "marks": marks.listed,
+        "states": [[*map(list, place[:2]), place[2], list(limit)] for place in limits for limit in _maximal(limits[place])],
+    }
+
+
+def _maximal(limits: Sequence[Limit]) -> Iterator[Limit]:
+    distinct = list(dict.fromkeys(limits))
+    yield from (a for a in distinct if not any(a != b and covers(b, a) for b in distinct))
+
+
+def _taking(found: InductiveInvariant, fields: Sequence[str]) -> Callable[[Control], tuple[int, ...]]:
+    """Return what takes the entries of these names out of a control state."""
+    at = [found.fields.index(name) for name in fields]
+    return lambda control: tuple([control[i] for i in at])
+
+
+def _pair(frame: Frame, pair: QueuePair) -> JsonObject:
+    return {"thread": frame.graphs[pair[0]].name, "remote": pair[1]}
+
+
+class _ThreadWords:
+    """The states of one thread: a program point or the middle of an operation, and the registers that matter there."""
+
+    def __init__(self, found: InductiveInvariant, thread: int) -> None:
+        self._graph = found.frame.graphs[thread]
+        self._middle = _middles(found.frame.program, self._graph)
+        self._live = _live(self._graph)
+        program_thread = found.frame.program.threads[thread]
+        known = {name for name, _ in self._graph.registers}
+        self._registers = [name for name, _ in program_thread.registers if f"{self._graph.name}.{name}" in known]
+        self._carries = bool(self._middle)
+        carried = [found.frame.carried(thread)] if self._carries else []
+        qualified = [f"{self._graph.name}.{name}" for name in self._registers]
+        self._take = _taking(found, [pc(thread), *carried, *qualified])
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._states: list[list[int | None]] = []
+
+    def number(self, control: Control) -> int:
+        """Return the number of the thread's state in a control state."""
+        entries = self._take(control)
+        if entries not in self._numbers:
+            self._numbers[entries] = len(self._states)
+            self._states.append(self._in_words(entries))
+        return self._numbers[entries]
+
+    def listed(self) -> JsonObject:
+        return {"thread": self._graph.name, "registers": self._registers, "states": self._states}
+
+    def _in_words(self, entries: tuple[int, ...]) -> list[int | None]:
+        location = entries[0]
+        values = entries[2:] if self._carries else entries[1:]
+        live = self._live.get(location, frozenset())
+        registers = [
+            value if f"{self._graph.name}.{name}" in live else None
+            for name, value in zip(self._registers, values, strict=True)
+        ]
+        if location in self._middle:
+            point, operation = self._middle[location]
+            return [point, operation, entries[1], *registers]
+        return [location, None, None, *registers]
+
+
+def _middles(program: Program, graph: EventGraph) -> dict[int, tuple[int, int]]:
+    """The program points between two events: the point where their step starts, and its number in the flow graph."""
+    thread = program.threads[graph.thread]
+    numbered = list(enumerate(steps(thread)))
+    operations = [(number, source, step) for number, (source, _, step) in numbered if isinstance(step.op, Put | Get)]
+    first = max([thread.entry, thread.exit, *thread.graph]) + 1
+    found = {}
+    for edge in graph.edges:
+        if edge.type in NIC_WRITE_TYPES:
+            number, source, step = operations[edge.source - first]
+            if step is not edge.step:
+                raise InternalError(f"the point {edge.source} of thread {graph.name} is not in the middle of step {number}")
+            found[edge.source] = source, number
+    return found
+
+
+def _live(graph: EventGraph) -> dict[int, frozenset[str]]:
+    """For every program point the registers whose values can still matter: they are read before they are assigned."""
+    live: dict[int, frozenset[str]] = {point: frozenset() for point in graph.points}
+    changed = True
+    while changed:
+        changed = False
+        for edge in reversed(graph.edges):
+            used = {*names(edge.guard), *(() if edge.written is None else names(edge.written))}
+            used |= {name for register, e in edge.assigns if register in live[edge.target] for name in names(e)}
+            before = live[edge.source] | used - {VALUE.name} | live[edge.target] - {register for register, _ in edge.assigns}
+            if before != live[edge.source]:
+                live[edge.source] = frozenset(before)
+                changed = True
+    return live
+
+
+class _CompletionWords:
+    """How many completions there are at most: any number where no poll of the thread lies ahead."""
+
+    def __init__(self, found: InductiveInvariant) -> None:
+        frame = found.frame
+        self._entries: list[tuple[int, frozenset[int], tuple[int, int]]] = []
+        for pair in frame.polled:
+            graph = frame.graphs[pair[0]]
+            polls = (e.source for e in graph.edges if e.type is EventType.P and e.remote == pair[1])
+            counters = found.counters.index(frame.unpolled(pair)), found.counters.index(frame.early(pair))
+            self._entries.append((found.fields.index(pc(pair[0])), graph.leading_to(polls), counters))
+
+    def limit(self, control: Control, limit: Limit) -> Limit:
+        return tuple(
+            limit[counter] if control[at] in ahead else None for at, ahead, counters in self._entries for counter in counters
+        )
+
+
+class _MarkWords:
+    """What is remembered since the first event of beta."""
+
+    def __init__(self, found: InductiveInvariant) -> None:
+        self._found = found
+        frame, size = found.frame, len(found.frame.cells)
+        self._sets = {
+            "accessed": MarkSet("accessed_in_beta", 2 * size),
+            "tainted": MarkSet("tainted", 2 * size + len(frame.graphs)),
+            "poison": MarkSet("poison", size),
+        }
+        self._fields = [
+            *(CLASS, CPU_BETA, CLOSED, ALPHA_VALUE, POISON_CARRIED),
+            *(frame.beta(pair) for pair in frame.queue_pairs),
+            *(frame.forced(pair) for pair in frame.polled),
+            *(frame.fenced(pair) for pair in sorted(frame.fence_flagged)),
+            *(name for marks in self._sets.values() for name, _ in marks.variables()),
+        ]
+        self._take = _taking(found, self._fields)
+        self._numbers: dict[tuple[int, ...], int | None] = {}
+        self._known: dict[str, int] = {}
+        self.listed: list[JsonObject] = []
+
+    def number(self, control: Control) -> int | None:
+        """Return the number of the marks in a control state, None before the first event of beta."""
+        entries = self._take(control)
+        if entries not in self._numbers:
+            values = dict(zip(self._fields, entries, strict=True))
+            self._numbers[entries] = self._number_of(self._in_words(values)) if values[CLASS] else None
+        return self._numbers[entries]
+
+    def _number_of(self, marks: JsonObject) -> int:
+        """Equal marks are listed once: what differs in the instrumented program may mean the same."""
+        key = json.dumps(marks)
+        if key not in self._known:
+            self._known[key] = len(self.listed)
+            self.listed.append(marks)
+        return self._known[key]
+
+    def _in_words(self, values: Mapping[str, int]) -> JsonObject:
+        frame, classes = self._found.frame, self._found.classes
+        pivot = classes.classes[values[CLASS] - 1]
+        size, threads = len(frame.cells), [graph.name for graph in frame.graphs]
+        cells = [str(cell) for cell in frame.cells]
+        accessed, tainted, poison = (_bits(values, marks) for marks in self._sets.values())
+        if values[CLOSED]:
+            tainted = 0
+        frozen = pivot in classes.value_dependent and accessed >> size & frame.bit(pivot.cell)
+
+        def of(pairs: Iterable[QueuePair], name: Callable[[QueuePair], str]) -> list[JsonObject]:
+            return [_pair(frame, pair) for pair in pairs if values[name(pair)]]
+
+        return {
+            "pivot": {
+                "thread": threads[pivot.thread],
+                "cell": str(pivot.cell),
+                "access": "write" if pivot.writes else "read",
+            },
+            "beta": [
+                _pair(frame, pair) | {"events": [t.value for t, bit in NIC_BITS.items() if values[frame.beta(pair)] & bit]}
+                for pair in frame.queue_pairs
+                if values[frame.beta(pair)]
+            ],
+            "cpu_in_beta": _members(values[CPU_BETA], threads),
+            "forced_polls": of(frame.polled, frame.forced),
+            "overtaken": of(sorted(frame.fence_flagged), frame.fenced),
+            "read_in_beta": _members(accessed, cells),
+            "written_in_beta": _members(accessed >> size, cells),
+            "poisoned": _members(poison, cells),
+            "poison_carried": _members(values[POISON_CARRIED], threads),
+            "tainted": {
+                "threads": _members(tainted >> 2 * size, threads),
+                "read": _members(tainted, cells),
+                "written": _members(tainted >> size, cells),
+            },
+            "closed": bool(values[CLOSED]),
+            "alpha_value": values[ALPHA_VALUE] if frozen else None,
+        }
+
+
+def _bits(values: Mapping[str, int], marks: MarkSet) -> int:
+    """Put the words of a set of marks together."""
+    return sum(values[name] << number * WORD for number, (name, _) in enumerate(marks.variables()))
+
+
+def _members(marks: int, listed: Sequence[str]) -> list[str]:
+    return [name for number, name in enumerate(listed) if marks >> number & 1]

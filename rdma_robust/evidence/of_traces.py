@@ -1,0 +1,42 @@
+"""Evidence for NOT ROBUST: a violating trace, event by event."""
+
+from __future__ import annotations
+
+from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.violations import INITIAL, KIND
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.trace import WRITE_TYPES, Event, Trace
+
+
+def trace_evidence(program: Program, trace: Trace) -> JsonObject:
+    """Return the evidence for a violating trace; its events after the initial writes must be in RDMA order."""
+    first = len(program.cells)
+    source = {b: a for a, b in trace.rf}
+    writes: dict[str, list[int]] = {}
+    for e in sorted(trace.events[first:], key=lambda e: (-trace.mo.rows[e.index].bit_count(), e.index)):
+        if e.type in WRITE_TYPES:
+            writes.setdefault(str(e.cell), []).append(e.index - first)
+
+    def reads_from(e: Event) -> object:
+        if e.index not in source:
+            return None
+        return INITIAL if source[e.index] < first else source[e.index] - first
+
+    return {
+        "kind": KIND,
+        "events": [
+            {
+                "thread": program.threads[e.thread].name,
+                "position": e.position,
+                "line": e.step.span.line if e.step is not None else 0,
+                "type": e.type.value,
+                "remote": e.remote,
+                "cell": None if e.cell is None else str(e.cell),
+                "read": e.read,
+                "written": e.written,
+                "reads_from": reads_from(e),
+            }
+            for e in trace.events[first:]
+        ],
+        "mo": writes,
+    }

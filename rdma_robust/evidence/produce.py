@@ -1,0 +1,65 @@
+"""Making certificates from verdicts."""
+
+from __future__ import annotations
+
+from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
+from rdma_robust.errors import ProgramError
+from rdma_robust.evidence.of_invariants import invariant_evidence_of
+from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
+from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
+from rdma_robust.robustness.invariant import inductive_invariant
+
+
+def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
+    """Return the certificate of a robustness verdict, None for UNKNOWN.
+
+    `options` are those of the check, `file` the path of the program relative to the certificate. For ROBUST the
+    program is explored anew by the pivot instrumentation, within `limits`, whatever the verdict was found by: what is
+    proved is the claim. Raises SizeLimitError if one of the limits is reached, and InternalError if that search
+    contradicts the verdict.
+    """
+    program = outcome.program
+    match outcome.verdict:
+        case Verdict.UNKNOWN:
+            return None
+        case Verdict.ROBUST:
+            found = inductive_invariant(program, options.model, limits)
+            claim, evidence = "robust", invariant_evidence_of(found)
+        case Verdict.NOT_ROBUST:
+            assert outcome.witness is not None
+            claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
+    model = options.model.described()["model"]
+    settings = {"model": model, "await_loops": options.await_loops}
+    written = says(program.source, program, await_loops=options.await_loops)
+    text = program.source if written else canonical(program)
+    return Certificate(PROGRAM if written else GRAPHS, file, digest(text), {"kind": claim}, settings, evidence)
+
+
+def says(text: str, program: Program, *, await_loops: bool) -> bool:
+    """Return whether `text` is that of `program`, which may have been changed since it was read, or built without one."""
+    try:
+        return same(blocking(load_program(text, program.file), await_loops), program)
+    except ProgramError:
+        return False
+
+
+def cover_certificate(net: Net, text: str, result: CoverResult, file: str | None) -> Certificate | None:
+    """Return the certificate of a coverability verdict, None for UNKNOWN and where the proof is too large for one.
+
+    `text` is that from which `net` was read.
+    """
+    if result.run is not None:
+        run = result.run
+        evidence: JsonObject = run_evidence(net, run.start, run.transitions, run.target)
+        return Certificate(NET, file, digest(text), {"kind": "unsafe"}, {}, evidence)
+    if result.invariant is not None and not isinstance(result.invariant, EnumeratedInvariant):
+        return Certificate(NET, file, digest(text), {"kind": "safe"}, {}, invariant_evidence(net, result.invariant))
+    return None
