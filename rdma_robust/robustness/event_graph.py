@@ -106,10 +106,17 @@ class Kept(Enum):
     ALL = "all"
 
 
+def register_names(program: Program, index: int) -> dict[str, str]:
+    """Return the name `Thread.register` of every register of a thread, marked where a cell `Node.variable` has it."""
+    thread = program.threads[index]
+    cells = {str(cell) for cell in program.cells}
+    return {r: f"{name}'" if name in cells else name for r, _ in thread.registers for name in (f"{thread.name}.{r}",)}
+
+
 def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS) -> EventGraph:
     """Return the event graph of thread `index` of `program`. Program points keep their numbers."""
     thread = program.threads[index]
-    rename = {r: Name(f"{thread.name}.{r}") for r, _ in thread.registers}
+    rename = {r: Name(name) for r, name in register_names(program, index).items()}
     fresh = count(max([thread.entry, thread.exit, *thread.graph]) + 1)
     split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
     folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END)

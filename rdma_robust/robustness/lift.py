@@ -10,7 +10,7 @@ from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
@@ -93,7 +93,10 @@ class _Replay:
 
     def __post_init__(self) -> None:
         self.memory: dict[Cell, int] = {c: c.init for c in self.program.cells}
-        self.threads = [_Thread([], {f"{t.name}.{r}": v for r, v in t.registers}) for t in self.program.threads]
+        self.threads = []
+        for i, thread in enumerate(self.program.threads):
+            names = register_names(self.program, i)
+            self.threads.append(_Thread([], {names[r]: value for r, value in thread.registers}))
 
     def add(self, edge: EventEdge) -> int:
         """Append an edge to its thread's program order; return its number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.analyses.safety.verify import Bounds, Status, verify
 from rdma_robust.expr import size
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
@@ -93,3 +94,24 @@ def test_deeply_nested_conditions_are_compiled() -> None:
         deep = f"!({deep} == 1)"
     program = load_program(f"{NODES}thread T on A {{ reg r\nr = x\nif {deep} {{ y = 1 }}\n}}", "deep.rdma")
     assert decide(program, CheckOptions()).verdict is Verdict.ROBUST
+
+
+@pytest.mark.parametrize("thread", ["T", "A"])
+def test_a_register_is_not_the_variable_of_its_name(thread: str) -> None:
+    # Thread A on node B: its register `A.x` and the word `A.x` of node A are two things.
+    text = f"""\
+node A {{ x }}
+node B {{ y }}
+thread {thread} on B {{
+  reg x = 5
+  y = 1
+  assert x == 5
+  x = y
+  y = x
+}}
+thread U on A {{ x = 7; put B.y = 2 }}
+"""
+    program = load_program(text, "clash.rdma")
+    outcome = decide(program, CheckOptions())
+    assert (outcome.verdict, outcome.faults) == (decide(program, CheckOptions(instrumentation="paper")).verdict, ())
+    assert verify(program, Bounds()).status is Status.HOLDS
