@@ -198,7 +198,7 @@ def _cover(
     from rdma_robust.cli.commands.cover import CoverRequest, run_cover  # noqa: PLC0415
     from rdma_robust.cli.processes.decide_net import CoverOptions  # noqa: PLC0415
 
-    items = expand(files, suffix=".spec")
+    items = expand(files, suffixes=(".spec",))
     at_a_time = min(jobs or processors(), len(items))
     options = CoverOptions(
         engine=engine,

@@ -47,16 +47,17 @@ class Missing:
 Item = Source | Missing
 
 
-def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffix: str = SUFFIX) -> list[Item]:
+def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffixes: tuple[str, ...] = (SUFFIX,)) -> list[Item]:
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
-    A directory stands for every file below it with `suffix`, sorted; an argument that names no file is a glob if it can be.
+    A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
+    can be, and `dir/**` stands for what `dir` does.
     `commands` are what a mistyped first argument may have meant.
     """
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
-        for item in _expand(argument, commands, suffix):
+        for item in _expand(argument, commands, suffixes):
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
@@ -64,34 +65,44 @@ def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffix: str =
     return items
 
 
-def _expand(argument: str, commands: Sequence[str], suffix: str) -> Iterator[Item]:
+def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[Item]:
     if argument == "-":
         yield Source(STDIN, None)
     elif os.path.isdir(argument):
-        yield from _directory(argument, suffix)
+        yield from _directory(argument, suffixes)
     elif os.path.lexists(argument):
         yield Source(argument, argument)
     elif glob.has_magic(argument):
-        found = sorted(glob.glob(argument, recursive=True))
-        if not found:
-            yield Missing(argument, "no file matches this pattern")
-        for path in found:
-            if os.path.isdir(path):
-                yield from (s for s in _directory(path, suffix) if isinstance(s, Source))
-            else:
-                yield Source(path, path)
+        yield from _matching(argument, suffixes)
     else:
         near = [] if os.sep in argument or "." in argument else difflib.get_close_matches(argument, commands, 1)
         hint = f" (did you mean the command `{near[0]}`? It comes first)" if near else ""
         yield Missing(argument, f"no such file or directory{hint}")
 
 
-def _directory(directory: str, suffix: str) -> Iterator[Item]:
+def _matching(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
+    """Yield what a glob stands for; if it does not say how names end, only files with a suffix and those in directories."""
+    ending = os.path.splitext(pattern)[1]
+    anything = not ending or glob.has_magic(ending)
+    found = 0
+    for path in sorted(glob.glob(pattern, recursive=True)):
+        if os.path.isdir(path):
+            inside = [s for s in _directory(path, suffixes) if isinstance(s, Source)]
+        else:
+            inside = [Source(path, path)] if path.endswith(suffixes) or not anything else []
+        found += len(inside)
+        yield from inside
+    if not found:
+        what = f"{' or '.join(suffixes)} file" if anything else "file"
+        yield Missing(pattern, f"no {what} matches this pattern")
+
+
+def _directory(directory: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
     found = [
-        os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names if name.endswith(suffix)
+        os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names if name.endswith(suffixes)
     ]
     if not found:
-        yield Missing(directory, f"no {suffix} file in this directory")
+        yield Missing(directory, f"no {' or '.join(suffixes)} file in this directory")
     for path in sorted(found, key=lambda p: Path(p).parts):
         yield Source(path, path)
 

@@ -90,7 +90,7 @@ def test_headings_are_told_apart(document: Path) -> None:
 
 def test_the_menu_names_every_page_once() -> None:
     named = list(menu(CONFIG["nav"]))
-    generated = {f"source/{path}.md" for path in linked_sources() if not path.endswith(".md")}
+    generated = {f"source/{path}" if path.endswith(".md") else f"source/{path}.md" for path in linked_sources()}
     assert len(named) == len(set(named))
     assert set(named) - generated == {path.relative_to(DOCS).as_posix() for path in PAGES}
 

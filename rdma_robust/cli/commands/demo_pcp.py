@@ -75,7 +75,7 @@ def _instance(file: str | None, top: str | None, bottom: str | None) -> Instance
 
     if file is None:
         return CLASSIC if top is None or bottom is None else instance_of(top, bottom)
-    items = expand([file], suffix=".pcp")
+    items = expand([file], suffixes=(".pcp",))
     if len(items) > 1:
         raise UsageError(f"{len(items)} files; a demo takes one instance")
     if isinstance(items[0], Missing):

@@ -72,7 +72,7 @@ def _walk(file: str | None, timeout: float | None, max_states: int, output: str 
 
 def one_file(file: str, suffix: str) -> str:
     """Return the text of the one file that `file` stands for. Raises UsageError."""
-    items = expand([file], suffix=suffix)
+    items = expand([file], suffixes=(suffix,))
     if len(items) > 1:
         raise UsageError(f"{len(items)} files; a demo takes one")
     if isinstance(items[0], Missing):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
-from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_source
+from rdma_robust.cli.inputs import Missing, Source, UnreadableError, expand, loaded, read_source
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
@@ -31,7 +31,7 @@ def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
     """
     out = StandardOutput()
     codes = []
-    for item in _items(arguments):
+    for item in expand(arguments, suffixes=SUFFIXES):
         if isinstance(item, Missing):
             warn(f"{printable(item.name)}: error: {item.reason}")
             codes.append(Exit.INVALID)
@@ -49,21 +49,6 @@ def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
             warn(message_of(error, item.name))
             codes.append(exit_of_error(error))
     return worst(codes)
-
-
-def _items(arguments: Sequence[str]) -> list[Item]:
-    """Return the certificates: files, globs, every `*.json` and `*.json.gz` file below a directory."""
-    named: list[str] = []
-    empty: list[Item] = []
-    for argument in arguments:
-        if not os.path.isdir(argument):
-            named.append(argument)
-            continue
-        below = [os.path.join(parent, f) for parent, _, files in os.walk(argument) for f in files if f.endswith(SUFFIXES)]
-        named += sorted(below)
-        if not below:
-            empty.append(Missing(argument, "no .json or .json.gz file in this directory"))
-    return expand(named) + empty
 
 
 def _checked(item: Source, given: str | None) -> tuple[str, Proved]:

@@ -1,0 +1,43 @@
+"""The index of the litmus suite: up to date, with every program once; and the ways to name the whole suite."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.cli.inputs import expand
+from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
+from tests.conftest import ROOT
+
+PROGRAMS = sorted((ROOT / "litmus").glob("*.rdma"))
+
+
+def test_the_index_is_up_to_date() -> None:
+    assert INDEX.read_text(encoding="utf-8") == litmus_index(), "make promote writes it anew"
+
+
+def test_every_program_is_on_one_shelf() -> None:
+    placed = Counter(path for shelf in SHELVES for path in on(shelf, PROGRAMS))
+    assert placed == dict.fromkeys(PROGRAMS, 1)
+    rows = Counter(re.findall(r"^\| \[([^\]]+)\]\(\1\.rdma\) \|", litmus_index(), re.MULTILINE))
+    assert rows == {path.stem: 1 for path in PROGRAMS}
+
+
+def test_no_shelf_names_what_is_not_there() -> None:
+    for shelf in SHELVES:
+        assert shelf.first in {path.stem for path in on(shelf, PROGRAMS)}
+        assert set(shelf.families.split()) == {path.name.partition("-")[0] for path in on(shelf, PROGRAMS)}
+
+
+def test_every_program_begins_with_a_sentence() -> None:
+    for path in PROGRAMS:
+        assert re.fullmatch(r"[A-Z0-9].{10,170}[.?]", description(path)), path
+
+
+@pytest.mark.parametrize("named", ["litmus", "litmus/", "litmus/**", "litmus/*", "litmus/*.rdma"])
+def test_the_whole_suite_has_short_names(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert sorted(Path(item.name) for item in expand([named])) == [path.relative_to(ROOT) for path in PROGRAMS]
