@@ -17,13 +17,16 @@ REDUCTIONS: Final[Mapping[str, str]] = {
     "relevance": "states from which the cycle can no longer be closed, or no pivot started, are cut",
     "dead-ends": "states are cut from which, thread by thread, no pivot or nothing that closes the cycle can be reached",
     "values": "registers of few values become part of the program point, guards are decided by what cells can hold",
-    "dead": "values and marks that nobody can read any more are forgotten",
+    "dead": "values that nobody can read any more are forgotten",
     "por": "of independent steps of different threads only one order is searched",
     "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",
 }
 """The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
 
 ALL_REDUCTIONS: Final = frozenset(REDUCTIONS)
+
+LARGE: Final = 10_000
+"""Combinations of program points from which on `values` and `dead` pay: below, preparing them costs more than they save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class CheckOptions:
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
-    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`.
+    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
+    the threads have at least `large` combinations of program points.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -50,6 +54,7 @@ class CheckOptions:
     memory: int | None = None
     self_check: bool = False
     reductions: frozenset[str] = ALL_REDUCTIONS
+    large: int = LARGE
     hardware: Model = RDMA
 
     @property

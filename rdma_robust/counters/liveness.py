@@ -12,10 +12,11 @@ Source: live-variable analysis; Bozga, Fernandez and Ghirvu 1999 (state space re
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, Require, Statement, pc
+from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, Later, Require, Statement, pc
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, disj, names
 
 Label = TypeVar("Label")
@@ -24,13 +25,15 @@ _MOST_READERS = 3
 """Processes that may read a variable: with more of them, knowing that it is dead costs more than it saves."""
 
 
-def forget_dead(program: CounterProgram[Label]) -> CounterProgram[Label]:
+def forget_dead(program: CounterProgram[Label], among: Iterable[str] | None = None) -> CounterProgram[Label]:
     """Return `program` with every dead variable set to 0; runs, labels and reached targets stay the same.
 
-    Milestones, what a target reads at no location in particular, and variables of many readers are left alone.
+    Only variables `among` these are forgotten, if they are given. Milestones, what a target reads at no location in
+    particular, and variables of many readers are left alone.
     """
     unlocated = {n for t in program.targets if t.process is None for n in names(t.condition)}
-    forgettable = {name for name, _ in program.variables} - set(program.milestones) - unlocated
+    every = (name for name, _ in program.variables) if among is None else among
+    forgettable = frozenset(every) - set(program.milestones) - unlocated
     live = [_live(program, index, forgettable) for index in range(len(program.processes))]
     regions = {name: region for name in sorted(forgettable) if (region := _region(name, live)) is not None}
     deaths = _Deaths(regions)
@@ -62,14 +65,16 @@ class _Use:
     assigns: frozenset[str]
 
 
-def _live(program: CounterProgram[Any], index: int, wanted: set[str]) -> dict[int, frozenset[str]]:
+def _live(program: CounterProgram[Any], index: int, wanted: frozenset[str]) -> dict[int, frozenset[str]]:
     process = program.processes[index]
-    uses = [_Use(c.source, c.target, frozenset(_reads(c.body, set()) & wanted), _assigned(c.body)) for c in process.commands]
+    uses = [
+        _Use(c.source, c.target, wanted & _reads(c.body, set(), wanted), _assigned(c.body, wanted)) for c in process.commands
+    ]
     live: dict[int, frozenset[str]] = {at: frozenset() for c in process.commands for at in (c.source, c.target)}
     live[process.entry] = frozenset()
     for target in program.targets:
         if target.process == index:
-            live[target.location] = live.get(target.location, frozenset()) | frozenset(names(target.condition))
+            live[target.location] = live.get(target.location, frozenset()) | wanted & frozenset(names(target.condition))
     into: dict[int, list[_Use]] = {}
     for use in uses:
         into.setdefault(use.target, []).append(use)
@@ -83,7 +88,13 @@ def _live(program: CounterProgram[Any], index: int, wanted: set[str]) -> dict[in
     return live
 
 
-def _reads(body: Body[Any], found: set[str]) -> set[str]:
+def _branches(body: Body[Any], wanted: frozenset[str]) -> Sequence[Body[Any]]:
+    """What follows in a body, or an outline of it that says the same of the variables that are wanted."""
+    then = body.then
+    return then.outline if isinstance(then, Later) and wanted <= then.speaks_for else then
+
+
+def _reads(body: Body[Any], found: set[str], wanted: frozenset[str]) -> set[str]:
     """Add every name read somewhere in a body, but for updates of a variable from itself."""
     for statement in body.statements:
         match statement:
@@ -98,8 +109,8 @@ def _reads(body: Body[Any], found: set[str]) -> set[str]:
             case Choose(_, options):
                 for _, test in options:
                     _collect(test, found)
-    for branch in body.then:
-        _reads(branch, found)
+    for branch in _branches(body, wanted):
+        _reads(branch, found, wanted)
     return found
 
 
@@ -122,10 +133,10 @@ def _collect(expr: Expr, found: set[str]) -> None:
             expr = expr.arg
 
 
-def _assigned(body: Body[Any]) -> frozenset[str]:
+def _assigned(body: Body[Any], wanted: frozenset[str]) -> frozenset[str]:
     """The names assigned on every path, by values that do not depend on what they were."""
     here = {n for s in body.statements if isinstance(s, Assign) for n, value in s.updates if not _mentions(value, n)}
-    branches = [_assigned(branch) for branch in body.then]
+    branches = [_assigned(branch, wanted) for branch in _branches(body, wanted)]
     return frozenset(here).union(frozenset.intersection(*branches) if branches else ())
 
 
@@ -149,11 +160,18 @@ class _Deaths:
     def _body(self, body: Body[Label], target: int, process: int, due: set[str]) -> Body[Label]:
         touched = {n for s in body.statements if isinstance(s, Assign) for n, _ in s.updates if n in self.regions}
         due = due | {n for n in touched if target not in self.regions[n][process]}
-        then = tuple(self._body(branch, target, process, due) for branch in body.then)
+        then = self._branches(body.then, target, process, due)
         if not body.labels or not due:
             return replace(body, then=then)
         forget: Statement = Assign(tuple((n, self._kept(n, process)) for n in sorted(due)))
         return replace(body, statements=(*body.statements, forget), then=then)
+
+    def _branches(self, then: Sequence[Body[Label]], target: int, process: int, due: set[str]) -> Sequence[Body[Label]]:
+        if isinstance(then, Later):
+            later: Later[Label] = then
+            make = later.made
+            return Later(lambda: [self._body(b, target, process, due) for b in make()], then.outline, then.speaks_for)
+        return tuple(self._body(branch, target, process, due) for branch in then)
 
     def _kept(self, name: str, process: int) -> Expr:
         """The variable's value, 0 if it is live for no other process."""

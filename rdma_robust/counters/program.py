@@ -11,9 +11,9 @@ Source: normal-form.md, parts 1 and 2 ("a sequentially consistent program over f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rdma_robust.counters.pruner import Pruner
 from rdma_robust.expr import TRUE, Expr
@@ -79,7 +79,7 @@ class Body(Generic[Label]):
     """
 
     statements: tuple[Statement, ...]
-    then: tuple[Body[Label], ...] = ()
+    then: Sequence[Body[Label]] = ()
     labels: tuple[Label, ...] = ()
 
     def leaves(self, before: tuple[Statement, ...] = ()) -> Iterator[tuple[Statement, ...]]:
@@ -103,6 +103,47 @@ class Body(Generic[Label]):
         yield from self.labels
         for branch in self.then:
             yield from branch.all_labels()
+
+
+class Later(Sequence[Body[Label]]):
+    """Alternatives that are made when somebody first looks at them; equal to the tuple of them.
+
+    Analyses may look at the `outline` instead, alternatives that change the counters in the same ways and that read and
+    assign the same of the variables `speaks_for`.
+    """
+
+    __slots__ = ("_made", "_make", "outline", "speaks_for")
+
+    def __init__(
+        self, make: Callable[[], Sequence[Body[Label]]], outline: Sequence[Body[Label]], speaks_for: frozenset[str]
+    ) -> None:
+        self._make = make
+        self._made: tuple[Body[Label], ...] | None = None
+        self.outline = outline
+        self.speaks_for = speaks_for
+
+    def made(self) -> tuple[Body[Label], ...]:
+        if self._made is None:
+            self._made = tuple(self._make())
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self.made())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.made()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self.made() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.made())
+
+    def __repr__(self) -> str:
+        return repr(self.made())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.made(),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 
 INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
-    "pivot": lambda program, options: instrument_pivot(program, options.model, options.reductions),
+    "pivot": lambda program, options: instrument_pivot(program, options.model, options.reductions, large=options.large),
     "paper": lambda program, options: instrument_paper(program, options.model),
 }
 Found = Exploration[EventLabel]

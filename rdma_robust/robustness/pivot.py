@@ -17,7 +17,6 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -30,6 +29,7 @@ from rdma_robust.counters.program import (
     Command,
     CounterProgram,
     Footprint,
+    Later,
     Process,
     Require,
     Statement,
@@ -54,13 +54,13 @@ from rdma_robust.expr import (
 )
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import LARGE
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
     CPU_BETA,
     EventLabel,
     Frame,
     PivotClass,
-    conflicts,
     effect,
     has_bit,
     reads,
@@ -75,34 +75,36 @@ from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
 
-LARGE: Mapping[str, int] = {"dead": 10_000, "values": 10_000}
-"""Combinations of program points from which on a reduction pays: below, preparing it costs more than it saves."""
-
 
 def instrument_pivot(
-    program: Program, model: Model = RDMA, reductions: frozenset[str] = frozenset(), only: int | None = None
+    program: Program,
+    model: Model = RDMA,
+    reductions: frozenset[str] = frozenset(),
+    only: int | None = None,
+    large: int = LARGE,
 ) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
     Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
     no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
     the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
+    With fewer than `large` combinations of program points `values` and `dead` are not used.
     """
-    frame, reductions = _prepared(program, model, reductions)
-    instrumented = _Pivot(frame, reductions, only).build()
-    return forget_dead(instrumented) if "dead" in reductions else instrumented
+    frame, reductions = _prepared(program, model, reductions, large)
+    pivot = _Pivot(frame, reductions, only)
+    return forget_dead(pivot.build(), pivot.of_program) if "dead" in reductions else pivot.build()
 
 
-def pivot_classes(program: Program, model: Model, reductions: frozenset[str]) -> tuple[PivotClass, ...]:
+def pivot_classes(program: Program, model: Model, reductions: frozenset[str], large: int = LARGE) -> tuple[PivotClass, ...]:
     """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
-    return PivotClasses(*_prepared(program, model, reductions)).classes
+    return PivotClasses(*_prepared(program, model, reductions, large)).classes
 
 
-def _prepared(program: Program, model: Model, reductions: frozenset[str]) -> tuple[Frame, frozenset[str]]:
+def _prepared(program: Program, model: Model, reductions: frozenset[str], large: int) -> tuple[Frame, frozenset[str]]:
     """Return the frame to instrument, and those of `reductions` that pay for a program of this size."""
     frame = Frame.to_instrument(program, model)
-    size = prod(len(graph.points) for graph in frame.graphs)
-    reductions = frozenset(r for r in reductions if size >= LARGE.get(r, 0))
+    if prod(len(graph.points) for graph in frame.graphs) < large:
+        reductions -= {"values", "dead"}
     return (frame.specialised() if "values" in reductions else frame), reductions
 
 
@@ -124,12 +126,6 @@ class _Pivot(PivotClasses):
             for g in frame.graphs
         )
         targets = tuple(t for c in self.classes for t in self._targets(c))
-        values = (
-            *map(str, frame.cells),
-            *(r for r, _ in frame.registers()),
-            *map(frame.carried, frame.carriers()),
-            ALPHA_VALUE,
-        )
         sizes = {
             **dict(sets),
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes).bit_length()},
@@ -143,12 +139,18 @@ class _Pivot(PivotClasses):
             targets,
             (CLASS, CLOSED),
             frame.counter_order(),
-            tuple((name, *frame.value_range) for name in values),
+            tuple((name, *frame.value_range) for name in (*self.of_program, ALPHA_VALUE)),
             tuple(sizes.items()),
             dead_ends(self.cycles, self.classes, self.accessed, self.tainted, closed=CLOSED, frozen=ALPHA_VALUE)
             if self.classes and "dead-ends" in self.reductions
             else None,
         )
+
+    @cached_property
+    def of_program(self) -> tuple[str, ...]:
+        """The variables of the program itself: cells, registers, and what is on its way from one to another cell."""
+        frame = self.frame
+        return (*map(str, frame.cells), *(r for r, _ in frame.registers()), *map(frame.carried, frame.carriers()))
 
     @cached_property
     def accessed(self) -> MarkSet:
@@ -178,18 +180,27 @@ class _Pivot(PivotClasses):
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
-        kept = self.kept(edge)
         if edge.type is None:
-            allowed = disj(equals(Name(CLASS), Const(0)), self.current_in(kept))
+            allowed = disj(equals(Name(CLASS), Const(0)), self.current_kept(edge))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
         first = (*self._phase1(edge), *self._starts(edge))
         alternatives = []
         if first:
             alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
-        if kept:
-            second = (self._alpha(edge), *self._beta(edge))
-            alternatives.append(Body((Require(Name(CLASS)), Require(self.current_in(kept))), second))
+        if (current := self.current_kept(edge)) != FALSE:
+            second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), self._spoken_for)
+            alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
+
+    def _outline(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        """What a step of phase 2 does to the program's variables and to the counters."""
+        kept = Require(self.frame.memory(edge.cell)) if edge.cell is not None and self._freeze(edge) else Require(TRUE)
+        counted = (*self.frame.first_part(edge), *self.frame.second_part(edge))
+        return [leaf(EventLabel(edge, 1), kept, *effect(self.frame, edge), *each) for each in counted]
+
+    @cached_property
+    def _spoken_for(self) -> frozenset[str]:
+        return frozenset(self.of_program)
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.frame.first_part(edge)
@@ -198,7 +209,7 @@ class _Pivot(PivotClasses):
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
-        classes = [c for c in self.kept(edge) if self.may_start(edge, c)]
+        classes = [c for c in self.touching(edge) if self.is_kept(edge, c) and self.may_start(edge, c)]
         if not classes:
             return []
         options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
@@ -232,7 +243,7 @@ class _Pivot(PivotClasses):
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
-        return self.current_in([c for c in self.classes if conflicts(edge, c.cell, c.writes)], edge)
+        return self.current_in(self.touching(edge), edge)
 
     def _own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
@@ -328,8 +339,8 @@ class _Pivot(PivotClasses):
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
-        frozen = [c for c in self.classes if c in self.value_dependent and c.cell == edge.cell]
-        if not frozen or not writes(edge) or edge.cell is None:
+        frozen = [c for c in self.touching(edge) if c in self.value_dependent] if writes(edge) else []
+        if not frozen or edge.cell is None:
             return []
         first = conj(self.current_in(frozen, edge), negate(self.accessed.meets(self._written_mark(edge.cell))))
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]

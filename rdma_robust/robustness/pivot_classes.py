@@ -46,10 +46,29 @@ class PivotClasses:
             for edge in graph.edges:
                 if edge.cell is not None and self.frame.bit(edge.cell):
                     found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-        classes = tuple(c for c in found if any(self.may_start(e, c) for g in self.frame.graphs for e in g.edges))
+        of_cell: dict[int, list[EventEdge]] = {}
+        for edge in (e for g in self.frame.graphs for e in g.edges):
+            of_cell.setdefault(self.frame.bit(edge.cell), []).append(edge)
+        classes = tuple(c for c in found if any(self.may_start(e, c) for e in of_cell[self.frame.bit(c.cell)]))
         if classes and "symmetry" in self.reductions:
             classes = representatives(classes, automorphisms(self.frame))
         return classes if self.only is None else classes[self.only : self.only + 1]
+
+    def touching(self, edge: EventEdge) -> Sequence[PivotClass]:
+        """The classes with which the edge's event conflicts."""
+        every, writing = self._of_cell.get(self.frame.bit(edge.cell), ((), ()))
+        return every if writes(edge) else writing
+
+    @cached_property
+    def _of_cell(self) -> dict[int, tuple[list[PivotClass], list[PivotClass]]]:
+        """By the bit of the cell: the classes of the cell, and those that write it."""
+        found: dict[int, tuple[list[PivotClass], list[PivotClass]]] = {}
+        for c in self.classes:
+            every, writing = found.setdefault(self.frame.bit(c.cell), ([], []))
+            every.append(c)
+            if c.writes:
+                writing.append(c)
+        return found
 
     @cached_property
     def ahead(self) -> dict[PivotClass, frozenset[int]]:
@@ -98,32 +117,40 @@ class PivotClasses:
     def _all(self) -> int:
         return self._numbered(self.classes)
 
+    def is_kept(self, edge: EventEdge, c: PivotClass) -> bool:
+        """An event of the class still lies ahead of the pivot's thread after the edge, if it is that thread's."""
+        return edge.thread != c.thread or edge.target in self.ahead[c]
+
+    def current_kept(self, edge: EventEdge) -> Expr:
+        """The current class is one that the phase-2 steps of `edge` are for: of no other class can a pivot follow."""
+        mask = self._kept_numbers(edge)
+        if mask in (0, self._all):
+            return TRUE if mask else FALSE
+        return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
+
     def _kept_numbers(self, edge: EventEdge) -> int:
         place = edge.thread, edge.target
         if place not in self._kept_masks:
-            self._kept_masks[place] = self._numbered(self.kept(edge))
+            lost = [c for c in self._of_thread.get(edge.thread, ()) if not self.is_kept(edge, c)]
+            self._kept_masks[place] = self._all & ~self._numbered(lost)
         return self._kept_masks[place]
 
     @cached_property
     def _kept_masks(self) -> dict[tuple[int, int], int]:
         return {}
 
-    def kept(self, edge: EventEdge) -> tuple[PivotClass, ...]:
-        """The classes of which an event still lies ahead of the pivot's thread after the edge, if it is that thread's."""
-        place = edge.thread, edge.target
-        if place not in self._kept:
-            self._kept[place] = tuple(c for c in self.classes if edge.thread != c.thread or edge.target in self.ahead[c])
-        return self._kept[place]
-
     @cached_property
-    def _kept(self) -> dict[tuple[int, int], tuple[PivotClass, ...]]:
-        return {}
+    def _of_thread(self) -> dict[int, list[PivotClass]]:
+        found: dict[int, list[PivotClass]] = {}
+        for c in self.classes:
+            found.setdefault(c.thread, []).append(c)
+        return found
 
     @cached_property
     def _start_points(self) -> tuple[frozenset[int], ...]:
         """For each thread the program points ahead of which lies an event that can be the first of beta."""
         return tuple(
-            g.leading_to(e.source for e in g.edges if any(self.may_start(e, c) for c in self.classes))
+            g.leading_to(e.source for e in g.edges if any(self.may_start(e, c) for c in self.touching(e)))
             for g in self.frame.graphs
         )
 

@@ -21,7 +21,7 @@ from rdma_robust.robustness.pivot import instrument_pivot, pivot_classes
 
 def class_count(program: Program, options: CheckOptions) -> int:
     """Return the number of pivot classes that the static reductions leave; 0 if the program is robust without a search."""
-    return len(pivot_classes(program, options.model, options.reductions))
+    return len(pivot_classes(program, options.model, options.reductions, options.large))
 
 
 def decide_class(program: Program, options: CheckOptions, number: int) -> Outcome:
@@ -34,7 +34,7 @@ def decide_class(program: Program, options: CheckOptions, number: int) -> Outcom
     started = time.monotonic()
     if not 0 <= number < class_count(program, options):
         raise IndexError(number)
-    instrumented = instrument_pivot(program, options.model, options.reductions, number)
+    instrumented = instrument_pivot(program, options.model, options.reductions, number, options.large)
     return decide_instrumented(program, instrumented, options, started=started)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.options import LARGE as LARGE_FROM
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
@@ -27,9 +28,11 @@ CHUNKS = range(6)
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_pivot_is_brute_force(chunk: int) -> None:
-    """160 loop-free programs a chunk, 960 in all; .ci/run and `make test-long` compare more."""
+    """160 loop-free programs a chunk, 960 in all, half of them with the reductions for large programs; .ci/run and
+    `make test-long` compare more.
+    """
     seeds = range(100_000 * chunk, 100_000 * chunk + 200)
-    assert count_agreeing(seeds, USUAL, by("pivot"), by_oracle, enough=160) == 160
+    assert count_agreeing(seeds, USUAL, by("pivot", large=0 if chunk % 2 else LARGE_FROM), by_oracle, enough=160) == 160
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
@@ -96,16 +99,18 @@ def test_looping_programs_and_their_unrollings(chunk: int) -> None:
 @pytest.mark.parametrize("ordered_reads", [False, True])
 def test_regressions(path: Path, ordered_reads: bool) -> None:
     program = load_program(path.read_text(), path.name)
-    answers = {m(program, ordered_reads) for m in (by_oracle, by("pivot"), by("paper", 200_000))}
+    methods = by_oracle, by("pivot"), by("pivot", large=0), by("paper", 200_000)
+    answers = {method(program, ordered_reads) for method in methods}
     assert len({a for a in answers if not a.startswith("(")}) == 1, answers
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(120))
 def test_long_pivot_is_brute_force(chunk: int) -> None:
-    """250 larger loop-free programs a chunk, 30,000 in all."""
+    """250 larger loop-free programs a chunk, 30,000 in all, half of them with the reductions for large programs."""
     seeds = range(10_000_000 + 1000 * chunk, 10_000_000 + 1000 * chunk + 600)
-    assert count_agreeing(seeds, LARGE, by("pivot", 200_000), by_oracle, enough=250) == 250
+    pivot = by("pivot", 200_000, large=0 if chunk % 2 else LARGE_FROM)
+    assert count_agreeing(seeds, LARGE, pivot, by_oracle, enough=250) == 250
 
 
 @pytest.mark.long

@@ -16,8 +16,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.robustness import pivot as instrument_pivot
 from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.random_programs import LARGER, SMALL, random_program
 
@@ -31,7 +31,8 @@ SETS = {
 
 
 def decided(program: Program, reductions: frozenset[str], *, ordered_reads: bool = False) -> Outcome:
-    options = CheckOptions(kernel="python", max_states=30_000, ordered_reads=ordered_reads, reductions=reductions)
+    """Decide with these reductions, whatever the size of the program."""
+    options = CheckOptions(kernel="python", max_states=30_000, ordered_reads=ordered_reads, reductions=reductions, large=0)
     return decide(program, options)
 
 
@@ -48,9 +49,8 @@ def compare(program: Program, kinds: list[str], *, ordered_reads: bool = False) 
 
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("chunk", range(2))
-def test_random_programs(chunk: int, loops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_programs(chunk: int, loops: bool) -> None:
     """10 programs a chunk, each with no reductions, all, and two more sets in turn."""
-    monkeypatch.setattr(instrument_pivot, "LARGE", {})
     kinds = list(SETS)
     compared = 0
     for seed in range(1000 * chunk, 1000 * chunk + 10):
@@ -63,24 +63,22 @@ def test_random_programs(chunk: int, loops: bool, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(100))
-def test_long_random_programs(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_random_programs(chunk: int) -> None:
     """200 programs a chunk, 20,000 in all, half of them with loops, with every set of reductions."""
-    monkeypatch.setattr(instrument_pivot, "LARGE", {})
     for seed in range(40_000_000 + 1000 * chunk, 40_000_000 + 1000 * chunk + 200):
         text = random_program(Random(seed), LARGER if seed % 4 == 0 else SMALL, loops=bool(seed % 2))
         compare(load_program(text, f"seed {seed}"), list(SETS), ordered_reads=bool(seed % 3))
 
 
 @pytest.mark.parametrize("path", PROGRAMS[::40], ids=lambda p: p.stem)
-def test_litmus_programs(path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instrument_pivot, "LARGE", {})
+def test_litmus_programs(path: object) -> None:
     assert compare(load(path), ["none", "only filter", "only relevance", "only dead", "all"])  # type: ignore[arg-type]
 
 
 def test_forgetting_dead_values_merges_states_and_reaches_the_same_targets() -> None:
     before = after = 0
     for path in PROGRAMS[::17]:
-        program = instrument_pivot.instrument_pivot(load(path))
+        program = instrument_pivot(load(path))
         limits = Limits(None, 30_000, None)
         plain = explore(program, limits, engine="bfs", reduce=False)
         less = explore(forget_dead(program), limits, engine="bfs", reduce=False)

@@ -11,7 +11,7 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.model import rdma
-from rdma_robust.options import ALL_REDUCTIONS, CheckOptions, Instrumentation
+from rdma_robust.options import ALL_REDUCTIONS, LARGE, CheckOptions, Instrumentation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from tests.support.random_programs import Size, random_program
@@ -30,10 +30,22 @@ def by_oracle(program: Program, ordered_reads: bool) -> str:
         return "(too large for the oracle)"
 
 
-def by(instrumentation: Instrumentation, max_states: int = 30_000, *, reductions: frozenset[str] = ALL_REDUCTIONS) -> Method:
+def by(
+    instrumentation: Instrumentation,
+    max_states: int = 30_000,
+    *,
+    reductions: frozenset[str] = ALL_REDUCTIONS,
+    large: int = LARGE,
+) -> Method:
+    """Deciding with these options; with `large` 0 no program is too small for any of the reductions."""
+
     def method(program: Program, ordered_reads: bool) -> str:
         options = CheckOptions(
-            instrumentation=instrumentation, ordered_reads=ordered_reads, max_states=max_states, reductions=reductions
+            instrumentation=instrumentation,
+            ordered_reads=ordered_reads,
+            max_states=max_states,
+            reductions=reductions,
+            large=large,
         )
         try:
             verdict = decide(program, options).verdict.value

@@ -17,7 +17,6 @@ from unittest.mock import patch
 from rdma_robust.expr import FALSE, TRUE, Const, negate
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness import pivot as instrument_pivot
 from rdma_robust.robustness.frame import CPU_BETA, Frame, has_bit
 from rdma_robust.robustness.pivot import _Pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses
@@ -104,7 +103,7 @@ _BARE = (Frame, _Pivot)
 @contextmanager
 def mutated(name: str) -> Iterator[None]:
     owner, attribute, replacement = MUTATIONS[name]
-    with patch.object(owner, attribute, replacement), patch.object(instrument_pivot, "LARGE", {}):
+    with patch.object(owner, attribute, replacement):
         yield
 
 
@@ -114,7 +113,7 @@ def caught(name: str, text: str, ordered_reads: bool = False) -> bool:
     truth = by_oracle(program, ordered_reads)
     if truth.startswith("("):
         return False
-    method = by("pivot", reductions=frozenset() if MUTATIONS[name][0] in _BARE else ALL_REDUCTIONS)
+    method = by("pivot", reductions=frozenset() if MUTATIONS[name][0] in _BARE else ALL_REDUCTIONS, large=0)
     with mutated(name):
         if method(program, ordered_reads) in (truth, "(30000 states)"):
             return False

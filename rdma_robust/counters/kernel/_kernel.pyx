@@ -12,10 +12,10 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._look_ahead cimport LookAhead
-from rdma_robust.counters.kernel._packed cimport Field, equal_words, field_value, hash_words, prefetch
+from rdma_robust.counters.kernel._packed cimport Field, count_bits, equal_words, field_value, hash_words, lowest, prefetch
 
 cdef enum Op:
-    END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT
+    END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT, LATER
 
 cdef enum Status:
     BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
@@ -339,6 +339,7 @@ cdef class Search:
                         if status:
                             return status
                         s += 1
+            self.hash_buffer()
             if self.buffer_size and not (guarded and self.nothing_new(self.rank(self.at(number)))):
                 break
         if not self.counters:
@@ -363,43 +364,56 @@ cdef class Search:
             if self.rank(r) > rank and self.ahead.hopeless(r):
                 r[self.words] |= LOW
 
+    cdef void hash_buffer(self) noexcept nogil:
+        cdef int64_t s
+        cdef uint64_t *r
+        for s in range(self.buffer_size):
+            r = self.buffer + s * self.record
+            if r[self.words] & LOW != LOW:
+                self.hashes[s] = hash_words(r, self.words)
+                prefetch(&self.hash_table[self.hashes[s] & self.hash_mask])
+
     cdef int clusters(self, uint64_t *members, uint64_t everything) noexcept nogil:
         """Write the closed sets but the last, as independence.py says; return how many there are."""
         cdef uint64_t disturbed[64]
-        cdef uint64_t grown, m
-        cdef Place *here
-        cdef Place *other
-        cdef int p, q, i, j, count = 0
+        cdef uint64_t grown, new
+        cdef int p, i, count = 0
+        self.disturb(disturbed)
         for p in range(self.processes):
-            here = &self.place[p][self.slot[p]]
-            disturbed[p] = <uint64_t>1 << p
-            for q in range(self.processes):
-                if q != p:
-                    other = &self.place[q][self.slot[q]]
-                    if here.next_writes & (other.reads | other.writes) or here.next_reads & other.writes:
-                        disturbed[p] |= <uint64_t>1 << q
-        for p in range(self.processes):
-            m = 0
-            grown = disturbed[p]
-            while grown != m:
-                m = grown
-                for q in range(self.processes):
-                    if m >> q & 1:
-                        grown |= disturbed[q]
-            if m == everything:
-                continue
+            grown = new = <uint64_t>1 << p
+            while new and grown != everything:
+                new = disturbed[lowest(new)] & ~grown | new & (new - 1)
+                grown |= new
             i = 0
-            while i < count and members[i] != m:
+            while i < count and members[i] != grown:
                 i += 1
-            if i < count:
+            if i < count or grown == everything:
                 continue
-            i = count
-            while i > 0 and _before(m, members[i - 1]):
+            while i > 0 and _before(grown, members[i - 1]):
                 members[i] = members[i - 1]
                 i -= 1
-            members[i] = m
+            members[i] = grown
             count += 1
         return count
+
+    cdef void disturb(self, uint64_t *disturbed) noexcept nogil:
+        """For every process find the others whose future conflicts with what it does next."""
+        cdef uint64_t every[64]
+        cdef uint64_t writes[64]
+        cdef uint64_t reads_next, writes_next, found
+        cdef Place *here
+        cdef int p, q
+        for p in range(self.processes):
+            here = &self.place[p][self.slot[p]]
+            writes[p] = here.writes
+            every[p] = here.reads | here.writes
+        for p in range(self.processes):
+            here = &self.place[p][self.slot[p]]
+            reads_next, writes_next, found = here.next_reads, here.next_writes, 0
+            if reads_next | writes_next:
+                for q in range(self.processes):
+                    found |= <uint64_t>((writes_next & every[q] | reads_next & writes[q]) != 0) << q
+            disturbed[p] = found
 
     cdef int nothing_new(self, int rank) noexcept nogil:
         """Every state of this rank in the buffer is expanded (with counters: covered) already."""
@@ -457,7 +471,6 @@ cdef class Search:
                 return MEMORY
             memcpy(self.buffer + s * self.record, self.buffer + size * self.record, self.record * 8)
             self.buffer[s * self.record + self.words] = link
-            self.hashes[s] = self.hashes[size]
         return 0
 
     cdef int note(self, int64_t s, int64_t label) noexcept nogil:
@@ -541,6 +554,9 @@ cdef class Search:
                     return status
             elif c[0] == ACCEPT:
                 return 1 + c[1]
+            elif c[0] == LATER:
+                self.need_process, self.need_location = -1, c[1]
+                return -CODE
             else:
                 return 0
 
@@ -587,8 +603,6 @@ cdef class Search:
                 r[self.words + 2 + i] = <uint64_t>have
         if not self.counters:
             self.neutral = 1
-        self.hashes[self.buffer_size] = hash_words(r, self.words)
-        prefetch(&self.hash_table[self.hashes[self.buffer_size] & self.hash_mask])
         self.buffer_size += 1
         return 0
 
@@ -785,8 +799,5 @@ cdef class Search:
 
 
 cdef inline bint _before(uint64_t a, uint64_t b) noexcept nogil:
-    cdef int i, m = 0, n = 0
-    for i in range(64):
-        m += a >> i & 1
-        n += b >> i & 1
+    cdef int m = count_bits(a), n = count_bits(b)
     return m < n or (m == n and a < b)

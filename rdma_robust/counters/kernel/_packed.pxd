@@ -7,6 +7,7 @@ cdef extern from *:
     #if defined(__GNUC__) || defined(__clang__)
     #define rdma_prefetch(address) __builtin_prefetch(address)
     #define rdma_lowest(word) __builtin_ctzll(word)
+    #define rdma_count(word) __builtin_popcountll(word)
     #else
     #define rdma_prefetch(address) ((void)(address))
     static int rdma_lowest(unsigned long long word) {
@@ -14,9 +15,15 @@ cdef extern from *:
         while (!(word >> bit & 1)) bit++;
         return bit;
     }
+    static int rdma_count(unsigned long long word) {
+        int bits = 0;
+        for (; word; word &= word - 1) bits++;
+        return bits;
+    }
     #endif
     """
     void prefetch "rdma_prefetch" (const void *address) noexcept nogil
+    int count_bits "rdma_count" (uint64_t word) noexcept nogil
     int lowest "rdma_lowest" (uint64_t word) noexcept nogil
 
 

@@ -14,7 +14,20 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from rdma_robust.counters.intervals import BOOLEAN, apply, truth
-from rdma_robust.counters.program import Add, Assign, Body, Choose, Command, Forget, Require, Statement, Target, Zero, pc
+from rdma_robust.counters.program import (
+    Add,
+    Assign,
+    Body,
+    Choose,
+    Command,
+    Forget,
+    Later,
+    Require,
+    Statement,
+    Target,
+    Zero,
+    pc,
+)
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 
 Label = TypeVar("Label")
@@ -22,7 +35,7 @@ Range = tuple[int, int]
 
 _NAMES: Final = (
     "END", "EMIT", "JZ", "JMP", "CALL", "RET", "ACCEPT", "MOV", "ADD", "SUB", "MUL", "DIV", "MOD", "EQ", "NE", "LT", "LE",
-    "NOT", "LAND", "LOR", "AND", "OR", "ANDN", "SHR", "ITE", "BIT",
+    "NOT", "LAND", "LOR", "AND", "OR", "ANDN", "SHR", "ITE", "BIT", "LATER",
 )  # fmt: skip
 OPS: Final = {name: number for number, name in enumerate(_NAMES)}
 """The operations, in the order of the kernel's enumeration."""
@@ -63,7 +76,7 @@ def pack(ranges: Iterable[Range]) -> Packing:
 
 @dataclass(slots=True)
 class _Scope:
-    """One point of a body: the slot of each name, what is computed already, and the counters' effect so far."""
+    """One point of a body: the slots of names that differ from the fields' own, what is computed, and what counters do."""
 
     slot: dict[str, int]
     known: dict[tuple[int, ...], int]
@@ -73,6 +86,19 @@ class _Scope:
 
     def inner(self) -> _Scope:
         return _Scope(self.slot, dict(self.known), self.guard, self.delta, self.option)
+
+
+@dataclass(slots=True)
+class _Rest:
+    """A place in the code where alternatives are still to be compiled: the scope there, the temporaries of the whole piece
+    of code, and the ranges of those in use.
+    """
+
+    place: int
+    then: Sequence[Body[Any]]
+    scope: _Scope
+    piece: list[int]
+    ranges: dict[int, Range]
 
 
 class Assembler(Generic[Label]):
@@ -94,7 +120,9 @@ class Assembler(Generic[Label]):
         self.table = array("Q")
         self.labels: list[Label] = []
         self.label_effects: list[int] = []
+        self._rests: list[_Rest] = []
         self._values: list[int] = [0] * len(self.ranges)
+        self._temporaries: list[int] = []
         self._free: list[int] = []
         self._taken: list[int] = []
 
@@ -106,29 +134,40 @@ class Assembler(Generic[Label]):
         """Compile what a process does at one location; return where the code starts."""
         start = self._begin()
         zeros = (0,) * len(self.column)
-        scope = _Scope(dict(self.fields), {}, zeros, zeros)
+        known: dict[tuple[int, ...], int] = {}
         for command in commands:
-            names = {**self.fields, pc(process): self._constant(command.target)}
-            self._body(command.body, _Scope(names, scope.known, zeros, zeros))
+            slot = {pc(process): self._constant(command.target)}
+            self._body(command.body, _Scope(slot, known, zeros, zeros))
         self._emit("END")
         return start
+
+    def complete(self, number: int) -> None:
+        """Compile alternatives that were left for :data:`LATER`."""
+        rest = self._rests[number]
+        start = self._begin(rest.piece)
+        for slot, limits in rest.ranges.items():
+            self.ranges[slot] = limits
+        self._alternatives(rest.then, rest.scope)
+        self._emit("JMP", rest.place + 1)
+        self.code[4 * rest.place : 4 * rest.place + 2] = array("i", (OPS["JMP"], start))
 
     def test(self, targets: Iterable[tuple[int, Target[Any]]]) -> int:
         """Compile a test of these numbered targets, the location left aside; return where the code starts."""
         start = self._begin()
         known: dict[tuple[int, ...], int] = {}
         for number, target in targets:
-            scope = _Scope(dict(self.fields), dict(known), (), ())
+            scope = _Scope({}, dict(known), (), ())
             jump = self._jump_unless(self._value(target.condition, scope))
             self._emit("ACCEPT", number)
             self._land(jump)
         self._emit("END")
         return start
 
-    def _begin(self) -> int:
-        """Temporaries live within one piece of code only: the next piece reuses their slots."""
-        self._free += reversed(self._taken)
-        self._taken = []
+    def _begin(self, piece: Sequence[int] = ()) -> int:
+        """Temporaries live within one piece of code only: others reuse their slots, but not what belongs to that piece."""
+        used = set(piece)
+        self._free = [slot for slot in reversed(self._temporaries) if slot not in used]
+        self._taken = list(piece)
         return len(self.code) // 4
 
     def _emit(self, op: str, a: int = 0, b: int = 0, c: int = 0) -> int:
@@ -150,7 +189,10 @@ class Assembler(Generic[Label]):
     def _temporary(self, limits: Range) -> int:
         if not -_MOST <= limits[0] <= limits[1] < _MOST:
             raise UnsupportedError
-        slot = self._free.pop() if self._free else self._slot(limits)
+        if not self._free:
+            self._free.append(self._slot(limits))
+            self._temporaries.append(self._free[0])
+        slot = self._free.pop()
         self.ranges[slot] = limits
         self._taken.append(slot)
         return slot
@@ -180,11 +222,18 @@ class Assembler(Generic[Label]):
         else:
             if body.labels:
                 self._leaf(body.labels, scope)
-            for branch in body.then:
-                branch_scope = _Scope(dict(scope.slot), scope.known, scope.guard, scope.delta, scope.option)
-                self._body(branch, branch_scope)
+            if isinstance(body.then, Later):
+                place = self._emit("LATER", len(self._rests))
+                ranges = {slot: self.ranges[slot] for slot in self._taken}
+                self._rests.append(_Rest(place, body.then, scope.inner(), self._taken, ranges))
+            else:
+                self._alternatives(body.then, scope)
         for jump in jumps:
             self._land(jump)
+
+    def _alternatives(self, then: Sequence[Body[Label]], scope: _Scope) -> None:
+        for branch in then:
+            self._body(branch, _Scope(dict(scope.slot), scope.known, scope.guard, scope.delta, scope.option))
 
     def _choose(self, body: Body[Label], place: int, choose: Choose, scope: _Scope) -> None:
         """Call the rest of the body for each option that holds."""
@@ -213,9 +262,10 @@ class Assembler(Generic[Label]):
     def _leaf(self, labels: tuple[Label, ...], scope: _Scope) -> None:
         effect = self.effects.setdefault((scope.guard, scope.delta), len(self.effects))
         self.leaves.extend((len(self.changes) // 2, len(self.labels), effect))
-        for name, field in self.fields.items():
-            if scope.slot[name] != field:
-                self.changes.extend((field, scope.slot[name]))
+        changed = [(self.fields[name], slot) for name, slot in scope.slot.items() if name in self.fields]
+        for field, slot in sorted(changed):
+            if slot != field:
+                self.changes.extend((field, slot))
         self.labels += labels
         self.label_effects += [effect] * len(labels)
         self._emit("EMIT", len(self.leaves) // 3 - 1, scope.option)
@@ -253,7 +303,7 @@ class Assembler(Generic[Label]):
             case Const(value):
                 return self._constant(value)
             case Name(name):
-                return scope.slot[name]
+                return scope.slot[name] if name in scope.slot else self.fields[name]
             case Unary("-", arg):
                 return self._binary("-", self._constant(0), self._value(arg, scope), scope)
             case Unary(_, arg):

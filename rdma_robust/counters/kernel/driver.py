@@ -168,7 +168,10 @@ class _Run(Generic[Label]):
             started = time.perf_counter()
             status: int = kernel.run(budget, most, _room(limits.memory, kernel.bytes))
             if status == _CODE:
-                self._compile(kernel.need_process, kernel.need_location)
+                if kernel.need_process < 0:
+                    self.assembler.complete(kernel.need_location)
+                else:
+                    self._compile(kernel.need_process, kernel.need_location)
                 self._load()
             elif status != _BUDGET:
                 self.cut = {_STATES: "states", _MEMORY: "memory"}.get(status, "")

@@ -19,15 +19,14 @@ Source: Shasha and Snir 1988; normal-form.md, part 2; Appendix D.1 of the paper 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
-from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
+from rdma_robust.robustness.frame import Frame, PivotClass, writes
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
@@ -193,7 +192,7 @@ class CriticalCycles:
             at = dict.fromkeys(graph.points, 0)
             for edge in graph.edges:
                 at[edge.source] |= 1 << self.number(edge) & self.accesses
-            found.append({p: _union(at[q] for q in points) for p, points in reachable(graph).items()})
+            found.append(_gathered(graph, at))
         return tuple(found)
 
     @cached_property
@@ -211,22 +210,28 @@ class CriticalCycles:
     @cached_property
     def conflicting(self) -> tuple[int, ...]:
         """For each event the accesses of other threads that conflict with it."""
-        by_cell: dict[Cell | None, tuple[int, int]] = {}
+        found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.events)
+        return tuple(of_cell[not writes(e)] & ~self.of_thread[e.thread] for of_cell, e in found)
+
+    @cached_property
+    def _of_cell(self) -> dict[int, tuple[int, int]]:
+        """By the bit of a cell: its accesses, and those that write."""
+        found: dict[int, tuple[int, int]] = {}
         for i in _bits(self.accesses):
             e = self.events[i]
-            every, written = by_cell.get(e.cell, (0, 0))
-            by_cell[e.cell] = every | 1 << i, written | writes(e) << i
-        return tuple(by_cell.get(e.cell, (0, 0))[not writes(e)] & ~self.of_thread[e.thread] for e in self.events)
+            bit = self.frame.bit(e.cell)
+            every, written = found.get(bit, (0, 0))
+            found[bit] = every | 1 << i, written | writes(e) << i
+        return found
 
     def sites(self, c: PivotClass) -> int:
         """The accesses that can be a pivot of the class."""
-        mine = _bits(self.of_thread[c.thread])
-        return _set(i for i in mine if self.events[i].cell == c.cell and writes(self.events[i]) == c.writes)
+        every, written = self._of_cell[self.frame.bit(c.cell)]
+        return self.of_thread[c.thread] & (written if c.writes else every & ~written)
 
     def meeting(self, c: PivotClass) -> int:
         """The accesses of other threads that conflict with a pivot of the class."""
-        others = _bits(self.accesses & ~self.of_thread[c.thread])
-        return _set(i for i in others if conflicts(self.events[i], c.cell, c.writes))
+        return self._of_cell[self.frame.bit(c.cell)][not c.writes] & ~self.of_thread[c.thread]
 
     def may_start(self, edge: EventEdge, c: PivotClass) -> bool:
         """Whether some walk leaves a pivot of the class by this access, which conflicts with it, in beta, and comes back."""
@@ -295,20 +300,20 @@ class CriticalCycles:
         return {}
 
 
-def reachable(graph: EventGraph) -> dict[int, frozenset[int]]:
-    """Return for every program point those that can be reached from it, itself included."""
-    out: dict[int, set[int]] = {p: set() for p in graph.points}
+def _gathered(graph: EventGraph, at: Mapping[int, int]) -> dict[int, int]:
+    """For every program point the union of `at` over the points that can be reached from it."""
+    before: dict[int, list[int]] = {}
     for edge in graph.edges:
-        out[edge.source].add(edge.target)
-    found: dict[int, frozenset[int]] = {}
-    for point in graph.points:
-        seen = {point}
-        todo = [point]
-        while todo:
-            new = out[todo.pop()] - seen
-            seen |= new
-            todo += new
-        found[point] = frozenset(seen)
+        before.setdefault(edge.target, []).append(edge.source)
+    found = dict(at)
+    todo = list(graph.points)
+    while todo:
+        here = todo.pop()
+        for point in before.get(here, ()):
+            joined = found[point] | found[here]
+            if joined != found[point]:
+                found[point] = joined
+                todo.append(point)
     return found
 
 

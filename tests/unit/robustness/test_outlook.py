@@ -13,23 +13,17 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness import pivot as instrument_pivot_module
 from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.searches import comparable
 
 
-@pytest.fixture(autouse=True)
-def whatever_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instrument_pivot_module, "LARGE", {})
-
-
 def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) -> tuple[int, int]:
     """Explore without any reduction of the search; return how many states of phase 2 lead to no target, and to how many of
     them the test says so. Fails if it says so of any other; (0, 0) with counters or beyond `most` states.
     """
-    lowered = lower(instrument_pivot(load_program(text, "random"), reductions=reductions))
+    lowered = lower(instrument_pivot(load_program(text, "random"), reductions=reductions, large=0))
     if lowered.dimension:
         return 0, 0
     before: dict[tuple[int, ...], list[tuple[int, ...]]] = {lowered.initial: []}
@@ -70,8 +64,8 @@ def test_no_target_follows_a_dead_end(reductions: set[str]) -> None:
 @pytest.mark.parametrize("text", [lock_server(2), lock_server(3), pipeline(3, 2)], ids=["locks-2", "locks-3", "pipeline"])
 def test_the_second_phase_of_servers_and_pipelines_is_all_dead_ends(text: str) -> None:
     program = load_program(text, "bench")
-    found = explore(instrument_pivot(program, reductions=ALL_REDUCTIONS), Limits())
-    plain = explore(instrument_pivot(program, reductions=ALL_REDUCTIONS - {"dead-ends"}), Limits())
+    found = explore(instrument_pivot(program, reductions=ALL_REDUCTIONS, large=0), Limits())
+    plain = explore(instrument_pivot(program, reductions=ALL_REDUCTIONS - {"dead-ends"}, large=0), Limits())
     assert found.result.target == plain.result.target == -1
     assert found.result.states * 3 < plain.result.states
     assert any(label.starts for label in found.fired)
@@ -82,6 +76,6 @@ def test_compiled_and_python_agree(reductions: frozenset[str]) -> None:
     limits = Limits(states=4000)
     for seed in range(100, 116):
         text = random_program(Random(seed), SMALL, loops=bool(seed % 2))
-        program = instrument_pivot(load_program(text, str(seed)), model=rdma(bool(seed % 3)), reductions=reductions)
+        program = instrument_pivot(load_program(text, str(seed)), model=rdma(bool(seed % 3)), reductions=reductions, large=0)
         one, other = (explore(program, limits, compiled=c) for c in (True, False))
         assert comparable(one) == comparable(other)
