@@ -16,8 +16,10 @@ from jsonschema import Draft202012Validator
 from rdma_robust.cli.commands import cover as cover_command
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_net as cover_net
-from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net, family_mebibytes, overdue
+from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net
+from rdma_robust.cli.processes.outside import family_mebibytes, overdue
 from rdma_robust.cli.processes.pool import Work, in_processes
+from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run
 from tests.conftest import COMMAND, ROOT, Cli
@@ -167,30 +169,32 @@ def test_no_exception_leaves_a_net(monkeypatch: pytest.MonkeyPatch, nets: Path, 
 
 
 def stuck(*_: object, **__: object) -> CoverResult:
-    """An engine that does not look at its limits, with a process of its own that does not either."""
+    """An engine that does not look at its limits, with a process of its own that does not either, nor lets a timer in."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
     subprocess.Popen(["sleep", "60"])
     time.sleep(60)
     return CoverResult("stuck", cut="time")
 
 
 def greedy(*_: object, **__: object) -> CoverResult:
-    """An engine that takes memory and does not look at its limits."""
-    kept = [b"x" * (1 << 20) for _ in range(200)]
+    """An engine that takes memory and does not look at its limits, nor lets a timer in."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    kept = [b"x" * (1 << 20) for _ in range(400)]
     time.sleep(60)
     return CoverResult(f"greedy {len(kept)}", cut="memory")
 
 
 @pytest.mark.usefixtures("nets")
 def test_limits_are_kept_from_outside(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cover_net, "GRACE_S", 0.2)
     monkeypatch.setattr(engines, "cover", stuck)
     done = cli("cover", "unsafe.spec", "--timeout", "0.1")
     assert done.returncode == 3
     assert "reached the time limit of 0.1 s, and was ended from outside" in done.stdout
     monkeypatch.setattr(engines, "cover", greedy)
-    done = cli("cover", "unsafe.spec", "--memory", "90")
+    most = family_mebibytes(os.getpid()) + 60
+    done = cli("cover", "unsafe.spec", "--memory", str(most))
     assert done.returncode == 3
-    assert "reached the memory limit of 90 MiB, and was ended from outside" in done.stdout
+    assert f"reached the memory limit of {most} MiB, and was ended from outside" in done.stdout
 
 
 def test_the_memory_of_a_family_is_counted() -> None:
@@ -199,9 +203,9 @@ def test_the_memory_of_a_family_is_counted() -> None:
     with subprocess.Popen(["sleep", "60"]) as child:
         more = family_mebibytes(os.getpid())
         assert mebibytes + 60 < more
-        assert "memory limit" in overdue(CoverOptions(memory=more // 2), os.getpid(), 0)
-        assert overdue(CoverOptions(memory=2 * more), os.getpid(), 0) == ""
-        assert overdue(CoverOptions(timeout=1), child.pid, 60).startswith("reached the time limit of 1 s")
+        assert "memory limit" in overdue(Limits.of(None, memory=more // 3), os.getpid(), 0)
+        assert overdue(Limits.of(None, memory=2 * more), os.getpid(), 0) == ""
+        assert overdue(Limits.of(1), child.pid, 60).startswith("reached the time limit of 1 s")
         child.kill()
     assert len(ballast) > 1
     assert family_mebibytes(child.pid) == 0

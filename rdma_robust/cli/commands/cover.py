@@ -14,11 +14,13 @@ from rdma_robust.cli.inputs import Item, Missing, loaded
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import Format
 from rdma_robust.cli.output import Output, output
-from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net, overdue
+from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
 from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, can_fork, in_processes
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.cover import cover_report
 from rdma_robust.reports.cover.cover_result import CoverRecord
@@ -105,10 +107,11 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
     if can_fork():
         cores = request.jobs or processors()
         jobs = min(cores, len(work))
+        limits = Limits.of(options.timeout, options.max_states, options.memory)
         crew = Work(
             lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
             partial(lost_net, options),
-            partial(overdue, options),
+            partial(overdue, limits),
             families=True,
             watch=meter.search if wanted(request.quiet) else None,
         )

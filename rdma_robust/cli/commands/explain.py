@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rdma_robust import TOOL, __version__
-from rdma_robust.cli.inputs import Missing, Source, expand, read_source
+from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.options.formats import Drawing, ExplainFormat
 from rdma_robust.cli.output import output
-from rdma_robust.cli.processes.decide_program import OutOfTime, alarm, exit_of_error, message_of
+from rdma_robust.cli.processes.decide_program import limits_of, remaining
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -40,26 +42,22 @@ class ExplainRequest:
 
 def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
-    items = expand([request.file])
-    item = items[0]
-    if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
-        return Exit.INVALID
-    if len(items) > 1:
-        raise UsageError(f"explain takes one program, and {printable(request.file)} stands for {len(items)}")
-    _protect(request, item)
+    item = only(request.file, "explain")
+    if isinstance(item, Source):
+        _protect(request, item)
     place = output(request.to)
-    try:
-        explained = _explain(item, request)
-        text = _written(explained, request)
-    except Exception as error:
-        warn(message_of(error, item.name))
-        return exit_of_error(error)
-    with place:
-        place.line(text.rstrip("\n"))
-    from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
+    limits = limits_of(request.options)
 
-    return EXITS[explained.verdict]
+    def explained(source: Source, text: str) -> Exit:
+        told = _explain(source.name, text, request, limits)
+        written = _written(told, request)
+        with place:
+            place.line(written.rstrip("\n"))
+        from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
+
+        return EXITS[told.verdict]
+
+    return answer_item(item, limits, explained, ENDING)
 
 
 def _protect(request: ExplainRequest, item: Source) -> None:
@@ -73,32 +71,25 @@ def _protect(request: ExplainRequest, item: Source) -> None:
         raise UsageError(f"{printable(path)} is there already; --force replaces it")
 
 
-def _explain(item: Source, request: ExplainRequest) -> Explanation:
-    """Return the explanation of the program in `item`; where something stops the search from outside, of what is known."""
+def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
+    """Return the explanation of a program; where a limit stops the search from outside, of what is known."""
     from rdma_robust.analyses.explain.compose import explanation, undecided  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
-    started = time.monotonic()
     options = request.options
-    text = read_source(item)
-    program = blocking(load_program(text, item.name), options.await_loops)
+    program = blocking(load_program(text, name), options.await_loops)
     for warning in program.warnings:
-        warn(printable(warning.render(item.name, text), "\n"))
+        warn(printable(warning.render(name, text), "\n"))
     try:
-        with alarm(options, False):
+        with guarded_by(limits):
             outcome = check_program(program, options)
-    except OutOfTime:
-        outcome = undecided(program, options, f"reached the time limit of {options.timeout:g} s")
-    except MemoryError:
-        outcome = undecided(program, options, "out of memory")
-    except SizeLimitError as error:
+    except (Overrun, SizeLimitError) as error:
         outcome = undecided(program, options, str(error))
-    left = options
-    if options.timeout is not None:
-        left = replace(options, timeout=max(0.0, options.timeout - (time.monotonic() - started)))
-    return explanation(outcome, left, final_state_limit=request.final_states)
+    except MemoryError as error:
+        outcome = undecided(program, options, out_of_memory(error))
+    return explanation(outcome, remaining(options, limits), final_state_limit=request.final_states)
 
 
 def _written(explained: Explanation, request: ExplainRequest) -> str:

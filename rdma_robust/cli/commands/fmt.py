@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.answering import answer_each, default_limits
+from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.output import StandardOutput, replace_file
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 Mode = Literal["print", "check", "write"]
@@ -18,23 +18,13 @@ Mode = Literal["print", "check", "write"]
 
 def run_fmt(items: Sequence[Item], mode: Mode) -> Exit:
     """Format every item; return the worst exit code, where NOT_ROBUST (1) is "would change" of the mode `check`."""
-    return worst([_format(item, mode) for item in items])
 
-
-def _format(item: Item, mode: Mode) -> Exit:
-    if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
-        return Exit.INVALID
-    try:
-        old = read_source(item)
+    def formatted(source: Source, old: str) -> Exit:
         from rdma_robust.language.syntax.formatter import format_source  # noqa: PLC0415 - after the reading, which may fail at once
 
-        return _deliver(item, old, format_source(old, item.name), mode)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        warn(message_of(error, item.name))
-        return exit_of_error(error)
+        return _deliver(source, old, format_source(old, source.name), mode)
+
+    return answer_each(items, default_limits, formatted)
 
 
 def _deliver(source: Source, old: str, new: str, mode: Mode) -> Exit:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust import TOOL
-from rdma_robust.cli.inputs import Missing, expand, read_source
+from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.options.defaults import default_memory
 from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -29,20 +31,9 @@ class Bounds:
 
 def run_outcomes(file: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:
     """Report the final states of the program `file`; return the exit code."""
-    items = expand([file])
-    item = items[0]
-    if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
-        return Exit.INVALID
-    if len(items) > 1:
-        raise UsageError(f"outcomes takes one program, and {printable(file)} stands for {len(items)}")
-    try:
-        return _explore(read_source(item), item.name, bounds, form)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        warn(message_of(error, item.name))
-        return exit_of_error(error)
+    item = only(file, "outcomes")
+    limits = Limits.of(bounds.timeout, bounds.max_states, default_memory(1))
+    return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, form), ENDING)
 
 
 def _explore(text: str, name: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:

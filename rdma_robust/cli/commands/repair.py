@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rdma_robust import TOOL
-from rdma_robust.cli.inputs import BOM, Missing, Source, UnreadableError, expand, read_source
+from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_source
 from rdma_robust.cli.output import StandardOutput, replace_bytes
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.decide_program import message_of
+from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -41,33 +44,24 @@ def run_repair(request: RepairRequest) -> Exit:
     Raises UsageError, BrokenPipeError.
     """
     _agree(request)
-    items = expand([request.file])
-    item = items[0]
-    if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
-        return Exit.INVALID
-    if len(items) > 1:
-        raise UsageError(f"repair takes one program, and {printable(request.file)} stands for {len(items)}")
-    if request.write and item.path is None:
+    item = only(request.file, "repair")
+    if request.write and isinstance(item, Source) and item.path is None:
         raise UsageError("standard input cannot be written back; leave out --write")
     _may_write(request)
-    try:
-        text = read_source(item)
-        repair = _repair(text, item.name, request)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        warn(message_of(error, item.name))
-        return exit_of_error(error)
-    try:
-        written = _write(repair, text, item, request)
-    except (UsageError, UnreadableError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        warn(message_of(UsageError(str(error)), item.name))
-        _report(repair, item, request, None)
-        return Exit.INVALID
-    return _report(repair, item, request, written)
+
+    def repaired(source: Source, text: str) -> Exit:
+        repair = _repair(text, source.name, request)
+        try:
+            written = _write(repair, text, source, request)
+        except (UsageError, UnreadableError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            warn(message_of(UsageError(str(error)), source.name))
+            _report(repair, source, request, None)
+            return Exit.INVALID
+        return _report(repair, source, request, written)
+
+    return answer_item(item, Limits.of(request.options.timeout, memory=request.limits.memory), repaired, ENDING)
 
 
 def _agree(request: RepairRequest) -> None:

@@ -17,13 +17,15 @@ from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
 from rdma_robust.cli.options.defaults import processors
-from rdma_robust.cli.processes.decide_job import PAGE_S, decide_job
-from rdma_robust.cli.processes.decide_program import decide_item
+from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
-from rdma_robust.cli.processes.pool import Work, can_fork, in_processes
+from rdma_robust.cli.processes.outside import overdue
+from rdma_robust.cli.processes.pool import Work, can_fork, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
@@ -35,9 +37,6 @@ from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
 from rdma_robust.text import printable
 
 DASK = "dask://"
-ALARMS = 4
-"""Time limits after which the alarm of a program has surely rung."""
-GRACE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +167,7 @@ def _cache(request: ReportRequest) -> Cache | None:
 def _executor(request: ReportRequest) -> Executor:
     """Return who decides. Raises UsageError if that is nobody."""
     if request.executor == "local":
-        limit = request.options.timeout
-        patience = 0.0 if limit is None else ALARMS * limit + 2 * (PAGE_S + request.repair) + GRACE_S
-        return LocalExecutor(request.jobs or processors(), patience)
+        return LocalExecutor(request.jobs or processors(), limits_of(request.options), request.repair)
     if request.executor.startswith(DASK):
         from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
         from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
@@ -181,26 +178,30 @@ def _executor(request: ReportRequest) -> Executor:
 
 @dataclass(frozen=True, slots=True)
 class LocalExecutor:
-    """Processes of this machine, `jobs` at a time, each with a program at a time, for at most `patience` seconds."""
+    """Processes of this machine, `jobs` at a time, each with a program at a time, ended from outside beyond `limits`.
+
+    `repair` are seconds that a program may take beyond its time limit.
+    """
 
     jobs: int
-    patience: float = 0.0
+    limits: Limits = NO_LIMITS
+    repair: float = 0.0
 
     def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
         """Yield (number, record) of each job as it is done; the death of a process costs its program and nothing else."""
         from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
         if can_fork():
-            work = Work(decide_job, _lost, self._overdue)
+            work = Work(decide_job, _lost, self._overdue, retire=retirement(self.limits))
             yield from in_processes(jobs, work, min(self.jobs, len(jobs)), tick)
             return
         for number, job in jobs:
             tick()
             yield number, decide_job(job)
 
-    def _overdue(self, _process: int, seconds: float) -> str:
-        """Return why a process has to end although its own alarms should have ended its work, if it has to."""
-        return f"stopped from outside after {seconds:.0f} s" if self.patience and seconds > self.patience else ""
+    def _overdue(self, process: int, seconds: float) -> str:
+        """Return why a process has to end although its own guard should have ended its work, if it has to."""
+        return overdue(self.limits, process, seconds - self.repair)
 
 
 def _lost(name: str, why: str, defect: bool, time_s: float) -> Record:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust import TOOL
-from rdma_robust.cli.inputs import Item, Missing, expand, read_source
+from rdma_robust.cli.answering import answer_each, answer_item, only
+from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 Form = Literal["text", "json"]
@@ -33,14 +34,16 @@ class SafetyLimits:
         limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
         return self.hardware.described() | limits
 
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return Limits.of(self.timeout, self.max_states, self.memory)
+
 
 def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: Form) -> Exit:
     """Answer whether `target` is reachable; return the exit code. Raises UsageError, BrokenPipeError."""
-    items = expand([file])
-    if len(items) > 1:
-        raise UsageError(f"reach takes one program, and {printable(file)} stands for {len(items)}")
+    item = only(file, "reach")
 
-    def answer(text: str, name: str) -> Exit:
+    def answer(source: Source, text: str) -> Exit:
         from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
         from rdma_robust.analyses.safety.reach import Bounds, reach  # noqa: PLC0415
         from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
@@ -49,10 +52,10 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
         from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
         # Loops that only wait are taken for blocking reads: their failed reads change no state.
-        program, meant = load_program_and_target(text, name, target)
+        program, meant = load_program_and_target(text, source.name, target)
         program = blocking(program)
         for warning in program.warnings:
-            warn(printable(warning.render(name, text), "\n"))
+            warn(printable(warning.render(source.name, text), "\n"))
         asked = reach(
             program, [StateGoal(meant)], model, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory)
         )
@@ -65,7 +68,7 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
             out.line("\n".join(safety_report.reach_text(program, meant.text, model, asked)))
         return safety_report.REACH_EXITS[asked.answers[0].answer]
 
-    return _each(items, answer)
+    return answer_item(item, limits.limits(), answer, ENDING)
 
 
 def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: bool | None) -> Exit:
@@ -73,7 +76,7 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
     items = expand(files)
     show = len(items) == 1 if explain is None else explain
 
-    def answer(text: str, name: str) -> Exit:
+    def answer(source: Source, text: str) -> Exit:
         from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
         from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
         from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
@@ -81,9 +84,9 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
         from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
         from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
-        program = blocking(load_program(text, name))
+        program = blocking(load_program(text, source.name))
         for warning in program.warnings:
-            warn(printable(warning.render(name, text), "\n"))
+            warn(printable(warning.render(source.name, text), "\n"))
         verified = verify(program, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory))
         out = StandardOutput()
         if form == "json":
@@ -92,22 +95,4 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
             out.line("\n".join(safety_report.verify_text(verified, show)))
         return safety_report.VERIFY_EXITS[verified.status]
 
-    return _each(items, answer)
-
-
-def _each(items: Sequence[Item], answer: Callable[[str, str], Exit]) -> Exit:
-    """Answer for each program; one that cannot be read or is invalid does not stop the others."""
-    codes = []
-    for item in items:
-        if isinstance(item, Missing):
-            warn(f"{printable(item.name)}: error: {item.reason}")
-            codes.append(Exit.INVALID)
-            continue
-        try:
-            codes.append(answer(read_source(item), item.name))
-        except BrokenPipeError:
-            raise
-        except Exception as error:
-            warn(message_of(error, item.name))
-            codes.append(exit_of_error(error))
-    return worst(codes)
+    return answer_each(items, limits.limits, answer, ENDING)

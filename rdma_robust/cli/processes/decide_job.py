@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.cli.processes.decide_program import Answer, OutOfTime, alarm, guarded, stopped_from_outside
+from rdma_robust.cli.processes.decide_program import Answer, guarded, limits_of
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.errors import LimitReached
+from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, gave_up, result_of
 
 PAGE_S = 60.0
-"""For the drawings of a page, beyond what the program and its repair take."""
+"""For the drawings of a page at most."""
 
 
 def decide_job(job: Job) -> Record:
@@ -28,16 +31,17 @@ def decide_job(job: Job) -> Record:
 def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
     """Return the record of `job` from the outcome that `decide` finds, whatever happens on the way."""
     started = time.monotonic()
+    limits = limits_of(job.options)
     try:
-        with alarm(job.options):
+        with guarded_by(limits):
             found = guarded(job.name, decide)
-    except OutOfTime:
-        return Record(_after(started, job, stopped_from_outside(job.options)), lasting=True)
-    except MemoryError:
-        return Record(_after(started, job, "out of memory"))
+    except (Overrun, LimitReached) as error:
+        return Record(_after(started, job, str(error)), lasting=True)
+    except MemoryError as error:
+        return Record(_after(started, job, out_of_memory(error)))
     if isinstance(found, Answer):
         return Record(found.result, found.messages)
-    page = _page(job, found) if job.page else None
+    page = _page(job, found, limits) if job.page else None
     whole = page is None or not (page.cut or page.problem)
     return Record(result_of(found, job.name), page=page, settled=whole and settled(found, job), lasting=True)
 
@@ -59,16 +63,22 @@ def _outcome(job: Job) -> Outcome:
     return check_text(job.text, job.name, job.options)
 
 
-def _page(job: Job, outcome: Outcome) -> Page:
+def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:
     from rdma_robust.batch.pages import page_of  # noqa: PLC0415 - only where pages are wanted
 
     try:
-        with alarm(replace(job.options, timeout=PAGE_S + job.repair)), _silence():
+        with guarded_by(_page_limits(limits, job.repair), ENDING), _silence():
             return page_of(outcome, job)
-    except OutOfTime:
+    except (Overrun, LimitReached):
         return Page(problem="the details took too long")
     except MemoryError:
         return Page(problem="there was not enough memory for the details")
+
+
+def _page_limits(limits: Limits, repair: float) -> Limits:
+    """Return the limits of a page: what the program has left of its time, at most PAGE_S, and what its repair may take."""
+    latest = time.monotonic() + PAGE_S
+    return replace(limits, deadline=min(limits.deadline or latest, latest) + repair)
 
 
 @contextmanager

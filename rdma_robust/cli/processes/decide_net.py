@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import InternalError, ProgramError
+from rdma_robust.limits import Limits
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 _EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
-GRACE_S = 2.0
-"""Added to the time limit before a process is ended from outside."""
-_MEMORY_GRACE = 1.1
-_MEMORY_GRACE_MIB = 32
-
 
 Progress = Callable[[int, int], None]
 
@@ -68,9 +62,12 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
         return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
     messages: tuple[str, ...] = ()
     try:
-        record = decide(read_source(item, any_bytes=True), item, started)
-    except MemoryError:
-        record = CoverRecord(item.name, "unknown", "out of memory")
+        with guarded_by(Limits.of(options.timeout, memory=options.memory, started=started), ENDING):
+            record = decide(read_source(item, any_bytes=True), item, started)
+    except Overrun as error:
+        record = CoverRecord(item.name, "unknown", str(error))
+    except MemoryError as error:
+        record = CoverRecord(item.name, "unknown", out_of_memory(error))
     except Exception as error:
         record = _failure(item.name, error)
         if record.verdict == "error":
@@ -81,7 +78,6 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
 def _decide(
     text: str, source: Source, started: float, *, options: CoverOptions, progress: Progress, processes: int
 ) -> CoverRecord:
-    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.petri.cover import cover  # noqa: PLC0415 - so that a mistyped file name is answered at once
     from rdma_robust.petri.spec.reader import read_spec  # noqa: PLC0415
 
@@ -154,35 +150,3 @@ def lost_net(options: CoverOptions, name: str, why: str, defect: bool, time_s: f
     record = CoverRecord(name, "error" if defect else "unknown", reason, "internal" if defect else None)
     record = replace(record, engine=options.engine, time_s=time_s)
     return CoverAnswer(record, (f"{printable(name)}: {reason}",) if defect else ())
-
-
-def overdue(options: CoverOptions, process: int, seconds: float) -> str:
-    """Return why a process that has worked on a net for `seconds` is to be ended from outside, or ''.
-
-    An engine looks at its limits itself, but not in the middle of a linear program.
-    """
-    if options.timeout is not None and seconds > options.timeout + GRACE_S:
-        return f"{_cut('time', options)}, and was ended from outside"
-    if options.memory is not None and family_mebibytes(process) > options.memory * _MEMORY_GRACE + _MEMORY_GRACE_MIB:
-        return f"{_cut('memory', options)}, and was ended from outside"
-    return ""
-
-
-def family_mebibytes(process: int) -> int:
-    """Return the memory of a process and those it started (pages that several share count once each); 0 if unknown."""
-    return sum(_pages(each) for each in _family(process)) * os.sysconf("SC_PAGE_SIZE") >> 20
-
-
-def _family(process: int) -> Iterator[int]:
-    yield process
-    with suppress(OSError):
-        for thread in Path(f"/proc/{process}/task").iterdir():
-            for child in (thread / "children").read_text(encoding="ascii").split():
-                yield from _family(int(child))
-
-
-def _pages(process: int) -> int:
-    try:
-        return int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
-    except OSError:
-        return 0

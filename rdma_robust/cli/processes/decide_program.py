@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import FrameType
+from functools import partial
 from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
+from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import internal_message
-from rdma_robust.errors import InternalError, ProgramError, SizeLimitError, UsageError
+from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
-
-LONGEST_ALARM = 1e8
-GRACE_S = 5.0
-"""Added to the time limit before a program is stopped from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +32,6 @@ class Answer:
     uncertified: bool = False
 
 
-class OutOfTime(BaseException):
-    """Raised by the alarm; not an Exception, so that no handler on the way swallows it."""
-
-
 Progress = Callable[[int, int], None]
 Found = TypeVar("Found")
 
@@ -51,30 +42,39 @@ def ignore(_states: int, _frontier: int) -> None:
 
 def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) -> Answer:
     """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
-    started = time.monotonic()
     if isinstance(item, Missing):
         return _unreadable(item.name, item.reason)
+    from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow to load, and a mistyped file name is answered before
+
+    limits = limits_of(options)
+    started = time.monotonic()
     try:
-        with alarm(options, item.certificate is not None):
-            return _decide(item, options, progress)
-    except OutOfTime:
-        return Answer(replace(gave_up(item.name, stopped_from_outside(options)), time_s=_since(started)))
-    except MemoryError:
-        return Answer(replace(gave_up(item.name, "out of memory"), time_s=_since(started)))
+        with guarded_by(limits):
+            answer = _decide(item, partial(check_text, options=options, progress=progress), options, limits)
+    except (Overrun, LimitReached) as error:
+        answer = Answer(gave_up(item.name, str(error)))
+    except MemoryError as error:
+        answer = Answer(gave_up(item.name, out_of_memory(error)))
+    cut = answer.result.verdict == "unknown" and not answer.result.time_s
+    return replace(answer, result=replace(answer.result, time_s=_since(started))) if cut else answer
 
 
-def stopped_from_outside(options: CheckOptions) -> str:
-    return f"time limit of {options.timeout or 0:g} s: stopped from outside, the search did not look"
+def limits_of(options: CheckOptions) -> Limits:
+    """Return the limits of `options` for everything that is done for a program, from now on."""
+    return Limits.of(options.timeout, options.max_states, options.memory)
 
 
-def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer:
+def remaining(options: CheckOptions, limits: Limits) -> CheckOptions:
+    """Return `options` with what is left of the time."""
+    return replace(options, timeout=limits.seconds_left())
+
+
+def _decide(source: Source, check: Callable[[str, str], Outcome], options: CheckOptions, limits: Limits) -> Answer:
     def action() -> Answer:
         text = read_source(source)
-        from rdma_robust.pipeline import check_text  # noqa: PLC0415 - so that a mistyped file name is answered at once
-
-        outcome = check_text(text, source.name, options, progress)
+        outcome = check(text, source.name)
         messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
-        complaint = _certify(outcome, source, options)
+        complaint = _certify(outcome, source, remaining(options, limits))
         if complaint:
             messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
         return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
@@ -85,7 +85,7 @@ def _decide(source: Source, options: CheckOptions, progress: Progress) -> Answer
 def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:
     """Return what `action` returns for the program `name`, or the answer that its exception means.
 
-    Raises MemoryError and what is no Exception, such as OutOfTime.
+    Raises MemoryError and what is no Exception, such as Overrun.
     """
     try:
         return action()
@@ -126,6 +126,8 @@ def message_of(error: Exception, name: str) -> str:
     match error:
         case ProgramError():
             return printable(error.render(), "\n")
+        case LimitReached():
+            return _message(name, f"unknown: {error}")
         case UnreadableError() | UsageError() | SizeLimitError():
             return _message(name, f"error: {printable(str(error))}")
         case InternalError():
@@ -153,24 +155,3 @@ def _message(name: str, text: str) -> str:
 
 def _since(started: float) -> float:
     return round(time.monotonic() - started, 6)
-
-
-@contextmanager
-def alarm(options: CheckOptions, certificate: bool = False) -> Iterator[None]:
-    """Raise OutOfTime well after the time limit, in case something does not look at the clock (in the main thread only)."""
-    alone = threading.current_thread() is threading.main_thread()
-    if options.timeout is None or options.timeout > LONGEST_ALARM or not alone or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise OutOfTime
-
-    previous = signal.signal(signal.SIGALRM, ring)
-    searches = (4 if options.self_check else 2) + certificate
-    signal.setitimer(signal.ITIMER_REAL, searches * options.timeout + GRACE_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)

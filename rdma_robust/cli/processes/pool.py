@@ -16,21 +16,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from rdma_robust.cli.inputs import Item
-from rdma_robust.cli.processes.decide_program import Answer, decide_item
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
+from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.stop import check
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.result import failure, gave_up
 
 Reply = TypeVar("Reply")
 Tick = Callable[[], None]
-TICK_S = 0.2
-RETIRE_KIB = 512 * 1024
-"""A process that has grown beyond this is replaced, so that the next program does not pay for it."""
+TICK_S = 0.1
+RETIRE_MIB = 512
 
 
 class Named(Protocol):
@@ -46,8 +48,9 @@ class Work(Generic[Reply]):
 
     `decide` answers an item, in its process. `lost` answers for an item by its name, why there is no other answer, whether
     that is a defect, and the seconds it took. `overdue` is asked now and then, with the process and the seconds since it
-    was given its item, for a reason to end it. With `families`, processes may start processes, which end with them. With
-    `watch`, it is told now and then how far some item is, by what `decide` tells its second argument.
+    was given its item, for a reason to end it. A process that has grown beyond `retire` mebibytes is replaced, so that the
+    next item does not pay for it. With `families`, processes may start processes, which end with them. With `watch`, it
+    is told now and then how far some item is, by what `decide` tells its second argument.
     """
 
     decide: Callable[..., Reply]
@@ -55,6 +58,7 @@ class Work(Generic[Reply]):
     overdue: Callable[[int, float], str] | None = None
     families: bool = False
     watch: Callable[[int, int], None] | None = None
+    retire: int = RETIRE_MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,11 @@ class _Far:
 
     states: int
     frontier: int
+
+
+def retirement(limits: Limits) -> int:
+    """Return when to replace a process whose items have these limits each: no item should begin near its limit."""
+    return RETIRE_MIB if limits.memory is None else min(RETIRE_MIB, limits.memory // 2)
 
 
 def can_fork() -> bool:
@@ -75,7 +84,9 @@ def decide_parallel(
     """Yield (number, answer) of each numbered item as it is done. Closing the generator ends every process."""
     from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
-    yield from in_processes(items, Work(lambda item: decide_item(item, options), _lost), jobs, tick)
+    limits = limits_of(options)
+    work = Work(lambda item: decide_item(item, options), _lost, partial(overdue, limits), retire=retirement(limits))
+    yield from in_processes(items, work, jobs, tick)
 
 
 def _lost(name: str, why: str, defect: bool, time_s: float) -> Answer:
@@ -143,7 +154,7 @@ class _Worker:
             return None
         assert isinstance(message, tuple)
         reply, peak = message
-        return reply, peak < RETIRE_KIB
+        return reply, peak < work.retire * 1024
 
     def seconds(self) -> float:
         return round(time.monotonic() - self.since, 6)

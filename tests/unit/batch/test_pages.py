@@ -13,7 +13,7 @@ from rdma_robust.batch.job import Job
 from rdma_robust.batch.pages import repair_note
 from rdma_robust.cli.processes import decide_job as module
 from rdma_robust.cli.processes.decide_job import decide_job
-from rdma_robust.cli.processes.decide_program import OutOfTime
+from rdma_robust.cli.processes.guard import Overrun
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.program_page import Page
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
@@ -78,7 +78,7 @@ def test_a_part_that_fails_costs_that_part(monkeypatch: pytest.MonkeyPatch, part
     assert record.settled is (part == "repair")
 
 
-@pytest.mark.parametrize(("error", "said"), [(OutOfTime, "too long"), (MemoryError, "not enough memory")])
+@pytest.mark.parametrize(("error", "said"), [(Overrun, "too long"), (MemoryError, "not enough memory")])
 def test_a_page_that_takes_too_much_costs_the_page(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException], said: str
 ) -> None:
@@ -93,9 +93,11 @@ def test_a_page_that_takes_too_much_costs_the_page(
     assert not record.settled
 
 
-@pytest.mark.parametrize(("error", "said"), [(OutOfTime, "stopped from outside"), (MemoryError, "out of memory")])
+@pytest.mark.parametrize(
+    ("error", "said"), [(Overrun("reached the time limit"), "time limit"), (MemoryError(), "out of memory")]
+)
 def test_a_program_that_takes_too_much_is_undecided(
-    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], said: str
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str
 ) -> None:
     def exhausted(*_: object) -> None:
         raise error

@@ -11,7 +11,8 @@ import pytest
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_program as decide
 from rdma_robust.cli.processes import pool
-from rdma_robust.cli.processes.decide_program import Answer, OutOfTime, decide_item
+from rdma_robust.cli.processes.decide_program import Answer, decide_item
+from rdma_robust.cli.processes.guard import Overrun
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.result import gave_up
@@ -74,7 +75,7 @@ def test_closing_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
         (InternalError("contradiction"), "error", "internal error: contradiction"),
         (SizeLimitError("too large"), "unknown", "too large"),
         (MemoryError(), "unknown", "out of memory"),
-        (OutOfTime(), "unknown", "time limit of 9 s"),
+        (Overrun("reached the time limit of 9 s"), "unknown", "time limit of 9 s"),
     ],
 )
 def test_no_exception_leaves_a_program(
@@ -90,12 +91,21 @@ def test_no_exception_leaves_a_program(
     assert not any("Traceback" in message for message in answer.messages)
 
 
-def test_the_alarm_ends_what_does_not_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "GRACE_S", 0.1)
-    monkeypatch.setattr(decide, "read_source", lambda _: time.sleep(60))
+@pytest.mark.parametrize("swallows", [False, True])
+def test_the_guard_ends_what_does_not_look_at_its_limits(monkeypatch: pytest.MonkeyPatch, swallows: bool) -> None:
+    def stuck(_: object) -> str:
+        while True:
+            try:
+                time.sleep(60)
+            except Exception:
+                if not swallows:
+                    raise
+
+    monkeypatch.setattr(decide, "read_source", stuck)
     answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=0.05))
-    assert "time limit" in answer.result.reason
-    assert answer.result.time_s < 30
+    assert answer.result.verdict == "unknown"
+    assert answer.result.reason == "reached the time limit of 0.05 s while working"
+    assert 0.05 < answer.result.time_s < 30
 
 
 def test_the_traceback_is_shown_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
