@@ -21,6 +21,7 @@ from rdma_robust.analyses.repair.edits import Source, apart, apply
 from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
 from rdma_robust.analyses.repair.sites import remote
+from rdma_robust.errors import LimitReached
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
@@ -58,8 +59,14 @@ def remove_needless(
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
-    program = blocking(load_program(text, file), limits.await_loops)
-    checker = Checker(file, limits, deadline)
+    try:
+        return _searched(text, file, options, Checker(file, limits, deadline), started)
+    except LimitReached as reached:
+        return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+
+
+def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
+    program = blocking(load_program(text, file), checker.options.await_loops)
     first = checker.decide(program)
     if first.verdict is not Verdict.ROBUST:
         robustly = first.verdict is Verdict.NOT_ROBUST

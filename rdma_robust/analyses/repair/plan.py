@@ -10,6 +10,7 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status
 from rdma_robust.analyses.repair.sites import Sites
+from rdma_robust.errors import LimitReached
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 
@@ -26,6 +27,15 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
+    try:
+        return _searched(text, file, options, limits, deadline, started)
+    except LimitReached as reached:
+        return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+
+
+def _searched(
+    text: str, file: str, options: RepairOptions, limits: CheckOptions, deadline: float | None, started: float
+) -> Repair:
     sites = Sites.of(text, file, await_loops=limits.await_loops)
     checker = Checker(file, limits, deadline)
     first = checker.decide(sites.program)
@@ -33,9 +43,12 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
         return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
     search = Search(sites, checker, options)
-    search.run(first.witness)
+    try:
+        search.run(first.witness)
+    except LimitReached:
+        search.exact = False
     if not search.found and not search.exhausted:
-        with suppress(OutOfTimeError):
+        with suppress(OutOfTimeError, LimitReached):
             search.any_solution()
     return _answer(search, options, started, _overtaking(first.witness))
 

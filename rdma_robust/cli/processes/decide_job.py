@@ -40,7 +40,7 @@ def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
     except MemoryError as error:
         return Record(_after(started, job, out_of_memory(error)))
     if isinstance(found, Answer):
-        return Record(found.result, found.messages)
+        return Record(found.result, found.messages, lasting=found.result.verdict == "unknown")
     page = _page(job, found, limits) if job.page else None
     whole = page is None or not (page.cut or page.problem)
     return Record(result_of(found, job.name), page=page, settled=whole and settled(found, job), lasting=True)
