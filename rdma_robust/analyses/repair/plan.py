@@ -28,16 +28,13 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        return _searched(text, file, options, limits, deadline, started)
+        return _searched(text, file, options, Checker(file, limits, deadline), started)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
 
 
-def _searched(
-    text: str, file: str, options: RepairOptions, limits: CheckOptions, deadline: float | None, started: float
-) -> Repair:
-    sites = Sites.of(text, file, await_loops=limits.await_loops)
-    checker = Checker(file, limits, deadline)
+def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
+    sites = Sites.of(text, file, await_loops=checker.options.await_loops)
     first = checker.decide(sites.program)
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
