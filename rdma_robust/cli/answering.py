@@ -15,9 +15,9 @@ from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
 
 
-def only(file: str, command: str, suffix: str | None = None) -> Item:
+def only(file: str, command: str) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program."""
-    items = expand([file]) if suffix is None else expand([file], suffix=suffix)
+    items = expand([file])
     if len(items) > 1:
         raise UsageError(f"{command} takes one program, and {printable(file)} stands for {len(items)}")
     return items[0]
