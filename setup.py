@@ -44,6 +44,10 @@ def kernels() -> list[Extension]:
 class build_optional_ext(build_ext):  # noqa: N801 - named as setuptools names commands
     """Goes on where a compiler is missing or fails, however it fails."""
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or True
+
     def run(self) -> None:
         super().run()
         self.distribution.ext_modules = [e for e in self.extensions if os.path.exists(self.get_ext_fullpath(e.name))]

@@ -2,8 +2,11 @@
 """Checked allocation. Every kernel allocates here and nowhere else, so that each request can be refused in a test.
 
 A block is replaced, and its room counted, only when there is a new one: after a refusal the owner is what it was before, and
-its destructor finds only blocks that are there. With RDMA_ROBUST_TEST_BUILD, a macro that setup.py defines where the
-environment has it, the requests number `first` to `first + count - 1` from now on are refused.
+its destructor finds only blocks that are there.
+
+`refuse` is for tests: in a build with RDMA_ROBUST_TEST_BUILD, a macro that setup.py defines where the environment has it, the
+requests of a module number `first` to `first + count - 1` from now on are refused. It returns how many have been refused
+since it was called last, and in every other build -1.
 """
 
 from libc.stddef cimport size_t
@@ -17,17 +20,20 @@ cdef extern from *:
     #include <string.h>
 
     #ifdef RDMA_ROBUST_TEST_BUILD
-    static long long rdma_first = 0, rdma_count = 0;
-    static int rdma_refuse(long long first, long long count) { rdma_first = first; rdma_count = count; return 1; }
-    static long long rdma_left(void) { return rdma_first; }
+    static long long rdma_first, rdma_count, rdma_done;
+    static long long rdma_refuse(long long first, long long count) {
+        long long done = rdma_done;
+        rdma_first = first, rdma_count = count, rdma_done = 0;
+        return done;
+    }
     static int rdma_refused(void) {
-        if (rdma_count == 0) return 0;
-        if (rdma_first > 1) { rdma_first--; return 0; }
+        if (rdma_count == 0 || --rdma_first > 0) return 0;
         rdma_count--;
+        rdma_done++;
         return 1;
     }
     #else
-    #define rdma_refuse(first, count) ((void)(first), (void)(count), 0)
+    #define rdma_refuse(first, count) ((void)(first), (void)(count), -1)
     #define rdma_refused() 0
     #endif
 
@@ -41,7 +47,7 @@ cdef extern from *:
         return calloc(count ? count : 1, size ? size : 1);
     }
     """
-    bint refuse "rdma_refuse" (long long first, long long count) nogil
+    long long refuse "rdma_refuse" (long long first, long long count) nogil
     void *try_resized "rdma_resized" (void *block, size_t count, size_t size) noexcept nogil
     void *try_zeroed "rdma_zeroed" (size_t count, size_t size) noexcept nogil
 

@@ -10,7 +10,7 @@ from rdma_robust.petri.kernel.numbers cimport ANY, BIG, number, too_large
 
 
 def refuse_allocations(long long first, long long count):
-    """Refuse requests for memory in this module, see native/memory.pxd; whether this is a build that can."""
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
     return refuse(first, count)
 
 

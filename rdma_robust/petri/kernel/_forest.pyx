@@ -28,7 +28,7 @@ ENDED = -2
 
 
 def refuse_allocations(long long first, long long count):
-    """Refuse requests for memory in this module, see native/memory.pxd; whether this is a build that can."""
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
     return refuse(first, count)
 
 

@@ -14,7 +14,7 @@ from rdma_robust.petri.kernel.numbers cimport Numbers, drop, free_all, number, p
 
 
 def refuse_allocations(long long first, long long count):
-    """Refuse requests for memory in this module, see native/memory.pxd; whether this is a build that can."""
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
     return refuse(first, count)
 
 

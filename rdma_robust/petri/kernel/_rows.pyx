@@ -9,7 +9,7 @@ from rdma_robust.petri.kernel.numbers cimport change
 
 
 def refuse_allocations(long long first, long long count):
-    """Refuse requests for memory in this module, see native/memory.pxd; whether this is a build that can."""
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
     return refuse(first, count)
 
 

@@ -19,7 +19,7 @@ cdef double _INF = float("inf")
 
 
 def refuse_allocations(long long first, long long count):
-    """Refuse requests for memory in this module, see native/memory.pxd; whether this is a build that can."""
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
     return refuse(first, count)
 
 

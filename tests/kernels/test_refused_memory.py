@@ -1,0 +1,146 @@
+"""Memory that is refused, at every request in turn: a kernel ends with MemoryError, and whoever drives it with an answer.
+
+Only a build for tests can refuse memory; `.ci/kernels` makes one and runs this in it, under AddressSanitizer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.petri.cover import cover
+from rdma_robust.petri.engine import KERNELS
+from rdma_robust.petri.slice import Core, slice_net
+from tests.support.nets import make_net, random_program
+
+PETRI = tuple(
+    import_module(f"rdma_robust.petri.kernel.{name}")
+    for name in ("_rows", "_markings", "_firing", "_relaxation", "_store", "_forest")
+)
+TEST_BUILD = PETRI[0].refuse_allocations(0, 0) >= 0
+FOR_EVER = 1 << 40
+
+pytestmark = pytest.mark.skipif(
+    not (TEST_BUILD or os.environ.get("RDMA_ROBUST_TEST_BUILD")),
+    reason="memory is refused in a build for tests: .ci/kernels",
+)
+
+
+def test_this_is_a_build_for_tests() -> None:
+    assert TEST_BUILD
+    for module in PETRI:
+        code = Path(module.__file__).read_bytes()
+        assert b"__asan_" in code
+        assert b"__ubsan_" in code
+
+
+@contextmanager
+def refusing(module: Any, first: int, count: int) -> Iterator[list[int]]:
+    """Refuse some requests of a module; the list gets how many have been refused."""
+    refused: list[int] = []
+    module.refuse_allocations(first, count)
+    try:
+        yield refused
+    finally:
+        refused.append(module.refuse_allocations(0, 0))
+
+
+def refuse_each(module: Any, work: Callable[[], object], count: int) -> int:
+    """Do `work` with `count` requests refused from the first one, the second one and so on, until there is none to refuse.
+
+    Return how often it ended with MemoryError; where it does not, it must answer as it does with all its memory.
+    """
+    answer = work()
+    failures = 0
+    for first in range(1, 100_000):
+        with refusing(module, first, count) as refused:
+            try:
+                found = work()
+            except MemoryError:
+                failures += 1
+            else:
+                assert found == answer
+        if not refused[0]:
+            return failures
+    raise AssertionError("the work asks for memory without end")
+
+
+def cores() -> list[Core]:
+    found = [slice_net(random_program(random.Random(seed))).core for seed in range(60)]
+    return [core for core in found if core.guards and core.targets][:12]
+
+
+def search(core: Core, exact: bool) -> object:
+    """All of a forest; when it is at an end every number of it is read."""
+    forest = KERNELS[0].forest(core, exact)
+    for _ in range(40):
+        found, _ = forest.work(50)
+        if found != -1:
+            break
+    nodes = range(forest.stored)
+    return (
+        found,
+        [forest.marking(node) for node in nodes],
+        [forest.came(node) for node in nodes],
+        forest.live_nodes(),
+        forest.cycles,
+    )
+
+
+def keep_markings() -> object:
+    rng = random.Random(5)
+    markings = [tuple((p, rng.randint(1, 3)) for p in range(6) if rng.random() < 0.5) for _ in range(60)]
+    kept, tree = KERNELS[0].marking_set(6), KERNELS[0].tree()
+    found = []
+    for number, marking in enumerate(markings):
+        found.append((kept.below(marking), kept.above(marking), kept.all_above(marking)))
+        kept.add(number * 7, marking)
+        tree.add(number - 1, marking)
+        if number % 3 == 2:
+            kept.remove(number * 7 - 7)
+            tree.replace(number - 1, marking)
+        found.append(tree.smaller_ancestors(number))
+    return found, kept.numbers()
+
+
+def fire(core: Core) -> object:
+    firing, relaxation = KERNELS[0].firing(core), KERNELS[0].relaxation(core)
+    marking = tuple((p, k) for p, k in enumerate(core.initial) if k)
+    found = [firing.successors(marking), *(firing.predecessors(target) for target in core.targets)]
+    return found, relaxation.plan(marking), relaxation.limit(marking)
+
+
+WORKS: dict[str, Callable[[], object]] = {
+    "markings": keep_markings,
+    **{f"firing-{i}": lambda core=core: fire(core) for i, core in enumerate(cores())},
+    **{f"forest-{i}": lambda core=core: search(core, False) for i, core in enumerate(cores())},
+    **{f"exact-{i}": lambda core=core: search(core, True) for i, core in enumerate(cores())},
+}
+
+
+@pytest.mark.parametrize("count", [1, FOR_EVER], ids=["once", "for-ever"])
+@pytest.mark.parametrize("name", WORKS)
+def test_a_kernel_of_nets_raises_where_memory_is_refused(name: str, count: int) -> None:
+    failures = [refuse_each(module, WORKS[name], count) for module in PETRI]
+    assert sum(failures) > 5
+
+
+@pytest.mark.parametrize("engine", ["auto", "backward", "forward", "karp-miller"])
+def test_an_engine_of_nets_ends_where_memory_is_refused(engine: str) -> None:
+    rules = [({0: 1}, {0: -1, 1: 1, 3: 1}), ({1: 1}, {1: -1, 2: 1}), ({2: 1, 3: 2}, {2: -1, 0: 1, 4: 1})]
+    net = make_net(6, [*rules, ({4: 3}, {5: 1, 4: -3})], [2, 0, 0, 0, 0, 0], [{5: 4}])
+
+    def decide() -> object:
+        result = cover(net, Limits(states=300), engine)
+        return result.run is not None, result.cut
+
+    for module in PETRI:
+        refuse_each(module, decide, 1)
