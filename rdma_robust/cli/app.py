@@ -12,6 +12,7 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.commands.demo import register as register_demo
+from rdma_robust.cli.first_word import described, with_command
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
@@ -375,19 +376,12 @@ def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]]) -> None:
     complaint = StringIO()
     try:
         with redirect_stderr(complaint):
-            app(args=list(arguments), obj=plan)
+            described(app, arguments[:1])(args=list(arguments), obj=plan)
     except SystemExit as end:
         if complaint.getvalue():
             warn(printable(complaint.getvalue().rstrip(), "\n"))
         if end.code != 0 or not plan:
             raise
-
-
-def with_command(arguments: Sequence[str]) -> list[str]:
-    """Return `arguments` with the default command in front unless they begin with a command or ask about the tool."""
-    if not arguments or arguments[0] in (*COMMANDS, "--help", "-h", "--version"):
-        return list(arguments)
-    return ["check", *arguments]
 
 
 def _with_certificates(items: list[Item], directory: str | None) -> list[Item]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.check.declarations import ProgramChecker
 from rdma_robust.language.check.names import World, world_of
-from rdma_robust.language.check.targets import Target, target_reader
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from rdma_robust.language.check.targets import Target
 
 __all__ = ["format_source", "load_program", "load_program_and_target", "parse_program", "target_in"]
 
@@ -29,6 +32,8 @@ def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Prog
 
     Raises ProgramError with every error of the file, or else of the target.
     """
+    from rdma_robust.language.check.targets import target_reader  # noqa: PLC0415 - most programs come without a target
+
     read = target_reader(target)
     found: list[Target] = []
     program = _load(text, file, lambda world, threads: found.append(read(world, threads)))
@@ -37,6 +42,8 @@ def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Prog
 
 def target_in(program: cfg.Program, target: str) -> Target:
     """Return what the condition `target` means in `program`. Raises ProgramError with every error of the target."""
+    from rdma_robust.language.check.targets import target_reader  # noqa: PLC0415 - most programs come without a target
+
     return target_reader(target)(world_of(program), program.threads)
 
 
