@@ -20,11 +20,12 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.petri.spec.writer import write_spec
-from rdma_robust.robustness.frame import NIC_BITS, EventLabel
+from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
+from rdma_robust.robustness.rules import NIC_BITS
 
 Form = Literal["promela", "spec", "dot", "json"]
 Variant = Literal["pivot", "paper", "none"]

@@ -18,17 +18,18 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Get, Program, Put, steps
 from rdma_robust.robustness.event_graph import EventGraph
-from rdma_robust.robustness.frame import CPU_BETA, NIC_BITS, Frame, QueuePair
+from rdma_robust.robustness.frame import Frame, QueuePair
 from rdma_robust.robustness.invariant import InductiveInvariant
 from rdma_robust.robustness.marks import WORD, MarkSet
 from rdma_robust.robustness.pivot import ALPHA_VALUE, CLOSED, POISON_CARRIED
 from rdma_robust.robustness.pivot_classes import CLASS
+from rdma_robust.robustness.rules import CPU_BETA, NIC_BITS
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 
 def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
     """Return the evidence that the states of `found` are, see docs/certificates.md."""
-    frame = found.frame
+    frame, rules = found.instrumentation.frame, found.instrumentation.rules
     threads = [_ThreadWords(found, t) for t in range(len(frame.graphs))]
     marks = _MarkWords(found)
     completions = _CompletionWords(found)
@@ -42,7 +43,7 @@ def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
         "threads": [words.listed() for words in threads],
         "cells": [str(cell) for cell in frame.cells],
         "counted": [_pair(frame, pair) for pair in frame.polled],
-        "watched": [_pair(frame, pair) for pair in sorted(frame.fence_flagged)],
+        "watched": [_pair(frame, pair) for pair in sorted(rules.fence_flagged)],
         "marks": marks.listed,
         "states": [[*map(list, place[:2]), place[2], list(limit)] for place in limits for limit in _maximal(limits[place])],
     }
@@ -67,14 +68,14 @@ class _ThreadWords:
     """The states of one thread: a program point or the middle of an operation, and the registers that matter there."""
 
     def __init__(self, found: InductiveInvariant, thread: int) -> None:
-        self._graph = found.frame.graphs[thread]
-        self._middle = _middles(found.frame.program, self._graph)
+        self._graph = found.instrumentation.frame.graphs[thread]
+        self._middle = _middles(found.instrumentation.frame.program, self._graph)
         self._live = _live(self._graph)
-        program_thread = found.frame.program.threads[thread]
+        program_thread = found.instrumentation.frame.program.threads[thread]
         known = {name for name, _ in self._graph.registers}
         self._registers = [name for name, _ in program_thread.registers if f"{self._graph.name}.{name}" in known]
         self._carries = bool(self._middle)
-        carried = [found.frame.carried(thread)] if self._carries else []
+        carried = [found.instrumentation.frame.carried(thread)] if self._carries else []
         qualified = [f"{self._graph.name}.{name}" for name in self._registers]
         self._take = _taking(found, [pc(thread), *carried, *qualified])
         self._numbers: dict[tuple[int, ...], int] = {}
@@ -141,12 +142,12 @@ class _CompletionWords:
     """How many completions there are at most: any number where no poll of the thread lies ahead."""
 
     def __init__(self, found: InductiveInvariant) -> None:
-        frame = found.frame
+        frame, rules = found.instrumentation.frame, found.instrumentation.rules
         self._entries: list[tuple[int, frozenset[int], tuple[int, int]]] = []
         for pair in frame.polled:
             graph = frame.graphs[pair[0]]
             polls = (e.source for e in graph.edges if e.type is EventType.P and e.remote == pair[1])
-            counters = found.counters.index(frame.unpolled(pair)), found.counters.index(frame.early(pair))
+            counters = found.counters.index(frame.unpolled(pair)), found.counters.index(rules.early(pair))
             self._entries.append((found.fields.index(pc(pair[0])), graph.leading_to(polls), counters))
 
     def limit(self, control: Control, limit: Limit) -> Limit:
@@ -159,19 +160,15 @@ class _MarkWords:
     """What is remembered since the first event of beta."""
 
     def __init__(self, found: InductiveInvariant) -> None:
-        self._found = found
-        frame, size = found.frame, len(found.frame.cells)
-        self._sets = {
-            "accessed": MarkSet("accessed_in_beta", 2 * size),
-            "tainted": MarkSet("tainted", 2 * size + len(frame.graphs)),
-            "poison": MarkSet("poison", size),
-        }
+        self._instrumentation = found.instrumentation
+        frame, rules, seen = found.instrumentation.frame, found.instrumentation.rules, found.instrumentation.seen
+        self._sets = (seen.accessed, seen.tainted, seen.poison)
         self._fields = [
             *(CLASS, CPU_BETA, CLOSED, ALPHA_VALUE, POISON_CARRIED),
-            *(frame.beta(pair) for pair in frame.queue_pairs),
-            *(frame.forced(pair) for pair in frame.polled),
-            *(frame.fenced(pair) for pair in sorted(frame.fence_flagged)),
-            *(name for marks in self._sets.values() for name, _ in marks.variables()),
+            *(rules.beta(pair) for pair in rules.queue_pairs),
+            *(rules.forced(pair) for pair in frame.polled),
+            *(rules.fenced(pair) for pair in sorted(rules.fence_flagged)),
+            *(name for marks in self._sets for name, _ in marks.variables()),
         ]
         self._take = _taking(found, self._fields)
         self._numbers: dict[tuple[int, ...], int | None] = {}
@@ -195,11 +192,12 @@ class _MarkWords:
         return self._known[key]
 
     def _in_words(self, values: Mapping[str, int]) -> JsonObject:
-        frame, classes = self._found.frame, self._found.classes
-        pivot = classes.classes[values[CLASS] - 1]
+        instrumentation = self._instrumentation
+        frame, rules, classes = instrumentation.frame, instrumentation.rules, instrumentation.classes
+        pivot = classes.tried[values[CLASS] - 1]
         size, threads = len(frame.cells), [graph.name for graph in frame.graphs]
         cells = [str(cell) for cell in frame.cells]
-        accessed, tainted, poison = (_bits(values, marks) for marks in self._sets.values())
+        accessed, tainted, poison = (_bits(values, marks) for marks in self._sets)
         if values[CLOSED]:
             tainted = 0
         frozen = pivot in classes.value_dependent and accessed >> size & frame.bit(pivot.cell)
@@ -214,13 +212,13 @@ class _MarkWords:
                 "access": "write" if pivot.writes else "read",
             },
             "beta": [
-                _pair(frame, pair) | {"events": [t.value for t, bit in NIC_BITS.items() if values[frame.beta(pair)] & bit]}
-                for pair in frame.queue_pairs
-                if values[frame.beta(pair)]
+                _pair(frame, pair) | {"events": [t.value for t, bit in NIC_BITS.items() if values[rules.beta(pair)] & bit]}
+                for pair in rules.queue_pairs
+                if values[rules.beta(pair)]
             ],
             "cpu_in_beta": _members(values[CPU_BETA], threads),
-            "forced_polls": of(frame.polled, frame.forced),
-            "overtaken": of(sorted(frame.fence_flagged), frame.fenced),
+            "forced_polls": of(frame.polled, rules.forced),
+            "overtaken": of(sorted(rules.fence_flagged), rules.fenced),
             "read_in_beta": _members(accessed, cells),
             "written_in_beta": _members(accessed >> size, cells),
             "poisoned": _members(poison, cells),

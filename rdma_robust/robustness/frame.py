@@ -1,4 +1,4 @@
-"""What the two instrumentations share: names of the variables they add, event effects, and the oppo rule as bit masks."""
+"""A program prepared for instrumentation: its event graphs, cells and queue pairs, and the effect of an event on them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
+from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, constants, disj, negate, substitute
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, constants, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.reductions.specialise import specialise
-from rdma_robust.semantics.order_table import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
-
-NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
-"""One bit per NIC event type, for the set of types a queue pair has in the second part."""
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 QueuePair = tuple[int, str]
 
@@ -106,18 +102,8 @@ class Frame:
         return {qp: frozenset(types) for qp, types in found.items()}
 
     @cached_property
-    def queue_pairs(self) -> tuple[QueuePair, ...]:
-        return tuple(qp for qp, types in self.types.items() if types & NIC_BITS.keys())
-
-    @cached_property
     def polled(self) -> tuple[QueuePair, ...]:
         return tuple(qp for qp, types in self.types.items() if EventType.P in types)
-
-    @cached_property
-    def fence_flagged(self) -> frozenset[QueuePair]:
-        """Queue pairs on which the nlW / nF / nlR rule can matter."""
-        needed = {EventType.NLW, EventType.NF, EventType.NLR}
-        return frozenset(qp for qp, types in self.types.items() if needed <= types)
 
     @cached_property
     def _polls_ahead(self) -> dict[QueuePair, frozenset[int]]:
@@ -130,7 +116,7 @@ class Frame:
 
     def counted(self, edge: EventEdge) -> bool:
         """Whether a completion made by this edge can still be polled: otherwise no counter needs to know it."""
-        return edge.target in self._polls_ahead.get(_qp(edge), ())
+        return edge.target in self._polls_ahead.get(qp_of(edge), ())
 
     @cached_property
     def value_range(self) -> tuple[int, int]:
@@ -156,131 +142,17 @@ class Frame:
     def carriers(self) -> tuple[int, ...]:
         return tuple(t for t, g in enumerate(self.graphs) if any(e.type in (EventType.NLR, EventType.NRR) for e in g.edges))
 
-    def beta(self, qp: QueuePair) -> str:
-        """The set of NIC event types of this queue pair in the second part."""
-        return f"beta[{self._qp_name(qp)}]"
-
-    def forced(self, qp: QueuePair) -> str:
-        """1 once some completion of this queue pair forces its poll into the second part."""
-        return f"forced[{self._qp_name(qp)}]"
-
-    def fenced(self, qp: QueuePair) -> str:
-        """1 once an nF of the first part has a po-earlier nlW of the same queue pair in the second."""
-        return f"fenced[{self._qp_name(qp)}]"
-
     def unpolled(self, qp: QueuePair) -> str:
         """Counter: completions not yet polled."""
-        return f"unpolled[{self._qp_name(qp)}]"
+        return f"unpolled[{self.qp_name(qp)}]"
 
-    def early(self, qp: QueuePair) -> str:
-        """Counter: those of them before the first that forces its poll; what a poll of the first part may consume."""
-        return f"early[{self._qp_name(qp)}]"
-
-    def _qp_name(self, qp: QueuePair) -> str:
+    def qp_name(self, qp: QueuePair) -> str:
+        """How names of variables call a queue pair."""
         return f"{self.graphs[qp[0]].name}>{qp[1]}"
 
-    def oppo_forces(self, edge: EventEdge) -> Expr:
-        """The event of `edge` has an oppo-earlier event of its thread or queue pair in the second part."""
-        assert edge.type is not None
-        by_cpu = has_bit(CPU_BETA, 1 << edge.thread)
-        if edge.type in CPU_TYPES:
-            return by_cpu
-        return disj(by_cpu, self.nic_forces(edge))
 
-    def nic_forces(self, edge: EventEdge) -> Expr:
-        """The NIC event of `edge` may not go to the first part because of a NIC event of its queue pair in the second.
-
-        Covers oppo and the one additional [Inst];ib rule: no nlR once an nF overtook an nlW. Source: Appendix D.1.
-        """
-        qp = _qp(edge)
-        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
-        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken)
-
-    def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
-        present = self.types[_qp(edge)]
-        return sum(
-            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, self.model) == "qp"
-        )
-
-    def forces_poll(self, edge: EventEdge) -> Expr:
-        """The NIC write of `edge`, put into the second part, forces its poll to follow it there (pf and [Inst];ib).
-
-        An nlW always does; an nrW if an nlR or nF of its queue pair is in the second part before it, and that nF would
-        have forced the put's nlR there as well. Source: Appendix D.1.
-        """
-        qp = _qp(edge)
-        if edge.type is EventType.NLW:
-            return TRUE
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), NIC_BITS[EventType.NLR]))
-
-    def first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
-        """What an event of the first part does to polls, completions and fence flags, as alternatives."""
-        if edge.remote is None:
-            return ((),)
-        qp = _qp(edge)
-        if edge.type is EventType.P:
-            return ((Add(self.unpolled(qp), -1), Add(self.early(qp), -1)),)
-        if edge.type in NIC_WRITE_TYPES and self.counted(edge):
-            forced = Name(self.forced(qp))
-            return (Require(negate(forced)), *self._completion(edge, True)), (
-                Require(forced),
-                *self._completion(edge, False),
-            )
-        if edge.type is EventType.NF and qp in self.fence_flagged:
-            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
-            return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
-        return ((),)
-
-    def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
-        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
-        if edge.type in CPU_TYPES:
-            taken = (Add(self.unpolled(_qp(edge)), -1),) if edge.type is EventType.P else ()
-            forget = (Forget(self.early(qp)) for qp in self.polled if qp[0] == edge.thread)
-            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *forget),)
-        assert edge.type is not None
-        qp = _qp(edge)
-        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
-        if edge.type not in NIC_WRITE_TYPES or qp not in self.polled:
-            return ((added,),)
-        forces = self.forces_poll(edge)
-        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
-        early = (Require(negate(forces)), added, *self._completion(edge, True))
-        return (late,) if forces == TRUE else (late, early)
-
-    def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
-        """Count the completion of a NIC write; `early` if it does not come after one that forces its poll."""
-        if not self.counted(edge):
-            return ()
-        added = Add(self.unpolled(_qp(edge)), 1)
-        return (added, Add(self.early(_qp(edge)), 1)) if early else (added,)
-
-    def counters(self) -> tuple[str, ...]:
-        return tuple(name for qp in self.polled for name in (self.unpolled(qp), self.early(qp)))
-
-    def counter_order(self) -> tuple[tuple[str, str], ...]:
-        """Which counters are at most which others."""
-        return tuple((self.early(qp), self.unpolled(qp)) for qp in self.polled)
-
-    def part_sizes(self) -> tuple[tuple[str, int], ...]:
-        """The bits of those :meth:`part_variables` that are sets."""
-        return ((CPU_BETA, len(self.graphs)), *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
-
-    def part_variables(self) -> tuple[tuple[str, int], ...]:
-        """The variables both instrumentations use to keep the two parts RDMA-consistent, initially all 0."""
-        return (
-            (CPU_BETA, 0),
-            *((self.beta(qp), 0) for qp in self.queue_pairs),
-            *((self.forced(qp), 0) for qp in self.polled),
-            *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),
-        )
-
-
-CPU_BETA = "cpu_beta"
-"""The set of threads with a CPU event in the second part."""
-
-
-def _qp(edge: EventEdge) -> QueuePair:
+def qp_of(edge: EventEdge) -> QueuePair:
+    """The queue pair of an event of the NIC or a poll."""
     assert edge.remote is not None
     return edge.thread, edge.remote
 

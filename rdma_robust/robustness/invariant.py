@@ -11,22 +11,19 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
-from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.pivot import instrument_pivot
-from rdma_robust.robustness.pivot_classes import PivotClasses
+from rdma_robust.robustness.pivot import PivotInstrumentation, plain_instrumentation
 
 
 @dataclass(frozen=True, slots=True)
 class InductiveInvariant:
-    """A set of states of the instrumented program, which was made from `frame` and `classes`.
+    """A set of states of the instrumented program, which was made by `instrumentation`.
 
     `fields` names the entries of a control state (locations `pc0`..., then the variables), `counters` those of an
     omega-marking, in which None is omega. Each pair stands for its control state with all markings up to the
     omega-marking.
     """
 
-    frame: Frame
-    classes: PivotClasses
+    instrumentation: PivotInstrumentation
     fields: tuple[str, ...]
     counters: tuple[str, ...]
     states: tuple[tuple[Control, Limit], ...]
@@ -39,12 +36,11 @@ def inductive_invariant(program: Program, model: Model, limits: Limits) -> Induc
     Raises SizeLimitError if one of `limits` is reached, and InternalError if a target is reached, so that the program
     is not robust.
     """
-    lowered = lower(instrument_pivot(program, model), bounded=False)
+    instrumentation = plain_instrumentation(program, model)
+    lowered = lower(instrumentation.build(), bounded=False)
     found = inductive_set(lowered, limits)
     if found.cut:
         raise SizeLimitError(f"the search for the invariant reached the limit of {found.cut} after {found.stored} states")
     if found.target >= 0:
         raise InternalError(f"{program.file}: decided robust, but the search for its invariant reached a target")
-    frame = Frame.of(program, model)
-    classes = PivotClasses(frame, frozenset())
-    return InductiveInvariant(frame, classes, lowered.fields, lowered.unbounded, found.states)
+    return InductiveInvariant(instrumentation, lowered.fields, lowered.unbounded, found.states)

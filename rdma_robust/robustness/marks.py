@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, disj
-from rdma_robust.robustness.frame import has_bit
+from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import Frame, has_bit, reads, writes
 
 WORD: Final = 60
 """Marks in one variable: the search kernel packs numbers of up to 62 bits."""
@@ -39,6 +41,56 @@ class MarkSet:
     def some(self) -> Expr:
         """Non-zero iff the set is not empty."""
         return disj(*(Name(name) for name, _ in self.variables()))
+
+
+@dataclass(frozen=True, slots=True)
+class AccessMarks:
+    """Numbers for what accesses leave behind: that a cell was read, that it was written, and the thread that did so."""
+
+    frame: Frame
+
+    @property
+    def of_cells(self) -> int:
+        """How many marks are of cells; those of threads follow."""
+        return 2 * len(self.frame.cells)
+
+    def written(self, cell: Cell | None) -> int:
+        return self.frame.bit(cell) << len(self.frame.cells)
+
+    def thread(self, thread: int) -> int:
+        return 1 << self.of_cells + thread
+
+    def left_by(self, edge: EventEdge) -> int:
+        """The marks that the access leaves on its cell."""
+        return self.frame.bit(edge.cell) * reads(edge) | self.written(edge.cell) * writes(edge)
+
+    def conflicting(self, edge: EventEdge) -> int:
+        """The marks of accesses that conflict with this one."""
+        return self.frame.bit(edge.cell) * writes(edge) | self.written(edge.cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What phase 2 remembers of accesses, as sets of marks; initially all empty."""
+
+    marks: AccessMarks
+    accessed: MarkSet
+    """What events of beta have accessed (F2)."""
+    tainted: MarkSet
+    """What tainted events have accessed, and their threads."""
+    poison: MarkSet
+    """The cells whose value depends on the pivot."""
+
+    @staticmethod
+    def of(frame: Frame) -> Remembered:
+        marks = AccessMarks(frame)
+        cells, threads = len(frame.cells), len(frame.graphs)
+        tainted = MarkSet("tainted", marks.of_cells + threads)
+        return Remembered(marks, MarkSet("accessed_in_beta", marks.of_cells), tainted, MarkSet("poison", cells))
+
+    def variables(self) -> tuple[tuple[str, int], ...]:
+        """Return the variables and how many bits each has."""
+        return (*self.accessed.variables(), *self.tainted.variables(), *self.poison.variables())
 
 
 def marked_if(condition: Expr, marks: int) -> Expr:

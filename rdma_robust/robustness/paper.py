@@ -38,6 +38,7 @@ from rdma_robust.robustness.frame import (
     set_bit,
     writes,
 )
+from rdma_robust.robustness.rules import Rules
 from rdma_robust.semantics.values import possible_values
 
 GUESSED, KNOWN = "guessed", "known"
@@ -49,7 +50,8 @@ _LINKED = 1
 
 def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    return _Paper(Frame.to_instrument(program, model), possible_values(program)).build()
+    frame = Frame.to_instrument(program, model)
+    return _Paper(frame, Rules(frame), possible_values(program)).build()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class _Mark:
 @dataclass(frozen=True)
 class _Paper:
     frame: Frame
+    rules: Rules
     values: Mapping[Cell, frozenset[int]]
 
     def build(self) -> CounterProgram[EventLabel]:
@@ -73,7 +76,7 @@ class _Paper:
             *((f"{c}{copy}", 0) for c in frame.cells for copy in (COPY_2, GUESS)),
             *frame.registers(),
             *((frame.carried(t), 0) for t in frame.carriers()),
-            *frame.part_variables(),
+            *self.rules.variables(),
             (GUESSED, 0),
             (KNOWN, 0),
             *((point(t), 0) for t in range(len(frame.graphs)) for point in (_entry, _exit)),
@@ -90,28 +93,28 @@ class _Paper:
         return CounterProgram(
             frame.program.name,
             variables,
-            frame.counters(),
+            self.rules.counters(),
             processes,
             (self._target(),),
-            below=frame.counter_order(),
+            below=self.rules.counter_order(),
             ranges=tuple((name, *frame.value_range) for name in values),
-            sizes=frame.part_sizes(),
+            sizes=self.rules.sizes(),
         )
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         if edge.type is None:
             return leaf(EventLabel(edge, 0), *effect(self.frame, edge, COPY_1))
-        first = Body((Require(negate(self.frame.oppo_forces(edge))),), tuple(self._part1(edge)))
+        first = Body((Require(negate(self.rules.oppo_forces(edge))),), tuple(self._part1(edge)))
         return Body((), (first, *self._part2(edge)))
 
     def _part1(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for mark in self._marks(edge, 1):
-            for counted in self.frame.first_part(edge):
+            for counted in self.rules.first_part(edge):
                 yield leaf(EventLabel(edge, 1), *effect(self.frame, edge, COPY_1), *counted, *mark)
 
     def _part2(self, edge: EventEdge) -> Iterator[Body[EventLabel]]:
         for memory, mark, counted in product(
-            tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.frame.second_part(edge)
+            tuple(self._memory2(edge)), tuple(self._marks(edge, 2)), self.rules.second_part(edge)
         ):
             yield leaf(EventLabel(edge, 2), *memory, *effect(self.frame, edge, COPY_2), *counted, *mark)
 

@@ -17,7 +17,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -52,25 +52,20 @@ from rdma_robust.expr import (
     negate,
     substitute,
 )
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE
+from rdma_robust.robustness.continuation import ALPHA, BETA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import (
-    CPU_BETA,
-    EventLabel,
-    Frame,
-    PivotClass,
-    effect,
-    has_bit,
-    reads,
-    set_bit,
-    writes,
-)
-from rdma_robust.robustness.marks import MarkSet, copy_bit, marked_if, union
-from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
+from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, effect, has_bit, reads, set_bit, writes
+from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if, union
+from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
+from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
-from rdma_robust.robustness.reductions.relevance import ALPHA, BETA
+from rdma_robust.robustness.reductions.relevance import Relevance
+from rdma_robust.robustness.reductions.symmetry import automorphisms, representatives
+from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
@@ -90,82 +85,98 @@ def instrument_pivot(
     the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     With fewer than `large` combinations of program points `values` and `dead` are not used.
     """
-    frame, reductions = _prepared(program, model, reductions, large)
-    pivot = _Pivot(frame, reductions, only)
-    return forget_dead(pivot.build(), pivot.of_program) if "dead" in reductions else pivot.build()
+    frame, cycles, classes, reductions = _prepared(program, model, reductions, large)
+    if only is not None:
+        classes = replace(classes, tried=classes.tried[only : only + 1])
+    onward = Relevance(classes, cycles) if "relevance" in reductions else Continuation(classes)
+    pivot = PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), onward)
+    instrumented = pivot.build()
+    if classes.tried and "dead-ends" in reductions:
+        instrumented = replace(instrumented, pruner=pivot.dead_ends(cycles))
+    return forget_dead(instrumented, pivot.of_program) if "dead" in reductions else instrumented
+
+
+def plain_instrumentation(program: Program, model: Model = RDMA) -> PivotInstrumentation:
+    """Return the instrumentation without reductions, of every class: what certificates are about."""
+    frame = Frame.to_instrument(program, model)
+    classes = PivotClasses(frame, classes_of(frame, everywhere))
+    return PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), Continuation(classes))
 
 
 def pivot_classes(program: Program, model: Model, reductions: frozenset[str], large: int = LARGE) -> tuple[PivotClass, ...]:
     """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
-    return PivotClasses(*_prepared(program, model, reductions, large)).classes
+    _, _, classes, _ = _prepared(program, model, reductions, large)
+    return classes.tried
 
 
-def _prepared(program: Program, model: Model, reductions: frozenset[str], large: int) -> tuple[Frame, frozenset[str]]:
-    """Return the frame to instrument, and those of `reductions` that pay for a program of this size."""
+def _prepared(
+    program: Program, model: Model, reductions: frozenset[str], large: int
+) -> tuple[Frame, CriticalCycles, PivotClasses, frozenset[str]]:
+    """Return the frame to instrument, its classes, and those of `reductions` that pay for a program of this size."""
     frame = Frame.to_instrument(program, model)
     if prod(len(graph.points) for graph in frame.graphs) < large:
         reductions -= {"values", "dead"}
-    return (frame.specialised() if "values" in reductions else frame), reductions
+    if "values" in reductions:
+        frame = frame.specialised()
+    cycles = CriticalCycles(frame)
+    allowed = cycles.may_start if "filter" in reductions else everywhere
+    tried = classes_of(frame, allowed)
+    if tried and "symmetry" in reductions:
+        tried = representatives(tried, automorphisms(frame))
+    return frame, cycles, PivotClasses(frame, tried, allowed), reductions
 
 
 @dataclass(frozen=True)
-class _Pivot(PivotClasses):
+class PivotInstrumentation:
+    """The plain instrumentation, of the classes to try and as far as `onward` lets it go."""
+
+    frame: Frame
+    rules: Rules
+    classes: PivotClasses
+    seen: Remembered
+    onward: Continuation
+
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
-        sets = [v for s in (self.accessed, self.tainted, self.poison) for v in s.variables()]
         variables = (
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
             *((frame.carried(t), 0) for t in frame.carriers()),
             (CLASS, 0),
-            *frame.part_variables(),
-            *((name, 0) for name in (*dict(sets), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
+            *self.rules.variables(),
+            *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
         )
         processes = tuple(
             Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
             for g in frame.graphs
         )
-        targets = tuple(t for c in self.classes for t in self._targets(c))
+        targets = tuple(t for c in self.classes.tried for t in self._targets(c))
         sizes = {
-            **dict(sets),
-            **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes).bit_length()},
-            **dict(frame.part_sizes()),
+            **dict(self.seen.variables()),
+            **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
+            **dict(self.rules.sizes()),
         }
         return CounterProgram(
             frame.program.name,
             variables,
-            frame.counters(),
+            self.rules.counters(),
             processes,
             targets,
             (CLASS, CLOSED),
-            frame.counter_order(),
+            self.rules.counter_order(),
             tuple((name, *frame.value_range) for name in (*self.of_program, ALPHA_VALUE)),
             tuple(sizes.items()),
-            dead_ends(self.cycles, self.classes, self.accessed, self.tainted, closed=CLOSED, frozen=ALPHA_VALUE)
-            if self.classes and "dead-ends" in self.reductions
-            else None,
         )
+
+    def dead_ends(self, cycles: CriticalCycles) -> DeadEnds:
+        """The test for states from which no target can be reached, in the variables of this instrumentation."""
+        return dead_ends(cycles, self.classes.tried, self.rules, self.seen, closed=CLOSED, frozen=ALPHA_VALUE)
 
     @cached_property
     def of_program(self) -> tuple[str, ...]:
         """The variables of the program itself: cells, registers, and what is on its way from one to another cell."""
         frame = self.frame
         return (*map(str, frame.cells), *(r for r, _ in frame.registers()), *map(frame.carried, frame.carriers()))
-
-    @cached_property
-    def accessed(self) -> MarkSet:
-        """The cells that events of beta have read, and those that they have written."""
-        return MarkSet("accessed_in_beta", 2 * len(self.frame.cells))
-
-    @cached_property
-    def tainted(self) -> MarkSet:
-        """The cells that tainted events have read, those that they have written, and the tainted threads."""
-        return MarkSet("tainted", 2 * len(self.frame.cells) + len(self.frame.graphs))
-
-    @cached_property
-    def poison(self) -> MarkSet:
-        """The cells whose value depends on the pivot."""
-        return MarkSet("poison", len(self.frame.cells))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
         """The cell that the event reads or writes.
@@ -181,13 +192,13 @@ class _Pivot(PivotClasses):
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
         if edge.type is None:
-            allowed = disj(equals(Name(CLASS), Const(0)), self.current_kept(edge))
+            allowed = disj(equals(Name(CLASS), Const(0)), self.classes.current_kept(edge))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
         first = (*self._phase1(edge), *self._starts(edge))
         alternatives = []
         if first:
             alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
-        if (current := self.current_kept(edge)) != FALSE:
+        if (current := self.classes.current_kept(edge)) != FALSE:
             second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), self._spoken_for)
             alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
@@ -195,7 +206,7 @@ class _Pivot(PivotClasses):
     def _outline(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """What a step of phase 2 does to the program's variables and to the counters."""
         kept = Require(self.frame.memory(edge.cell)) if edge.cell is not None and self._freeze(edge) else Require(TRUE)
-        counted = (*self.frame.first_part(edge), *self.frame.second_part(edge))
+        counted = (*self.rules.first_part(edge), *self.rules.second_part(edge))
         return [leaf(EventLabel(edge, 1), kept, *effect(self.frame, edge), *each) for each in counted]
 
     @cached_property
@@ -203,65 +214,55 @@ class _Pivot(PivotClasses):
         return frozenset(self.of_program)
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
-        counted, *_ = self.frame.first_part(edge)
-        ahead = self.start_ahead(edge)
+        counted, *_ = self.rules.first_part(edge)
+        ahead = self.onward.start_ahead(edge)
         return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
-        classes = [c for c in self.touching(edge) if self.is_kept(edge, c) and self.may_start(edge, c)]
+        classes = [
+            c for c in self.classes.touching(edge) if self.classes.is_kept(edge, c) and self.classes.may_start(edge, c)
+        ]
         if not classes:
             return []
-        options = tuple((self.number(c), self.ahead_now(edge, c)) for c in classes)
-        writing = self.current_in([c for c in self.classes if c.writes], edge)
-        poisoned = [(name, marked_if(writing, part)) for name, part in self.poison.parts(self.frame.bit(edge.cell))]
+        options = tuple(
+            (self.classes.number(c), conj(self.classes.ahead_now(edge, c), self.onward.readable_now(edge, c)))
+            for c in classes
+        )
+        writing = self.classes.current_in([c for c in self.classes.tried if c.writes], edge)
+        poisoned = [(name, marked_if(writing, part)) for name, part in self.seen.poison.parts(self.frame.bit(edge.cell))]
         statements = (Choose(CLASS, options), Assign(tuple(poisoned)), *self._into_beta(edge, Const(1)))
         labels = tuple(EventLabel(edge, 2, c) for c in classes)
-        return [Body((*statements, *counted), (), labels) for counted in self.frame.second_part(edge)]
-
-    def _written_mark(self, cell: Cell | None) -> int:
-        return self.frame.bit(cell) << len(self.frame.cells)
-
-    def _thread_mark(self, thread: int) -> int:
-        return 1 << 2 * len(self.frame.cells) + thread
-
-    def _left_by(self, edge: EventEdge) -> int:
-        """The marks that the access leaves on its cell."""
-        return self.frame.bit(edge.cell) * reads(edge) | self._written_mark(edge.cell) * writes(edge)
-
-    def _conflicting(self, edge: EventEdge) -> int:
-        """The marks of accesses that conflict with this one."""
-        return self.frame.bit(edge.cell) * writes(edge) | self._written_mark(edge.cell)
+        return [Body((*statements, *counted), (), labels) for counted in self.rules.second_part(edge)]
 
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
         """The access conflicts with an earlier event of beta."""
-        return self.accessed.meets(self._conflicting(edge))
+        return self.seen.accessed.meets(self.seen.marks.conflicting(edge))
 
     def _taint(self, edge: EventEdge) -> Expr:
         """Non-zero if the event is reached from the pivot by sc through its thread or its cell."""
-        return self.tainted.meets(self._thread_mark(edge.thread) | self._conflicting(edge))
+        return self.seen.tainted.meets(self.seen.marks.thread(edge.thread) | self.seen.marks.conflicting(edge))
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
-        return self.current_in(self.touching(edge), edge)
+        return self.classes.current_in(self.classes.touching(edge), edge)
 
     def _own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
-        return self.current_in([c for c in self.classes if c.thread == edge.thread], edge)
+        return self.classes.current_in([c for c in self.classes.tried if c.thread == edge.thread], edge)
 
     def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
         """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        relevance = self.relevance
-        needed = () if relevance is None else (Require(disj(Name(CLOSED), self.tainted.some())),)
-        spent = FALSE if relevance is None else self.current_in(relevance.spent(edge), edge)
+        needed = (Require(disj(Name(CLOSED), self.seen.tainted.some())),) if self.onward.needs_taint else ()
+        spent = self.classes.current_in(self.onward.spent(edge), edge)
         spread = self._spread(edge, part, taint, spent)
         if conj(taint, closing) == FALSE:
             return (Assign(tuple(spread.items())), *needed)
         closed = Name("closed'")
-        marks = {name: spread.get(name, Name(name)) for name, _ in self.tainted.variables()}
+        marks = {name: spread.get(name, Name(name)) for name, _ in self.seen.tainted.variables()}
         return (
             Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
             Assign(((CLOSED, closed), *((name, Ite(closed, Const(0), value)) for name, value in marks.items()))),
@@ -270,14 +271,11 @@ class _Pivot(PivotClasses):
 
     def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
         """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
-        thread, cell = self._thread_mark(edge.thread), self._left_by(edge)
-        through_thread: Expr = TRUE
-        through_cell: Expr = TRUE
-        if self.relevance is not None:
-            through_thread = self.current_in(self.relevance.thread_mark(edge, part), edge)
-            through_cell = self.current_in(self.relevance.cell_marks(edge, part), edge)
-        marks, gone = dict(self.tainted.parts(thread | cell)), dict(self.tainted.parts(thread))
-        cells = dict(self.tainted.parts(cell))
+        thread, cell = self.seen.marks.thread(edge.thread), self.seen.marks.left_by(edge)
+        through_thread = self.classes.current_in(self.onward.thread_mark(edge, part), edge)
+        through_cell = self.classes.current_in(self.onward.cell_marks(edge, part), edge)
+        marks, gone = dict(self.seen.tainted.parts(thread | cell)), dict(self.seen.tainted.parts(thread))
+        cells = dict(self.seen.tainted.parts(cell))
         spread: dict[str, Expr] = {}
         for name in marks:
             left = union(marked_if(through_thread, gone.get(name, 0)), marked_if(through_cell, cells.get(name, 0)))
@@ -288,20 +286,18 @@ class _Pivot(PivotClasses):
 
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
-        return disj(self.frame.oppo_forces(edge), self._forced_by_conflict(edge))
+        return disj(self.rules.oppo_forces(edge), self._forced_by_conflict(edge))
 
     def _alpha_allowed(self, edge: EventEdge) -> Expr:
         return negate(self._forced(edge))
 
     def _cuts(self, edge: EventEdge) -> Expr:
         """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
-        if self.relevance is not None:
-            return self.current_in(self.relevance.keeps_pivot_out(edge), edge)
-        return self._own(edge) if edge.type in CPU_TYPES else FALSE
+        return self.classes.current_in(self.onward.keeps_pivot_out(edge), edge)
 
     def _poisons(self, edge: EventEdge) -> Expr:
         """In beta the event would make a CPU event depend on the pivot's value."""
-        return self.poison.meets(self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+        return self.seen.poison.meets(self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
 
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
@@ -309,11 +305,10 @@ class _Pivot(PivotClasses):
         closing = disj(self._meets_pivot(edge), self._own(edge))
         spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
         statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
-        return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.frame.first_part(edge)))
+        return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
 
     def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event goes to beta: a rule forces it."""
-        frame = self.frame
         meets = self._meets_pivot(edge)
         if self._cuts(edge) == TRUE:
             return []
@@ -326,31 +321,33 @@ class _Pivot(PivotClasses):
             taint,
             *self._into_beta(edge, Name("taint'")),
         )
-        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in frame.second_part(edge)))]
+        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in self.rules.second_part(edge)))]
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
         updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
         if bit:
-            updates += [set_bit(name, part) for name, part in self.accessed.parts(self._left_by(edge))]
+            updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self._spreading(edge, BETA, taint, self._own(edge))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
-        frozen = [c for c in self.touching(edge) if c in self.value_dependent] if writes(edge) else []
+        frozen = [c for c in self.classes.touching(edge) if c in self.classes.value_dependent] if writes(edge) else []
         if not frozen or edge.cell is None:
             return []
-        first = conj(self.current_in(frozen, edge), negate(self.accessed.meets(self._written_mark(edge.cell))))
+        first = conj(
+            self.classes.current_in(frozen, edge), negate(self.seen.accessed.meets(self.seen.marks.written(edge.cell)))
+        )
         return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
 
     def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
         """How values that depend on a writing pivot travel through NIC reads and writes of beta."""
-        if not any(c.writes for c in self.classes):
+        if not any(c.writes for c in self.classes.tried):
             return []
         me = 1 << edge.thread
-        cell = list(self.poison.parts(bit))
+        cell = list(self.seen.poison.parts(bit))
         match edge.type:
             case EventType.NLR | EventType.NRR:
                 return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell]
@@ -366,10 +363,10 @@ class _Pivot(PivotClasses):
         """A poll goes to beta with its thread, or because no early completion is left for it."""
         frame, thread_in_beta = self.frame, has_bit(CPU_BETA, 1 << edge.thread)
         assert edge.remote is not None
-        early = frame.early((edge.thread, edge.remote))
+        early = self.rules.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
         spread = self._spreading(edge, BETA, Name("taint'"), FALSE)
-        (counted,) = frame.second_part(edge)
+        (counted,) = self.rules.second_part(edge)
         again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
         first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
         return Body((Require(negate(self._cuts(edge))), taint, *spread, *effect(frame, edge)), (again, first))
@@ -379,15 +376,15 @@ class _Pivot(PivotClasses):
         frame = self.frame
         here = frame.memory(c.cell)
         value = (
-            Ite(self.accessed.meets(self._written_mark(c.cell)), Name(ALPHA_VALUE), here)
-            if c in self.value_dependent
+            Ite(self.seen.accessed.meets(self.seen.marks.written(c.cell)), Name(ALPHA_VALUE), here)
+            if c in self.classes.value_dependent
             else here
         )
         found: list[Target[EventLabel | None]] = []
-        for edge in {(e.source, e.possible): e for e in self.sites(c)}.values():
-            allowed = TRUE if edge.type in CPU_TYPES else negate(frame.nic_forces(edge))
+        for edge in {(e.source, e.possible): e for e in self.classes.sites(c)}.values():
+            allowed = TRUE if edge.type in CPU_TYPES else negate(self.rules.nic_forces(edge))
             condition = conj(
-                equals(Name(CLASS), Const(self.number(c))),
+                equals(Name(CLASS), Const(self.classes.number(c))),
                 Name(CLOSED),
                 allowed,
                 substitute(edge.possible, {VALUE.name: value}),

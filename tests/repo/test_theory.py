@@ -17,6 +17,8 @@ def defined(path: str) -> set[str]:
     for node in ast.parse((PACKAGE / path).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef):
             found |= {node.name, *(f"{node.name}.{m.name}" for m in node.body if isinstance(m, ast.FunctionDef))}
+            fields = (m.target for m in node.body if isinstance(m, ast.AnnAssign))
+            found |= {f"{node.name}.{field.id}" for field in fields if isinstance(field, ast.Name)}
         elif isinstance(node, ast.FunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign):

@@ -17,12 +17,12 @@ from unittest.mock import patch
 from rdma_robust.expr import FALSE, TRUE, Const, negate
 from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
-from rdma_robust.robustness.frame import CPU_BETA, Frame, has_bit
-from rdma_robust.robustness.pivot import _Pivot
-from rdma_robust.robustness.pivot_classes import PivotClasses
+from rdma_robust.robustness.frame import has_bit
+from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.reductions import outlook, specialise
 from rdma_robust.robustness.reductions.critical import Relaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
+from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.support.compare import by, by_oracle
 from tests.support.random_programs import Size, random_program
@@ -56,22 +56,22 @@ def _move_with(**changes: Any) -> Callable[..., Any]:
 
 
 MUTATIONS: dict[str, tuple[Any, str, Any]] = {
-    "oppo-of-cpu-events": (Frame, "oppo_forces", _only(Frame.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
-    "oppo-of-nic-events": (Frame, "nic_forces", _always(FALSE)),
-    "cpu-beta-moves-nic-events": (Frame, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
+    "oppo-of-cpu-events": (Rules, "oppo_forces", _only(Rules.oppo_forces, lambda e: e.type in CPU_TYPES, FALSE)),
+    "oppo-of-nic-events": (Rules, "nic_forces", _always(FALSE)),
+    "cpu-beta-moves-nic-events": (Rules, "oppo_forces", lambda self, e: has_bit(CPU_BETA, 1 << e.thread)
                                   if e.type in CPU_TYPES else self.nic_forces(e)),
-    "polls-forced-by-nlw": (Frame, "forces_poll", _only(Frame.forces_poll, lambda e: e.type is EventType.NLW, FALSE)),
-    "polls-forced-by-nrw": (Frame, "forces_poll", _only(Frame.forces_poll, lambda e: e.type is EventType.NRW, FALSE)),
-    "polls-of-puts-always-forced": (Frame, "forces_poll", _always(TRUE)),
-    "nlw-nf-nlr-rule": (Frame, "fence_flagged", frozenset()),
-    "forcing-by-conflicts": (_Pivot, "_forced_by_conflict", _always(FALSE)),
-    "poison-through-the-nic": (_Pivot, "_poisoning", _always([])),
-    "poison-cuts-cpu-reads": (_Pivot, "_poisons", _always(FALSE)),
-    "taint-spreads": (_Pivot, "_taint", _always(Const(0))),
-    "taint-is-needed": (_Pivot, "_taint", _always(Const(1))),
-    "choice-of-alpha": (_Pivot, "_alpha_allowed", lambda self, e: negate(self._meets_pivot(e))),
-    "alpha-value-is-frozen": (_Pivot, "_freeze", _always([])),
-    "no-cpu-event-of-the-pivots-thread-in-beta": (_Pivot, "_cuts", _always(FALSE)),
+    "polls-forced-by-nlw": (Rules, "forces_poll", _only(Rules.forces_poll, lambda e: e.type is EventType.NLW, FALSE)),
+    "polls-forced-by-nrw": (Rules, "forces_poll", _only(Rules.forces_poll, lambda e: e.type is EventType.NRW, FALSE)),
+    "polls-of-puts-always-forced": (Rules, "forces_poll", _always(TRUE)),
+    "nlw-nf-nlr-rule": (Rules, "fence_flagged", frozenset()),
+    "forcing-by-conflicts": (PivotInstrumentation, "_forced_by_conflict", _always(FALSE)),
+    "poison-through-the-nic": (PivotInstrumentation, "_poisoning", _always([])),
+    "poison-cuts-cpu-reads": (PivotInstrumentation, "_poisons", _always(FALSE)),
+    "taint-spreads": (PivotInstrumentation, "_taint", _always(Const(0))),
+    "taint-is-needed": (PivotInstrumentation, "_taint", _always(Const(1))),
+    "choice-of-alpha": (PivotInstrumentation, "_alpha_allowed", lambda self, e: negate(self._meets_pivot(e))),
+    "alpha-value-is-frozen": (PivotInstrumentation, "_freeze", _always([])),
+    "no-cpu-event-of-the-pivots-thread-in-beta": (PivotInstrumentation, "_cuts", _always(FALSE)),
     "filter-counts-one-unpolled": (Relaxation, "_outstanding", _always(1)),
     "filter-polls-prove-remote-writes": (Relaxation, "overtaking", lambda self, e: [] if e.type is EventType.NRW
                                          else _OVERTAKING(self, e)),
@@ -81,10 +81,10 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "relevance-forgets-overtaking": (Relevance, "thread_mark", lambda self, e, part: [
                                      c for c in _THREAD_MARK(self, e, 0) if part == 0]),
     "relevance-forgets-conflicts": (Relevance, "cell_marks", _always([])),
-    "relevance-clears-marks-early": (Relevance, "spent", lambda self, _: list(self.classes)),
+    "relevance-clears-marks-early": (Relevance, "spent", lambda self, _: list(self.classes.tried)),
     "relevance-keeps-every-pivot-out": (Relevance, "keeps_pivot_out", lambda self, e: [
-                                        c for c in self.classes if c.thread == e.thread]),
-    "relevance-ends-phase-1-with-a-thread": (PivotClasses, "start_ahead", lambda self, e: TRUE
+                                        c for c in self.classes.tried if c.thread == e.thread]),
+    "relevance-ends-phase-1-with-a-thread": (Relevance, "start_ahead", lambda self, e: TRUE
                                              if e.target in self._start_points[e.thread] else FALSE),
     "dead-ends-forget-conflicts": (outlook, "_move", _move_with(conflicting=0)),
     "dead-ends-forget-marks": (outlook, "_move", _move_with(taints=())),
@@ -96,7 +96,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
 }  # fmt: skip
 """Name to the class or module, the attribute and what replaces it."""
 
-_BARE = (Frame, _Pivot)
+_BARE = (Rules, PivotInstrumentation)
 """Mutants of these are looked at without reductions, which hide some of them; the others are too strong reductions."""
 
 

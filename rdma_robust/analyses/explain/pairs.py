@@ -20,9 +20,9 @@ from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame, conflicts, writes
+from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
 from rdma_robust.robustness.pivot import pivot_classes
-from rdma_robust.robustness.pivot_classes import PivotClasses
+from rdma_robust.robustness.pivot_classes import classes_of
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.semantics.trace import Event, EventType
 from rdma_robust.semantics.wording import Words
@@ -80,11 +80,11 @@ class Proofs:
 
     @cached_property
     def cycles(self) -> CriticalCycles:
-        return self.classes.cycles
+        return CriticalCycles(self.frame)
 
     @cached_property
-    def classes(self) -> PivotClasses:
-        return PivotClasses(self.frame, ALL_REDUCTIONS - {"symmetry"})
+    def classes(self) -> tuple[PivotClass, ...]:
+        return classes_of(self.frame, self.cycles.may_start)
 
     def why(self, pairs: list[tuple[EventEdge, EventEdge]], outcome: Outcome) -> tuple[Why, str]:
         """Return the strongest reason that holds for all of `pairs`, which are instances of one pair of places."""
@@ -142,7 +142,7 @@ class Proofs:
     def _critical(self, a: int, b: int) -> bool:
         """Whether a walk of the static filter goes from a in beta to b in alpha, or to b as the pivot."""
         thread = self.cycles.events[a].thread
-        for c in self.classes.classes:
+        for c in self.classes:
             useful = self.cycles.useful(c)
             ends = self.cycles.sites(c) if c.thread == thread else useful.exits[0]
             if useful.entries[1] >> a & 1 and ends >> b & 1:

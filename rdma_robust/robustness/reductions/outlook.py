@@ -18,37 +18,43 @@ from collections.abc import Iterable
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import TRUE, VALUE, Expr, constants, evaluate, names
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import CPU_BETA, Frame, PivotClass, writes
-from rdma_robust.robustness.marks import MarkSet
+from rdma_robust.robustness.frame import Frame, PivotClass, qp_of, writes
+from rdma_robust.robustness.marks import Remembered
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
+from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
 def dead_ends(
-    cycles: CriticalCycles, classes: Iterable[PivotClass], accessed: MarkSet, tainted: MarkSet, *, closed: str, frozen: str
+    cycles: CriticalCycles,
+    classes: Iterable[PivotClass],
+    rules: Rules,
+    seen: Remembered,
+    *,
+    closed: str,
+    frozen: str,
 ) -> DeadEnds:
     """Return the test for the instrumentation of `cycles.frame` with these classes and names of variables."""
     frame = cycles.frame
     threads = len(frame.graphs)
-    cells = len(frame.cells)
     return DeadEnds(
-        tuple(_move(cycles, e, accessed, tainted) for e in cycles.events),
-        tuple(_pivot(cycles, c, accessed) for c in classes),
+        tuple(_move(cycles, rules, seen, e) for e in cycles.events),
+        tuple(_pivot(cycles, seen, c) for c in classes),
         tuple(map(pc, range(threads))),
         CLASS,
         closed,
         CPU_BETA,
         frozen,
-        tuple(tuple(tainted.parts(1 << 2 * cells + t)) for t in range(threads)),
+        tuple(tuple(seen.tainted.parts(seen.marks.thread(t))) for t in range(threads)),
     )
 
 
-def _move(cycles: CriticalCycles, e: EventEdge, accessed: MarkSet, tainted: MarkSet) -> Move:
+def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, e: EventEdge) -> Move:
     frame, number = cycles.frame, cycles.number(e)
     bit = frame.bit(e.cell)
-    conflicting = bit * writes(e) | bit << len(frame.cells)
+    conflicting = seen.marks.conflicting(e)
     cpu = e.type in CPU_TYPES
     waits = cpu and e.cell is not None and bit and e.type is not EventType.P
     guard = _guard(frame, e.guard) if waits else None
@@ -56,36 +62,35 @@ def _move(cycles: CriticalCycles, e: EventEdge, accessed: MarkSet, tainted: Mark
         e.thread,
         e.source,
         e.target,
-        () if cpu or e.type is None else _ordered(frame, e),
-        tuple(accessed.parts(conflicting)),
+        () if cpu or e.type is None else _ordered(rules, e),
+        tuple(seen.accessed.parts(conflicting)),
         not cpu,
         str(e.cell) if bit else None,
         guard,
         bool(bit and writes(e)),
         bool(bit),
-        tuple(tainted.parts(conflicting)),
+        tuple(seen.tainted.parts(conflicting)),
         cycles.overtaking[number],
         cycles.after[number],
         cycles.conflicting[number],
     )
 
 
-def _ordered(frame: Frame, e: EventEdge) -> Marks:
+def _ordered(rules: Rules, e: EventEdge) -> Marks:
     """What keeps a NIC event out of alpha by the order of its queue pair."""
-    assert e.remote is not None
-    qp = e.thread, e.remote
-    mask = frame.nic_forcing_types(e)
-    found: list[tuple[str, int]] = [(frame.beta(qp), mask)] if mask else []
-    if e.type is EventType.NLR and qp in frame.fence_flagged:
-        found.append((frame.fenced(qp), 1))
+    qp = qp_of(e)
+    mask = rules.nic_forcing_types(e)
+    found: list[tuple[str, int]] = [(rules.beta(qp), mask)] if mask else []
+    if e.type is EventType.NLR and qp in rules.fence_flagged:
+        found.append((rules.fenced(qp), 1))
     return tuple(found)
 
 
-def _pivot(cycles: CriticalCycles, c: PivotClass, accessed: MarkSet) -> Pivot:
+def _pivot(cycles: CriticalCycles, seen: Remembered, c: PivotClass) -> Pivot:
     frame, events, sites = cycles.frame, cycles.events, cycles.sites(c)
     numbers = [i for i in range(len(events)) if sites >> i & 1]
     guards = {i: guard for i in numbers if (guard := _guard(frame, events[i].possible)) is not None}
-    written = tuple(accessed.parts(frame.bit(c.cell) << len(frame.cells)))
+    written = tuple(seen.accessed.parts(seen.marks.written(c.cell)))
     return Pivot(c.thread, sites, cycles.meeting(c), guards, str(c.cell), written)
 
 

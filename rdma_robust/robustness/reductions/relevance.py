@@ -11,32 +11,30 @@ Source: normal-form.md, part 4 ("cutting phase-2 states from which taint can no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.expr import TRUE, VALUE, Expr, disj, names, substitute
+from rdma_robust.robustness.continuation import ALPHA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import PivotClass
+from rdma_robust.robustness.frame import PivotClass, writes
 from rdma_robust.robustness.reductions.critical import CriticalCycles, Parts
 from rdma_robust.semantics.trace import CPU_TYPES
 
-ALPHA, BETA = 0, 1
-
 
 @dataclass(frozen=True)
-class Relevance:
+class Relevance(Continuation):
     """For each event the classes for which something is needed."""
 
     cycles: CriticalCycles
-    classes: Sequence[PivotClass]
 
     @cached_property
     def _exits(self) -> list[tuple[PivotClass, Parts]]:
-        return [(c, self.cycles.useful(c).exits) for c in self.classes]
+        return [(c, self.cycles.useful(c).exits) for c in self.classes.tried]
 
     @cached_property
     def _sites(self) -> list[tuple[PivotClass, int]]:
-        return [(c, self.cycles.sites(c)) for c in self.classes]
+        return [(c, self.cycles.sites(c)) for c in self.classes.tried]
 
     def thread_mark(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a later event of its thread."""
@@ -64,3 +62,37 @@ class Relevance:
         overtaking = self.cycles.overtaking[self.cycles.number(edge)]
         mine = ((c, sites) for c, sites in self._sites if c.thread == edge.thread)
         return [c for c, sites in mine if edge.type in CPU_TYPES or not overtaking & sites]
+
+    @property
+    def needs_taint(self) -> bool:
+        """Where the cycle is not closed and no mark is left, no target can be reached."""
+        return True
+
+    def start_ahead(self, edge: EventEdge) -> Expr:
+        """Some thread can still come to an event that can be the first of beta: otherwise phase 1 need not go on.
+
+        A program in which something can go wrong is searched to its end, to know whether it does.
+        """
+        if self._can_go_wrong or edge.target in self._start_points[edge.thread]:
+            return TRUE
+        return disj(*(self.classes.at(t, points) for t, points in enumerate(self._start_points) if t != edge.thread))
+
+    def readable_now(self, edge: EventEdge, c: PivotClass) -> Expr:
+        """Some event of the class can happen with what the cell holds, which the pivot reads if this event writes it."""
+        guards = dict.fromkeys(e.possible for e in self.classes.sites(c)) if writes(edge) else {}
+        if not guards or any(set(names(guard)) != {VALUE.name} for guard in guards):
+            return TRUE
+        return disj(*(substitute(guard, {VALUE.name: self.classes.frame.memory(c.cell)}) for guard in guards))
+
+    @cached_property
+    def _start_points(self) -> tuple[frozenset[int], ...]:
+        """For each thread the program points ahead of which lies an event that can be the first of beta."""
+        classes = self.classes
+        return tuple(
+            g.leading_to(e.source for e in g.edges if any(classes.may_start(e, c) for c in classes.touching(e)))
+            for g in classes.frame.graphs
+        )
+
+    @cached_property
+    def _can_go_wrong(self) -> bool:
+        return any(e.step.fault is not None for g in self.classes.frame.graphs for e in g.edges)

@@ -10,7 +10,7 @@ from rdma_robust.counters.searches import breadth_first
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
+from rdma_robust.model import RDMA
 from rdma_robust.robustness.invariant import inductive_invariant
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
@@ -39,7 +39,7 @@ def test_it_is_the_reachable_states_without_those_below_others() -> None:
 
 
 def test_unbounded_counters_become_omega() -> None:
-    found = inductive_invariant(load_program(PUMPED, "pumped"), CheckOptions(), Limits())
+    found = inductive_invariant(load_program(PUMPED, "pumped"), RDMA, Limits())
     assert found.counters
     assert any(None in limit for _, limit in found.states)
     assert covers((None, 3), (4, 3))
@@ -48,13 +48,11 @@ def test_unbounded_counters_become_omega() -> None:
 
 def test_limits_are_errors() -> None:
     with pytest.raises(SizeLimitError, match="limit of states after 3 states"):
-        inductive_invariant(load_program(ROBUST, "calm"), CheckOptions(), Limits(states=3))
+        inductive_invariant(load_program(ROBUST, "calm"), RDMA, Limits(states=3))
     with pytest.raises(SizeLimitError, match="limit of time"):
-        inductive_invariant(load_program(ROBUST, "calm"), CheckOptions(), Limits(deadline=0.0))
+        inductive_invariant(load_program(ROBUST, "calm"), RDMA, Limits(deadline=0.0))
 
 
-@pytest.mark.parametrize("instrumentation", ["pivot", "paper"])
-def test_a_not_robust_program_has_none(instrumentation: str) -> None:
-    options = CheckOptions(instrumentation="pivot" if instrumentation == "pivot" else "paper")
+def test_a_not_robust_program_has_none() -> None:
     with pytest.raises(InternalError, match="reached a target"):
-        inductive_invariant(load_program(NOT_ROBUST, "sb"), options, Limits())
+        inductive_invariant(load_program(NOT_ROBUST, "sb"), RDMA, Limits())

@@ -18,12 +18,16 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
+from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass
-from rdma_robust.robustness.pivot import _Pivot, instrument_pivot
+from rdma_robust.robustness.marks import Remembered
+from rdma_robust.robustness.pivot import PivotInstrumentation, instrument_pivot
+from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions import symmetry
 from rdma_robust.robustness.reductions.symmetry import Automorphism, automorphisms, representatives
+from rdma_robust.robustness.rules import Rules
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.compare import by_oracle
 from tests.support.symmetric import clients, random_symmetric, ring
@@ -114,7 +118,7 @@ def test_rings_have_their_rotations(n: int) -> None:
     frame = frame_of(ring(n))
     rotations = {tuple((i + k) % n for i in range(n)) for k in range(n)}
     assert group(check(frame), n) == rotations
-    classes = _Pivot(frame, frozenset()).classes
+    classes = classes_of(frame, everywhere)
     assert len(classes) == 2 * n
     assert representatives(classes, automorphisms(frame)) == classes[:2]
 
@@ -126,7 +130,7 @@ def test_equal_clients_have_all_permutations(n: int) -> None:
 
 def test_eight_equal_clients_are_one_orbit() -> None:
     frame = frame_of(clients(8))
-    one, eight = (_Pivot(frame_of(clients(2)), frozenset()).classes, _Pivot(frame, frozenset()).classes)
+    one, eight = (classes_of(frame_of(clients(2)), everywhere), classes_of(frame, everywhere))
     assert len(eight) == 4 * len(one)
     assert len(check(frame)) == 7
     assert 2 * len(representatives(eight, automorphisms(frame))) == len(one)
@@ -172,7 +176,7 @@ def test_unlike_threads_are_seen_before_any_comparison(monkeypatch: pytest.Monke
 
 def test_a_search_cut_short_finds_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = frame_of(clients(5))
-    classes = _Pivot(frame, frozenset()).classes
+    classes = classes_of(frame, everywhere)
     left = set()
     for most in (0, 20, 40, 60, 80, 120, 200, 300):
         monkeypatch.setattr(symmetry, "_MAX_COMPARED", most)
@@ -206,15 +210,15 @@ def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
 def test_the_default_of_the_instrumentation_is_without_reductions() -> None:
     program = load_program(ring(3), "ring.rdma")
     starts = {t.label.starts for t in instrument_pivot(program).targets if t.label}
-    assert starts == set(_Pivot(Frame.of(program, RDMA), frozenset()).classes)
+    assert starts == set(classes_of(Frame.of(program, RDMA), everywhere))
     fewer = {t.label.starts for t in instrument_pivot(program, RDMA, frozenset({"symmetry"})).targets if t.label}
     assert len(fewer) * 3 == len(starts)
 
 
 def reaches(frame: Frame, c: PivotClass) -> bool:
     """Whether a target of this class is reachable, if it is the only one tried."""
-    pivot = _Pivot(frame, frozenset())
-    pivot.__dict__["classes"] = (c,)
+    classes = PivotClasses(frame, (c,))
+    pivot = PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), Continuation(classes))
     result = explore(pivot.build(), Limits(states=20_000)).result
     assert not result.cut
     return result.target >= 0
@@ -226,7 +230,7 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     for seed in range(18):
         frame = Frame.of(load_program(random_symmetric(Random(seed)), f"seed {seed}"), rdma(bool(seed % 2)))
         found = check(frame)
-        verdicts = {c: reaches(frame, c) for c in _Pivot(frame, frozenset()).classes}
+        verdicts = {c: reaches(frame, c) for c in classes_of(frame, everywhere)}
         for a in found:
             assert all(verdicts[a.image(c)] == v for c, v in verdicts.items()), f"seed {seed}"
             moved += sum(a.image(c) != c for c in verdicts)

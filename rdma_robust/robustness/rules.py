@@ -1,0 +1,163 @@
+"""The rules that force an event into the second part (tau2, beta), and what has to be remembered to apply them.
+
+A run is split into two parts, A before B. It gives an RDMA-consistent trace iff no ob edge leads from B back to A, and that
+is so iff R1, R2 and R3 hold (docs/theory.md, Lemma 3; the paper's Section 6.2 and Appendix D.1):
+
+R1  oppo        an event goes to B if an oppo-earlier event of its thread or queue pair is in B
+R2  pf          a poll goes to B if it, or an older poll, polls a completion that forces: that of an nlW in B, or of an nrW
+                in B with a po-earlier nlR or nF of its queue pair in B
+R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in B
+
+Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
+can be placed when it is met, in the order of the run.
+
+Source: normal-form.md, part 1; Theorem 5.2 and Appendix D.1 of the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
+from rdma_robust.expr import FALSE, TRUE, Const, Expr, Ite, Name, disj, negate
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
+from rdma_robust.semantics.order_table import oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+
+NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
+"""One bit per NIC event type, for the set of types a queue pair has in the second part."""
+
+CPU_BETA = "cpu_beta"
+"""The set of threads with a CPU event in the second part."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """R1 to R3 for the events of one program, as conditions and effects on the variables that :meth:`variables` lists."""
+
+    frame: Frame
+
+    def oppo_forces(self, edge: EventEdge) -> Expr:
+        """R1, and for an nlR also R3."""
+        assert edge.type is not None
+        by_cpu = has_bit(CPU_BETA, 1 << edge.thread)
+        if edge.type in CPU_TYPES:
+            return by_cpu
+        return disj(by_cpu, self.nic_forces(edge))
+
+    def nic_forces(self, edge: EventEdge) -> Expr:
+        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`."""
+        qp = qp_of(edge)
+        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
+        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken)
+
+    def nic_forcing_types(self, edge: EventEdge) -> int:
+        """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
+        present, model = self.frame.types[qp_of(edge)], self.frame.model
+        return sum(
+            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"
+        )
+
+    def forces_poll(self, edge: EventEdge) -> Expr:
+        """R2: the completion of the NIC write of `edge`, put into the second part, forces.
+
+        That an nF of the second part stands before an nrW need not be asked: by R1 it forces the put's nlR behind it.
+        """
+        qp = qp_of(edge)
+        if edge.type is EventType.NLW:
+            return TRUE
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), NIC_BITS[EventType.NLR]))
+
+    def first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the first part does to polls, completions and fence flags, as alternatives.
+
+        A poll of the first part takes a completion that is older than the first forcing one (Corollary 4).
+        """
+        if edge.remote is None:
+            return ((),)
+        qp = qp_of(edge)
+        if edge.type is EventType.P:
+            return ((Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)),)
+        if edge.type in NIC_WRITE_TYPES and self.frame.counted(edge):
+            forced = Name(self.forced(qp))
+            return (Require(negate(forced)), *self._completion(edge, True)), (
+                Require(forced),
+                *self._completion(edge, False),
+            )
+        if edge.type is EventType.NF and qp in self.fence_flagged:
+            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
+            return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
+        return ((),)
+
+    def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
+        if edge.type in CPU_TYPES:
+            taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
+            forget = (Forget(self.early(qp)) for qp in self.frame.polled if qp[0] == edge.thread)
+            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *forget),)
+        assert edge.type is not None
+        qp = qp_of(edge)
+        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
+        if edge.type not in NIC_WRITE_TYPES or qp not in self.frame.polled:
+            return ((added,),)
+        forces = self.forces_poll(edge)
+        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
+        early = (Require(negate(forces)), added, *self._completion(edge, True))
+        return (late,) if forces == TRUE else (late, early)
+
+    def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
+        """Count the completion of a NIC write; `early` if it does not come after one that forces."""
+        if not self.frame.counted(edge):
+            return ()
+        qp = qp_of(edge)
+        added = Add(self.frame.unpolled(qp), 1)
+        return (added, Add(self.early(qp), 1)) if early else (added,)
+
+    @cached_property
+    def queue_pairs(self) -> tuple[QueuePair, ...]:
+        """Those with NIC events."""
+        return tuple(qp for qp, types in self.frame.types.items() if types & NIC_BITS.keys())
+
+    @cached_property
+    def fence_flagged(self) -> frozenset[QueuePair]:
+        """Queue pairs on which R3 can matter."""
+        needed = {EventType.NLW, EventType.NF, EventType.NLR}
+        return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+
+    def beta(self, qp: QueuePair) -> str:
+        """The set of NIC event types of this queue pair in the second part."""
+        return f"beta[{self.frame.qp_name(qp)}]"
+
+    def forced(self, qp: QueuePair) -> str:
+        """1 once some completion of this queue pair forces."""
+        return f"forced[{self.frame.qp_name(qp)}]"
+
+    def fenced(self, qp: QueuePair) -> str:
+        """1 once an nF of the first part has a po-earlier nlW of the same queue pair in the second."""
+        return f"fenced[{self.frame.qp_name(qp)}]"
+
+    def early(self, qp: QueuePair) -> str:
+        """Counter: unpolled completions before the first that forces; what a poll of the first part may consume."""
+        return f"early[{self.frame.qp_name(qp)}]"
+
+    def counters(self) -> tuple[str, ...]:
+        return tuple(name for qp in self.frame.polled for name in (self.frame.unpolled(qp), self.early(qp)))
+
+    def counter_order(self) -> tuple[tuple[str, str], ...]:
+        """Which counters are at most which others."""
+        return tuple((self.early(qp), self.frame.unpolled(qp)) for qp in self.frame.polled)
+
+    def sizes(self) -> tuple[tuple[str, int], ...]:
+        """The bits of those :meth:`variables` that are sets."""
+        return ((CPU_BETA, len(self.frame.graphs)), *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+
+    def variables(self) -> tuple[tuple[str, int], ...]:
+        """What keeps the two parts RDMA-consistent, initially all 0."""
+        return (
+            (CPU_BETA, 0),
+            *((self.beta(qp), 0) for qp in self.queue_pairs),
+            *((self.forced(qp), 0) for qp in self.frame.polled),
+            *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),
+        )
