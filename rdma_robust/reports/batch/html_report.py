@@ -8,28 +8,27 @@ every connection and every script but its own; all text from outside goes throug
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from jinja2 import Environment
+from markupsafe import Markup
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
-from rdma_robust.reports.explanation.explanation_html import prose
 from rdma_robust.reports.explanation.explanation_page import SOURCE_STYLE
+from rdma_robust.reports.share.html_templates import asset, listing, templates
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.text import count, one_line, printable
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+PACKAGE: Final = "rdma_robust.reports.batch"
 COMPRESSION: Final = 9
 NARROW: Final = 530.0
 NARROW_CHARACTERS: Final = 66
@@ -68,18 +67,18 @@ def write_html(report: BatchReport) -> str:
     page = environment.get_template("page.html.j2")
     rows = [_row(number, entry) for number, entry in enumerate(report.entries)]
     details = [_packed(page.render(**_details(entry))) for entry in report.entries]
-    style, script = COLOURS + SOURCE_STYLE + _asset("report.css"), _asset("report.js")
+    programs = count(report.summary.programs, "program")
     return environment.get_template("report.html.j2").render(
-        style=style,
-        script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        title=f"RDMA robustness: {programs}",
+        style=COLOURS + SOURCE_STYLE + asset(PACKAGE, "report.css"),
+        script=asset(PACKAGE, "report.js"),
         details=json.dumps(details),
         rows=rows,
         filters=list(_filters(report)),
         families=[(family, _shares(family)) for family in report.families],
         totals=_shares_of(report.results),
         summary=report.summary,
-        programs=count(report.summary.programs, "program"),
+        programs=programs,
         expect=report.expect,
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
@@ -89,23 +88,9 @@ def write_html(report: BatchReport) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for this form
-    from markupsafe import Markup  # noqa: PLC0415
-
-    environment = Environment(
-        loader=PackageLoader("rdma_robust.reports.batch"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(PACKAGE)
     environment.globals.update(words=WORDS, icons=ICONS)
-    environment.filters.update(plain=printable, prose=lambda text: Markup(prose(text)))
     return environment
-
-
-def _asset(name: str) -> str:
-    return files("rdma_robust.reports.batch").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _packed(text: str) -> str:
@@ -130,12 +115,10 @@ def _row(number: int, entry: Entry) -> Row:
 
 def _details(entry: Entry) -> dict[str, object]:
     """Return what the template of one program needs."""
-    from markupsafe import Markup  # noqa: PLC0415 - comes with the templates
-
     result, page = entry.result, entry.page
     source = page.source if page else ""
     if not source and entry.text is not None:
-        source = _environment().get_template("source.html.j2").render(lines=marked_source(entry))
+        source = listing(marked_source(entry))
     drawings = (
         ("Timeline", "timeline", page.timeline, TIMELINE_LEGEND) if page else None,
         ("Execution graph", "graph", page.graph, GRAPH_LEGEND) if page else None,

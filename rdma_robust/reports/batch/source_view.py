@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from rdma_robust.reports.batch.batch_view import Entry
+from rdma_robust.reports.share.html_templates import SourceLine
 from rdma_robust.text import printable
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line. `kind` is `cycle` for what is on the cycle and for errors, `fault` for faults and warnings, or empty."""
-
-    number: int
-    text: str
-    kind: str
-    remarks: tuple[str, ...]
+STRENGTH = ("cycle", "fault")
+"""What colours a line: `cycle` for what is on the cycle and for errors, `fault` for faults and warnings."""
 
 
-STRENGTH = ("cycle", "fault", "")
-
-
-def marked_source(entry: Entry) -> tuple[Line, ...]:
+def marked_source(entry: Entry) -> tuple[SourceLine, ...]:
     """Return the lines of the program of `entry`, which must have a text."""
     marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     result = entry.result
@@ -40,6 +30,7 @@ def marked_source(entry: Entry) -> tuple[Line, ...]:
     return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
 
 
-def _line(number: int, text: str, marks: list[tuple[str, str]]) -> Line:
-    kind = min((kind for kind, _ in marks), key=STRENGTH.index, default="")
-    return Line(number, printable(text.rstrip("\r"), "\t"), kind, tuple(printable(remark) for _, remark in marks))
+def _line(number: int, text: str, marks: list[tuple[str, str]]) -> SourceLine:
+    kinds = {kind for kind, _ in marks}
+    badge = "; ".join(printable(remark) for _, remark in marks)
+    return SourceLine(number, printable(text.rstrip("\r"), "\t"), tuple(k for k in STRENGTH if k in kinds)[:1], badge)

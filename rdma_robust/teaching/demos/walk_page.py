@@ -6,28 +6,25 @@ through the escaping of the templates.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from jinja2 import Environment
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.explanation.explanation_html import prose
+from rdma_robust.reports.share.html_templates import asset, templates
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.teaching.demos.frames import Film, film, packed
 from rdma_robust.teaching.demos.listing import Line, listing, thread_lines
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Table, Walk
 from rdma_robust.text import printable
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+PACKAGE: Final = "rdma_robust.teaching.demos"
 HUES: Final = 6
 """Colours for nodes; with more nodes they begin anew."""
 
@@ -82,7 +79,6 @@ class RunBox:
 
 def walk_page(walk: Walk) -> str:
     """Return the whole page. Raises InternalError if the moves of an animation are not a run of its program."""
-    style, script = COLOURS + _asset("page.css") + _asset("run.css"), _asset("page.js") + _asset("run.js")
     numbered = _Numbered()
     return (
         _environment()
@@ -91,9 +87,9 @@ def walk_page(walk: Walk) -> str:
             walk=walk,
             sections=[(s.heading, [(type(b).__name__, numbered.block(b)) for b in s.blocks]) for s in walk.sections],
             animated=any(isinstance(block, Animation) for section in walk.sections for block in section.blocks),
-            style=style,
-            script=script,
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            title=walk.title,
+            style=COLOURS + asset(PACKAGE, "page.css") + asset(PACKAGE, "run.css"),
+            script=asset(PACKAGE, "page.js") + asset(PACKAGE, "run.js"),
         )
     )
 
@@ -178,19 +174,9 @@ def _json(data: Mapping[str, object]) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for this form
-    from markupsafe import Markup  # noqa: PLC0415
-
-    environment = Environment(
-        loader=PackageLoader("rdma_robust.teaching.demos"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(plain=printable, prose=lambda text: Markup(prose(text)), numeric=_numeric)
+    environment = templates(PACKAGE)
     # In a terminal a title leads to what stands below it.
-    environment.filters.update(title_only=lambda text: text.strip().removesuffix(":"))
+    environment.filters.update(numeric=_numeric, title_only=lambda text: text.strip().removesuffix(":"))
     return environment
 
 
@@ -198,7 +184,3 @@ def _numeric(rows: Sequence[Sequence[str]], column: int) -> bool:
     """Return whether a column of a table has only numbers, maybe with a unit, which stand best at the right."""
     cells = [row[column] for row in rows if column < len(row) and row[column] not in ("", "-", "–")]
     return bool(cells) and all(re.fullmatch(r"[-+<>~≤≥]? ?[0-9][0-9,.]*( ?[%a-zA-Zµ]{1,3})?", cell) for cell in cells)
-
-
-def _asset(name: str) -> str:
-    return files("rdma_robust.teaching.demos").joinpath("templates", name).read_text(encoding="utf-8")
