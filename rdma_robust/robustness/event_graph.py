@@ -14,22 +14,9 @@ from itertools import count
 
 import networkx as nx
 
-from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, equals, names, negate, size, substitute
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    Get,
-    Poll,
-    Program,
-    Put,
-    Read,
-    RFence,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, names, size, substitute
+from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
+from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64
@@ -43,9 +30,11 @@ _MAX_SIZE = 150
 class EventEdge:
     """One event of one thread. `type` None is a silent step.
 
-    `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE, the value
-    in the cell before the event; `remote` is the other node of the queue pair. NIC writes store what their read carried.
-    `unsplit` is the guard of all edges together into which :mod:`specialise` has split one.
+    `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE: the value in
+    the cell before the event, or, for a write that reads nothing, what its operation has read and carries along, up to
+    the event that `carries` no more. `written` is None where just that is stored. `remote` is the other node of the queue
+    pair; `completes` iff a poll can take the event. `unsplit` is the guard of all edges together into which
+    :mod:`specialise` has split one.
     """
 
     thread: int
@@ -59,6 +48,8 @@ class EventEdge:
     remote: str | None = None
     written: Expr | None = None
     unsplit: Expr | None = None
+    carries: bool = False
+    completes: bool = False
 
     @property
     def possible(self) -> Expr:
@@ -139,31 +130,32 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> It
     """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points."""
     step = bare.step
     assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
-    plain = replace(bare, guard=substitute(step.guard, rename), assigns=assigns)
-    match step.op:
-        case Silent():
-            yield plain
-        case Read(cell):
-            yield replace(plain, type=EventType.LR, cell=cell)
-        case Write(cell, value):
-            yield replace(plain, type=EventType.LW, cell=cell, written=substitute(value, rename))
-        case Cas(cell, expected, new):
-            same = equals(VALUE, substitute(expected, rename))
-            yield replace(
-                plain, type=EventType.CAS, cell=cell, written=substitute(new, rename), guard=conj(same, plain.guard)
+    own = substitute(step.guard, rename)
+    row = row_of(step.op)
+    remote = row.remote(step.op)
+    for case in row.cases(step.op):
+        guard = own if case.when == TRUE else conj(substitute(case.when, rename), own)
+        if not case.acts:
+            yield replace(bare, guard=guard, assigns=assigns)
+        source = bare.source
+        for number, act in enumerate(case.acts, 1):
+            more = number < len(case.acts)
+            target = next(fresh) if more else bare.target
+            yield EventEdge(
+                bare.thread,
+                source,
+                target,
+                act.type,
+                guard if number == 1 else TRUE,
+                () if more else assigns,
+                step,
+                act.cell,
+                remote,
+                None if act.written is None or act.copies else substitute(act.written, rename),
+                carries=more,
+                completes=act.completes,
             )
-            yield replace(plain, type=EventType.LR, cell=cell, guard=conj(negate(same), plain.guard))
-        case Poll(node):
-            yield replace(plain, type=EventType.P, remote=node)
-        case RFence(node):
-            yield replace(plain, type=EventType.NF, remote=node)
-        case Put(target, source) | Get(target, source):
-            put = isinstance(step.op, Put)
-            reads, writes = (EventType.NLR, EventType.NRW) if put else (EventType.NRR, EventType.NLW)
-            remote = target.node if put else source.node
-            middle = next(fresh)
-            yield replace(plain, target=middle, type=reads, cell=source, remote=remote, assigns=())
-            yield replace(plain, source=middle, type=writes, cell=target, remote=remote, guard=TRUE)
+            source = target
 
 
 def _fold(edges: list[EventEdge], thread: Thread, to_end: bool) -> list[EventEdge]:
@@ -275,4 +267,4 @@ def _reset_dead(edge: EventEdge, registers: tuple[tuple[str, int], ...], live: d
     before = live.get(edge.source, set())
     kept = tuple((r, e) for r, e in edge.assigns if r in wanted)
     died = tuple((r, Const(0)) for r, _ in registers if r in before and r not in wanted)
-    return replace(edge, assigns=kept + died)
+    return edge if edge.assigns == kept + died else replace(edge, assigns=kept + died)

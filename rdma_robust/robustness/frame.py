@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, constants, substitute
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, constants, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
@@ -140,7 +140,7 @@ class Frame:
         return f"carried[{self.graphs[thread].name}]"
 
     def carriers(self) -> tuple[int, ...]:
-        return tuple(t for t, g in enumerate(self.graphs) if any(e.type in (EventType.NLR, EventType.NRR) for e in g.edges))
+        return tuple(t for t, g in enumerate(self.graphs) if any(e.carries for e in g.edges))
 
     def unpolled(self, qp: QueuePair) -> str:
         """Counter: completions not yet polled."""
@@ -174,6 +174,11 @@ def writes(edge: EventEdge) -> bool:
     return edge.type in WRITE_TYPES
 
 
+def stores_carried(edge: EventEdge) -> bool:
+    """Whether the event stores what depends on the value that its operation carries from an earlier event."""
+    return writes(edge) and not reads(edge) and (edge.written is None or VALUE.name in names(edge.written))
+
+
 def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
     """Whether the edge's event and an access of `cell` (writing or not) conflict."""
     return edge.cell == cell and (writes(edge) or other_writes)
@@ -183,12 +188,15 @@ def effect(frame: Frame, edge: EventEdge, copy: str = "") -> tuple[Statement, ..
     """The edge's guard and its effect on registers and on the memory copy of that name."""
     value: dict[str, Expr] = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell, copy)}
     updates = [(r, substitute(e, value)) for r, e in edge.assigns]
-    if edge.type in (EventType.NLR, EventType.NRR):
+    if edge.carries and reads(edge):
         updates.append((frame.carried(edge.thread), value[VALUE.name]))
-    if edge.written is not None:
-        updates.append((f"{edge.cell}{copy}", edge.written))
-    elif edge.type in (EventType.NRW, EventType.NLW):
-        carried = frame.carried(edge.thread)
-        updates += [(f"{edge.cell}{copy}", Name(carried)), (carried, Const(0))]
+    if writes(edge):
+        taken = stores_carried(edge)
+        stored = edge.written or VALUE
+        if taken or (edge.written is not None and VALUE.name in names(edge.written)):
+            stored = substitute(stored, {VALUE.name: Name(frame.carried(edge.thread))} if taken else value)
+        updates.append((f"{edge.cell}{copy}", stored))
+        if taken and not edge.carries:
+            updates.append((frame.carried(edge.thread), Const(0)))
     guard = Require(substitute(edge.guard, value))
     return (guard, Assign(tuple(updates))) if updates else (guard,)

@@ -11,10 +11,10 @@ from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
-from rdma_robust.robustness.frame import EventLabel
+from rdma_robust.robustness.frame import EventLabel, stores_carried
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _INIT = -1
@@ -115,22 +115,39 @@ class _Replay:
         read = written = None
         if edge.cell is not None and edge.type in READ_TYPES:
             read = self.memory[edge.cell]
+        value = self._carried(number) if stores_carried(edge) else read
         if edge.written is not None:
-            written = evaluate(edge.written, self._registers_before(number))
-        elif edge.type in (EventType.NRW, EventType.NLW):
-            thread = self.threads[edge.thread]
-            carried = thread.edges[thread.edges.index(number) - 1]
-            if carried not in self.done:
-                raise InternalError("the witness has a NIC write before its read")
-            written = self.done[carried].read
+            env = self._registers_before(number)
+            written = evaluate(edge.written, env if value is None else {**env, VALUE.name: value})
+        elif stores_carried(edge):
+            written = value
         elif edge.type in CPU_TYPES:
             self._registers_before(number)
         if edge.cell is not None and edge.type in WRITE_TYPES:
             assert written is not None
             self.memory[edge.cell] = written
         self.done[number] = Event(
-            -1, edge.type, edge.thread, self.position[number], edge.remote, edge.cell, read, written, edge.step
+            -1,
+            edge.type,
+            edge.thread,
+            self.position[number],
+            edge.remote,
+            edge.cell,
+            read,
+            written,
+            edge.step,
+            edge.type in NIC_WRITE_TYPES and not edge.completes,
         )
+
+    def _carried(self, number: int) -> int:
+        """What the last event before this one that reads, which is of the same operation, has read."""
+        thread = self.threads[self.edges[number].thread]
+        before = thread.edges[: thread.edges.index(number)]
+        source = next(i for i in reversed(before) if self.edges[i].type in READ_TYPES)
+        found = self.done[source].read if source in self.done else None
+        if found is None:
+            raise InternalError("the witness has a NIC write before its read")
+        return found
 
     def _registers_before(self, number: int) -> dict[str, int]:
         """The thread's registers just before edge `number`. Raises InternalError if a CPU event came too early."""

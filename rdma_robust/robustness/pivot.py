@@ -57,7 +57,17 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE
 from rdma_robust.robustness.continuation import ALPHA, BETA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, effect, has_bit, reads, set_bit, writes
+from rdma_robust.robustness.frame import (
+    EventLabel,
+    Frame,
+    PivotClass,
+    effect,
+    has_bit,
+    reads,
+    set_bit,
+    stores_carried,
+    writes,
+)
 from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if, union
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions.critical import CriticalCycles
@@ -348,16 +358,12 @@ class PivotInstrumentation:
             return []
         me = 1 << edge.thread
         cell = list(self.seen.poison.parts(bit))
-        match edge.type:
-            case EventType.NLR | EventType.NRR:
-                return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell]
-            case EventType.NRW | EventType.NLW:
-                cleared = Binary("&~", Name(POISON_CARRIED), Const(me))
-                return [(POISON_CARRIED, cleared), *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
-            case EventType.LW:
-                return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell]
-            case _:
-                return []
+        if reads(edge):
+            return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
+        if stores_carried(edge):
+            cleared = [] if edge.carries else [(POISON_CARRIED, Binary("&~", Name(POISON_CARRIED), Const(me)))]
+            return [*cleared, *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
+        return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell if writes(edge)]
 
     def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
         """A poll goes to beta with its thread, or because no early completion is left for it."""

@@ -14,7 +14,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, Frame, effect
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import EventType
 
 
 def instrument_plain(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
@@ -73,4 +73,4 @@ def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:
     counter = frame.unpolled((edge.thread, edge.remote))
     if edge.type is EventType.P:
         return (Add(counter, -1),)
-    return (Add(counter, 1),) if edge.type in NIC_WRITE_TYPES and frame.counted(edge) else ()
+    return (Add(counter, 1),) if edge.completes and frame.counted(edge) else ()

@@ -24,7 +24,7 @@ from rdma_robust.expr import FALSE, TRUE, Const, Expr, Ite, Name, disj, negate
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.semantics.order_table import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
@@ -80,7 +80,7 @@ class Rules:
         qp = qp_of(edge)
         if edge.type is EventType.P:
             return ((Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)),)
-        if edge.type in NIC_WRITE_TYPES and self.frame.counted(edge):
+        if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
             return (Require(negate(forced)), *self._completion(edge, True)), (
                 Require(forced),
@@ -100,7 +100,7 @@ class Rules:
         assert edge.type is not None
         qp = qp_of(edge)
         added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
-        if edge.type not in NIC_WRITE_TYPES or qp not in self.frame.polled:
+        if not edge.completes or qp not in self.frame.polled:
             return ((added,),)
         forces = self.forces_poll(edge)
         late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))

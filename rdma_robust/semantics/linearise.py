@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 
 NFO_PAIRS = (frozenset({EventType.NLR, EventType.NLW}), frozenset({EventType.NRR, EventType.NRW}))
 """The types of the NIC events of one queue pair that nfo orders."""
@@ -42,11 +42,11 @@ def po_of_positions(events: Sequence[Event]) -> Relation:
 
 
 def pf_of_positions(events: Sequence[Event]) -> Relation:
-    """Return polls-from: the k-th NIC write and the k-th poll of each queue pair, in program order, where both exist."""
+    """Return polls-from: the k-th completion and the k-th poll of each queue pair, in program order, where both exist."""
     writes: dict[tuple[int, str | None], list[int]] = {}
     polls: dict[tuple[int, str | None], list[int]] = {}
     for e in sorted(events, key=lambda e: (e.thread, e.position)):
-        if e.type in NIC_WRITE_TYPES:
+        if e.completes:
             writes.setdefault((e.thread, e.remote), []).append(e.index)
         elif e.type is EventType.P:
             polls.setdefault((e.thread, e.remote), []).append(e.index)

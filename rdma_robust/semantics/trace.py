@@ -36,7 +36,8 @@ class Event:
 
     `thread` is the thread's index in the program (-1 for initial writes), `position` its place in the thread's program
     order. `remote` is the other node of the queue pair (None for CPU accesses), so (thread, remote) is the queue pair.
-    `read` and `written` are the values read and written, None where the event does not read or write.
+    `read` and `written` are the values read and written, None where the event does not read or write. A NIC
+    write that is `unsignaled` is no completion.
     """
 
     index: int
@@ -48,6 +49,12 @@ class Event:
     read: int | None = None
     written: int | None = None
     step: Step | None = None
+    unsignaled: bool = False
+
+    @property
+    def completes(self) -> bool:
+        """Whether a poll of the queue pair can take the event."""
+        return self.type in NIC_WRITE_TYPES and not self.unsignaled
 
     def __str__(self) -> str:
         values = [str(v) for v in (self.read, self.written) if v is not None]

@@ -11,7 +11,8 @@ import networkx as nx
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Read, Step, Thread, Write, steps
+from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
+from rdma_robust.semantics.event_table import cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
 MAX_VALUATIONS = 512
@@ -46,22 +47,46 @@ def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") 
 
 
 @dataclass(frozen=True, slots=True)
+class _Store:
+    """A word that a step may write: the places, among the results, of its value (None: what the step has read) and of the
+    value that must have been read for it (None: any)."""
+
+    cell: Cell
+    value: int | None
+    expected: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Compiled:
     """A step's guard and the expressions whose values matter, over the values of the names in `used`."""
 
     used: tuple[str, ...]
     guard: Evaluator
     wanted: tuple[Evaluator, ...]
+    reads: tuple[Cell, ...]
+    stores: tuple[_Store, ...]
 
 
 def _compile(step: Step) -> _Compiled:
     exprs = [expr for _, expr in step.assigns]
-    exprs += [step.op.value] if isinstance(step.op, Write) else []
-    exprs += [step.op.expected, step.op.new] if isinstance(step.op, Cas) else []
+    stores = []
+
+    def place(expr: Expr) -> int:
+        exprs.append(expr)
+        return len(exprs) - 1
+
+    cases = cases_of(step.op)
+    for case in cases:
+        for cell, value in (write for act in case.acts for write in act.writes):
+            expected = expected_value(case.when)
+            at = None if expected is None else place(expected)
+            stores.append(_Store(cell, None if value == VALUE else place(value), at))
     used = tuple(sorted({name for expr in (step.guard, *exprs) for name in names(expr)}))
     env = {name: read_at(i) for i, name in enumerate(used)}
     guard = term_of(step.guard, env)
-    return _Compiled(used, guard.of, () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs))
+    wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
+    reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
+    return _Compiled(used, guard.of, wanted, reads, tuple(stores))
 
 
 @dataclass
@@ -96,20 +121,20 @@ class _Analysis:
 
     def apply(self, step: Step, registers: Mapping[str, Values]) -> dict[str, Values] | None:
         """Return the registers after the step, or None if it is never enabled; enlarges the cell it writes."""
-        op = step.op
-        choices = dict(registers)
-        if isinstance(op, Read | Cas):
-            choices[VALUE.name] = self.cells[op.cell]
         compiled = self.compiled.get(step)
         if compiled is None:
             compiled = self.compiled[step] = _compile(step)
+        choices = dict(registers)
+        read: Values = frozenset()
+        if compiled.reads:
+            first, *more = (self.cells[cell] for cell in compiled.reads)
+            choices[VALUE.name] = read = first.union(*more) if more else first
         results = self.results(compiled, choices)
         if results is None:
             return None
-        if isinstance(op, Put | Get):
-            self.cells[op.target] |= self.cells[op.source]
-        elif isinstance(op, Write) or (isinstance(op, Cas) and results[-2] & self.cells[op.cell]):
-            self.cells[op.cell] |= results[-1]
+        for store in compiled.stores:
+            if store.expected is None or results[store.expected] & read:
+                self.cells[store.cell] |= read if store.value is None else results[store.value]
         return {**registers, **{name: result for (name, _), result in zip(step.assigns, results, strict=False)}}
 
     def results(self, compiled: _Compiled, choices: Mapping[str, Values]) -> list[Values] | None:
@@ -152,9 +177,7 @@ def _constants(program: Program) -> Iterator[int]:
     for thread in program.threads:
         for _, _, step in steps(thread):
             exprs = [step.guard, *(expr for _, expr in step.assigns)]
-            exprs += [step.op.value] if isinstance(step.op, Write) else []
-            exprs += [step.op.expected, step.op.new] if isinstance(step.op, Cas) else []
-            for expr in exprs:
+            for expr in (*exprs, *expressions_of(step.op)):
                 yield from _constants_of(expr)
 
 

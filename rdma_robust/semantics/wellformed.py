@@ -7,29 +7,14 @@ from typing import NoReturn
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    Get,
-    Poll,
-    Program,
-    Put,
-    Read,
-    RFence,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
+from rdma_robust.semantics.event_table import Case, cases_of, remote_of
 from rdma_robust.semantics.linearise import nfo_pairs, pf_of_positions, po_of_positions
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 
 Local = tuple[int, tuple[int, ...]]
 """A program point and the values of the thread's registers."""
-
-Kind = tuple[EventType, Cell | None]
 
 
 def check_well_formed(program: Program, trace: Trace) -> None:
@@ -178,62 +163,40 @@ def moves(
     names = [name for name, _ in thread.registers]
     env = dict(zip(names, values, strict=True))
     for target, step in out.get(point, []):
-        if rest and rest[0].step is not None and not isinstance(step.op, Silent) and rest[0].step != step:
-            continue
-        consumed = _consumed(step, env, rest)
-        if consumed is None:
-            continue
-        here = env if consumed == 0 or rest[0].read is None else {**env, VALUE.name: rest[0].read}
-        if evaluate(step.guard, here):
-            assigned = {name: evaluate(expr, here) for name, expr in step.assigns}
-            yield consumed, (target, tuple(assigned.get(name, env[name]) for name in names))
+        for case in cases_of(step.op):
+            if case.acts and not (rest and _may_start(step, case, rest[0])):
+                continue
+            read = rest[0].read if case.acts else None
+            here = env if read is None else {**env, VALUE.name: read}
+            # The expressions of a step may be undefined where its guard fails, so the guard comes first.
+            if not evaluate(step.guard, here) or not evaluate(case.when, here):
+                continue
+            consumed = _consumed(step, case, env, rest)
+            if consumed is not None:
+                assigned = {name: evaluate(expr, here) for name, expr in step.assigns}
+                yield consumed, (target, tuple(assigned.get(name, env[name]) for name in names))
 
 
-def _consumed(step: Step, env: Mapping[str, int], rest: Sequence[Event]) -> int | None:
-    """Return how many events of `rest` the step accounts for, or None if they do not fit it (its guard aside)."""
-    if isinstance(step.op, Silent):
-        return 0
-    if not rest:
-        return None
-    e = rest[0]
-    match step.op:
-        case Read(cell):
-            fits = _is(e, (EventType.LR, cell), e.read, None)
-        case Write(cell, value):
-            return 1 if _guarded(step, env) and _is(e, (EventType.LW, cell), None, evaluate(value, env)) else None
-        case Cas(cell, expected, new):
-            if not _guarded(step, {**env, VALUE.name: e.read if e.read is not None else 0}):
-                return None
-            if e.read == evaluate(expected, env):
-                fits = _is(e, (EventType.CAS, cell), e.read, evaluate(new, env))
-            else:
-                fits = _is(e, (EventType.LR, cell), e.read, None)
-        case Put(target, source):
-            return _pair(rest, (EventType.NLR, source), (EventType.NRW, target), target.node)
-        case Get(target, source):
-            return _pair(rest, (EventType.NRR, source), (EventType.NLW, target), source.node)
-        case Poll(node):
-            fits = _is(e, (EventType.P, None), None, None, node)
-        case RFence(node):
-            fits = _is(e, (EventType.NF, None), None, None, node)
-    return 1 if fits else None
+def _may_start(step: Step, case: Case, e: Event) -> bool:
+    first = case.acts[0]
+    return e.step in (None, step) and e.type is first.type and bool(first.reads) == (e.read is not None)
 
 
-def _guarded(step: Step, env: Mapping[str, int]) -> bool:
-    """The expressions of a step may be undefined where its guard fails, so the guard comes first."""
-    return bool(evaluate(step.guard, env))
+def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Event]) -> int | None:
+    """Return how many events of `rest` the step accounts for if it goes as in `case`, or None if they do not fit.
 
-
-def _is(e: Event, kind: Kind, read: int | None, written: int | None, remote: str | None = None) -> bool:
-    values = (e.read, e.written, e.remote)
-    return (e.type, e.cell) == kind and values == (read, written, remote) and (read is not None) == (e.type in READ_TYPES)
-
-
-def _pair(rest: Sequence[Event], first: Kind, second: Kind, remote: str) -> int | None:
-    """A put or get: the NIC read, and the NIC write of the same value unless the prefix ends between them."""
-    value = rest[0].read
-    if not _is(rest[0], first, value, None, remote):
-        return None
-    if len(rest) == 1:
-        return 1
-    return 2 if rest[1].step in (None, rest[0].step) and _is(rest[1], second, None, value, remote) else None
+    A prefix of the thread may end between two of them.
+    """
+    remote = remote_of(step.op)
+    here = env
+    for i, (act, e) in enumerate(zip(case.acts, rest, strict=False)):
+        if i and e.step not in (None, step):
+            return None
+        read = e.read if act.reads else None
+        here = here if read is None else {**here, VALUE.name: read}
+        written = None if act.written is None else evaluate(act.written, here)
+        if (e.type, e.cell, e.remote) != (act.type, act.cell, remote) or (e.read, e.written) != (read, written):
+            return None
+        if bool(act.reads) != (e.read is not None) or e.completes != act.completes:
+            return None
+    return min(len(case.acts), len(rest))

@@ -28,7 +28,7 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
 from rdma_robust.semantics.order_table import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 _MOST_UNPOLLED = 16
 """Outstanding completions beyond which a queue pair is taken to have any number of them."""
@@ -74,7 +74,7 @@ class Relaxation:
         if edge.type in CPU_TYPES or edge.type is None:
             return found
         most: dict[tuple[int, frozenset[EventType], bool], int] = {}
-        polls = self._outstanding(edge) if edge.type is EventType.NLW else None
+        polls = self._outstanding(edge) if edge.completes and edge.type is EventType.NLW else None
         todo = [_After(edge.target, frozenset({edge.type}), False, polls)]
         while todo:
             now = todo.pop()
@@ -104,7 +104,7 @@ class Relaxation:
             return _After(later.target, now.beta, now.fenced or overtakes, now.polls)
         polls = now.polls
         forces = later.type is EventType.NLW or EventType.NLR in now.beta
-        if later.type in NIC_WRITE_TYPES and polls is None and forces:
+        if later.completes and polls is None and forces:
             polls = self._outstanding(later)
         return _After(later.target, now.beta | {later.type}, now.fenced, polls)
 
@@ -132,7 +132,7 @@ class Relaxation:
                     if there == 0:
                         continue
                     there -= there != _UNBOUNDED
-                elif edge.remote == remote and edge.type in NIC_WRITE_TYPES:
+                elif edge.remote == remote and edge.completes:
                     there = there + 1 if there < _MOST_UNPOLLED else _UNBOUNDED
                 if there > most.get(edge.target, -1):
                     most[edge.target] = there

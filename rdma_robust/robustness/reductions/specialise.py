@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, disj, equals, evaluate, names, negate, substitute
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES
 
 _MOST_VALUES = 16
 """Values of a cell beyond which it is taken to hold any."""
@@ -57,8 +57,9 @@ def _written(graph: EventGraph, values: Mapping[Cell, Values]) -> Iterator[tuple
     """Yield for every write of the graph its cell and the values it can store."""
     carried: dict[int, Values] = {}
     for e in graph.edges:
-        if e.type in (EventType.NLR, EventType.NRR) and e.cell is not None:
-            carried[e.target] = _join(carried.get(e.target, frozenset()), values[e.cell])
+        if e.carries:
+            held = values[e.cell] if e.cell is not None and e.type in READ_TYPES else carried.get(e.source, frozenset())
+            carried[e.target] = _join(carried.get(e.target, frozenset()), held)
     for e in graph.edges:
         if e.type not in WRITE_TYPES or e.cell is None:
             continue

@@ -108,6 +108,8 @@ class _Shape:
         edges = tuple(
             (
                 e.type,
+                e.carries,
+                e.completes,
                 points.setdefault(e.source, len(points)),
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),

@@ -33,7 +33,7 @@ class Block:
     @cached_property
     def ib(self) -> list[int]:
         """(ippo + pf)+"""
-        return _closed([a | b for a, b in zip(self._preserved(True), self._polls(NIC_WRITE_TYPES), strict=True)])
+        return _closed([a | b for a, b in zip(self._preserved(True), self._polls(None), strict=True)])
 
     @cached_property
     def ob(self) -> list[int]:
@@ -67,15 +67,16 @@ class Block:
             rows.append(row)
         return rows
 
-    def _polls(self, types: set[EventType] | frozenset[EventType]) -> list[int]:
+    def _polls(self, types: set[EventType] | None) -> list[int]:
+        """pf, of completing events of these types or (None) of all."""
         rows = [0] * self.size
         unpolled: dict[str | None, list[int]] = {}
         for i, e in enumerate(self.path.events):
-            if e.type in NIC_WRITE_TYPES:
+            if e.completes:
                 unpolled.setdefault(e.remote, []).append(i)
             elif e.type is EventType.P:
                 write = unpolled[e.remote].pop(0)
-                if self.path.events[write].type in types:
+                if types is None or self.path.events[write].type in types:
                     rows[write] |= 1 << i
         return rows
 
@@ -103,8 +104,8 @@ class Candidate:
     """The events of all threads, numbered thread by thread, with everything the search looks up.
 
     `sources` are the writes a read may read from as far as values known beforehand tell; `impossible` is set when a read
-    has none, and `readers` are the reads by write. `rivals` are the other writes of an event's cell, as bits; `carried` is
-    the NIC write of a NIC read's operation, else -1.
+    has none, and `readers` are the reads by write. `rivals` are the other writes of an event's cell, as bits; `carried` are
+    the writes that store just what an event has read.
     """
 
     def __init__(self, program: Program, blocks: Sequence[Block]) -> None:
@@ -133,7 +134,7 @@ class Candidate:
     def _place_values(self) -> None:
         self.written = [0] * self.n
         self.known_writes = 0
-        self.carried = [-1] * self.n
+        self.carried: list[list[int]] = [[] for _ in self.events]
         self.guards: list[list[Condition]] = [[] for _ in self.events]
         self.computed: list[list[Computed]] = [[] for _ in self.events]
         for block, offset in zip(self.blocks, self.offsets, strict=True):
@@ -141,8 +142,8 @@ class Candidate:
                 for p in _positions(term.support):
                     self.guards[offset + p].append(Condition(term.support << offset, term, offset))
             for i, e in enumerate(block.path.events, offset):
-                if e.type in NIC_WRITE_TYPES:
-                    self.carried[i - 1] = i
+                if e.copied:
+                    self.carried[i - e.copied].append(i)
                 elif e.written is not None and e.written.const is not None:
                     self.written[i] = e.written.const
                     self.known_writes |= 1 << i

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from rdma_robust.semantics.linearise import nfo_pairs, pf_of_positions, po_of_positions
 from rdma_robust.semantics.oracle.candidate import INITIAL, Candidate
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
 
 
 class Partial:
@@ -145,7 +145,7 @@ class Partial:
         for guard in base.guards[read]:
             if not guard.support & ~self.known_reads and not _holds(guard.term.of, self.values, guard.offset):
                 return False
-        if base.carried[read] >= 0 and not self.set_written(base.carried[read], value):
+        if not all(self.set_written(write, value) for write in base.carried[read]):
             return False
         for c in base.computed[read]:
             if not c.support & ~self.known_reads and not self.known_writes >> c.write & 1:
@@ -192,7 +192,8 @@ class Partial:
             read = self.values[i] if i in base.sources else None
             written = self.written[i] if base.is_write(i) else None
             position = i - base.offsets[t]
-            events.append(Event(first + i, e.type, t, position, e.remote, e.cell, read, written, e.step))
+            unsignaled = e.type in NIC_WRITE_TYPES and not e.completes
+            events.append(Event(first + i, e.type, t, position, e.remote, e.cell, read, written, e.step, unsignaled))
         initial = {cell: i for i, cell in enumerate(base.program.cells)}
         rf = []
         for r in base.reads:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import VALUE
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Silent, Step, Thread, Write, steps
+from rdma_robust.expr import TRUE, VALUE
+from rdma_robust.language.flow.cfg import Cell, Step, Thread, steps
+from rdma_robust.semantics.event_table import Agent, Case, cases_of, cells_read, remote_of, takes_completion
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, EventType
+from rdma_robust.semantics.trace import READ_TYPES, EventType
 
 STEPS_PER_PATH = 50
 
@@ -25,13 +26,18 @@ class Extent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PathEvent:
-    """`written` is the value of a CPU write; a NIC write writes what the event before it has read."""
+    """`written` is the value that a write stores, None for one that stores just what its operation has read.
+
+    `copied` is how many events before it that was, 0 for none. A poll of the queue pair can take what `completes`.
+    """
 
     type: EventType
     cell: Cell | None
     remote: str | None
     step: Step
     written: Term | None = None
+    copied: int = 0
+    completes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,22 @@ class _Node:
     half: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll."""
+
+    step: Step
+    cases: tuple[Case, ...]
+    remote: str | None
+    reads: frozenset[Cell]
+    polls: bool
+
+    @staticmethod
+    def of(step: Step) -> _Known:
+        op = step.op
+        return _Known(step, cases_of(op), remote_of(op), cells_read(op, Agent.CPU), takes_completion(op))
+
+
 def thread_paths(thread: Thread, values: Mapping[Cell, frozenset[int]], extent: Extent, limit: int) -> tuple[Path, ...]:
     """Return the wanted prefixes of the thread's paths, in a fixed order.
 
@@ -75,9 +97,9 @@ class _Walker:
         self.values = {cell: tuple(sorted(held)) for cell, held in values.items()}
         self.extent = extent
         self.limit = limit
-        self.out: dict[int, list[tuple[int, Step]]] = {}
+        self.out: dict[int, list[tuple[int, _Known]]] = {}
         for source, target, step in steps(thread):
-            self.out.setdefault(source, []).append((target, step))
+            self.out.setdefault(source, []).append((target, _Known.of(step)))
 
     def run(self) -> tuple[Path, ...]:
         found = []
@@ -92,7 +114,9 @@ class _Walker:
             if len(found) > self.limit or visited > STEPS_PER_PATH * self.limit:
                 raise SizeLimitError(f"thread {self.thread.name} has more than {self.limit} paths, too many for the oracle")
             if not node.half:
-                todo += reversed([n for target, step in self.out.get(node.point, []) for n in self.take(node, target, step)])
+                todo += reversed(
+                    [n for target, known in self.out.get(node.point, []) for n in self.take(node, target, known)]
+                )
         return tuple(found)
 
     def wanted(self, node: _Node) -> bool:
@@ -104,13 +128,12 @@ class _Walker:
             case Extent.ALL:
                 return node.half or node.fresh
 
-    def take(self, node: _Node, target: int, step: Step) -> Iterator[_Node]:
+    def take(self, node: _Node, target: int, known: _Known) -> Iterator[_Node]:
         """Yield the prefixes that follow by this step; a put or get also gives the one that ends between its events."""
-        position = len(node.events)
-        env = {**node.registers, VALUE.name: read_at(position)} if isinstance(step.op, Read | Cas) else node.registers
-        for events, condition in self.events(node, step, env):
+        position, step = len(node.events), known.step
+        env = {**node.registers, VALUE.name: read_at(position)} if known.reads else node.registers
+        for events, condition in self.events(node, known, env):
             guards = node.guards
-            last = events[-1].type if events else None
             domains = self.domains(node, events)
             feasible = True
             for guard in (term_of(step.guard, env), *condition):
@@ -126,48 +149,30 @@ class _Walker:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
-            if last in NIC_WRITE_TYPES and self.extent is Extent.ALL:
-                yield replace(after, events=after.events[:-1], registers=node.registers, half=True)
+            if self.extent is Extent.ALL:
+                for kept in range(1, len(events)):
+                    yield replace(after, events=node.events + events[:kept], registers=node.registers, half=True)
             yield after
 
     def events(
-        self, node: _Node, step: Step, env: Mapping[str, Term]
+        self, node: _Node, known: _Known, env: Mapping[str, Term]
     ) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
         """Yield the events the step may make, each with a further condition on the values read."""
-        match step.op:
-            case Silent():
-                yield (), ()
-            case Read(cell):
-                yield (PathEvent(EventType.LR, cell, None, step),), ()
-            case Write(cell, value):
-                if term_of(step.guard, env).const != 0:
-                    yield (PathEvent(EventType.LW, cell, None, step, term_of(value, env)),), ()
-            case Cas(cell, expected, new):
-                if term_of(step.guard, env).const != 0:
-                    yield from self.cas(cell, step, (term_of(expected, env), term_of(new, env)), len(node.events))
-            case Put(to, source):
-                first = PathEvent(EventType.NLR, source, to.node, step)
-                yield (first, PathEvent(EventType.NRW, to, to.node, step)), ()
-            case Get(to, source):
-                first = PathEvent(EventType.NRR, source, source.node, step)
-                yield (first, PathEvent(EventType.NLW, to, source.node, step)), ()
-            case Poll(remote):
-                if _pollable(node, remote):
-                    yield (PathEvent(EventType.P, None, remote, step),), ()
-            case RFence(remote):
-                yield (PathEvent(EventType.NF, None, remote, step),), ()
-
-    def cas(
-        self, cell: Cell, step: Step, terms: tuple[Term, Term], position: int
-    ) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
-        expected, new = terms
-        met = expected.of
-        support = expected.support | 1 << position
-        size = expected.size + 2
-        success = Term(support, None, lambda v, o: int(v[o + position] == met(v, o)), size)
-        failure = Term(support, None, lambda v, o: int(v[o + position] != met(v, o)), size)
-        yield (PathEvent(EventType.CAS, cell, None, step, new),), (success,)
-        yield (PathEvent(EventType.LR, cell, None, step),), (failure,)
+        step, remote, position = known.step, known.remote, len(node.events)
+        if term_of(step.guard, env).const == 0:
+            return
+        for case in known.cases:
+            made: list[PathEvent] = []
+            read = position
+            for place, act in enumerate(case.acts, position):
+                if act.type is EventType.P and not _pollable((*node.events, *made), remote):
+                    return
+                read = place if act.reads else read
+                written = None if act.written is None else term_of(act.written, {**env, VALUE.name: read_at(read)})
+                copied = place - read if act.copies else 0
+                made.append(PathEvent(act.type, act.cell, remote, step, None if copied else written, copied, act.completes))
+            condition = () if case.when == TRUE else (term_of(case.when, {**env, VALUE.name: read_at(position)}),)
+            yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
         """Return the possible values read at each position; events without a cell get a dummy."""
@@ -181,15 +186,15 @@ class _Walker:
         domains = self.domains(node)
         places: dict[Cell, int] = {}
         guards = []
-        for _, step in self.out.get(node.point, []):
-            if isinstance(step.op, Poll) and not _pollable(node, step.op.node):
+        for _, known in self.out.get(node.point, []):
+            if known.polls and not _pollable(node.events, known.remote):
                 continue
             env = node.registers
-            if isinstance(step.op, Read | Cas):
-                place = places.setdefault(step.op.cell, len(node.events) + len(places))
-                domains[place] = self.values[step.op.cell]
+            for cell in known.reads:
+                place = places.setdefault(cell, len(node.events) + len(places))
+                domains[place] = self.values[cell]
                 env = {**env, VALUE.name: read_at(place)}
-            guards.append(term_of(step.guard, env))
+            guards.append(term_of(known.step.guard, env))
         if any(guard.const for guard in guards):
             return False
         return satisfiable(guards, domains, False)
@@ -205,6 +210,6 @@ class _Walker:
         return Path(node.events, node.guards, registers, tuple(allowed))
 
 
-def _pollable(node: _Node, remote: str) -> bool:
-    mine = [e.type for e in node.events if e.remote == remote]
-    return sum(t in NIC_WRITE_TYPES for t in mine) > sum(t is EventType.P for t in mine)
+def _pollable(events: Sequence[PathEvent], remote: str | None) -> bool:
+    mine = [e for e in events if e.remote == remote]
+    return sum(e.completes for e in mine) > sum(e.type is EventType.P for e in mine)
