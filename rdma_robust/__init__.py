@@ -166,14 +166,13 @@ def verify(
 
 def _loaded(program: Program | str | os.PathLike[str]) -> Program:
     """Return the program itself, or the one in a text or a file."""
-    from pathlib import Path  # noqa: PLC0415
-
+    from rdma_robust.files import LARGEST, read_regular  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
     if isinstance(program, str):
         return load_program(program, "<string>")
     if isinstance(program, os.PathLike):
-        return load_program(Path(program).read_text(encoding="utf-8-sig"), os.fspath(program))
+        return load_program(read_regular(program, LARGEST).decode("utf-8-sig"), os.fspath(program))
     return program
 
 

@@ -2,24 +2,31 @@
 
 An entry is a compressed JSON object in a file of its own, written in one step; it names what it answers, and one that
 cannot be read, or answers something else, counts as missing. So runs may share a folder, and may be killed at any time.
+
+Who could write to the folder could make up verdicts. So it must be the user's alone, every entry begins with a digest made
+with a key that lies there, and a violation is checked anew, as a certificate is.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import hmac
 import json
 import os
 import shutil
-import tempfile
 import time
 import zlib
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
+from rdma_robust.batch.private_folder import key_of, make_private, write_private
+from rdma_robust.certify.checker import verify
+from rdma_robust.certify.document import InvalidCertificate, read_document, read_program_options
+from rdma_robust.files import read_regular
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
@@ -28,6 +35,11 @@ from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 ENVIRONMENT = "RDMA_ROBUST_CACHE"
 UNUSED_S = 30 * 24 * 3600
 """After how long the answers of another version of the tool are thrown away."""
+
+MOST: Final = 64 * 1024 * 1024
+"""Bytes of an entry, compressed or not; a larger one is not kept."""
+
+_DIGEST: Final = hashlib.sha256().digest_size
 
 Question = dict[str, object]
 
@@ -51,11 +63,16 @@ class Cache:
     trouble: str = ""
     hits: int = 0
     _version: str = field(default_factory=fingerprint)
+    _key: bytes = b""
 
     def open(self) -> None:
-        """Prepare the folder of this version, and drop those of versions that were not used for a month."""
+        """Prepare the folder of this version, and drop those of versions that were not used for a month.
+
+        A folder that others could change is not used at all.
+        """
         try:
-            self._mine.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self._mine)
+            self._key = key_of(self.folder)
             os.utime(self._mine)
             for other in self.folder.iterdir():
                 if other != self._mine and _is_ours(other) and time.time() - other.stat().st_mtime > UNUSED_S:
@@ -74,6 +91,8 @@ class Cache:
                 page = None if entry["page"] is None else from_json(Page, entry["page"])
             except (Unreadable, KeyError, TypeError):
                 continue
+            if result.verdict == "not-robust" and not _proves(entry.get("proof"), job):
+                continue
             if result.verdict != "error" and (page is not None) == job.page:
                 self.hits += 1
                 return Record(result, page=page, settled=True, lasting=True)
@@ -81,13 +100,19 @@ class Cache:
 
     def put(self, job: Job, record: Record) -> None:
         """Keep `record` for runs to come, if it would be the same in them."""
-        if record.result.verdict == "error" or not (record.settled or record.lasting):
+        if not self._key or record.result.verdict == "error" or not (record.settled or record.lasting):
+            return
+        if record.result.verdict == "not-robust" and not record.proof:
             return
         question = settled_question(job) if record.settled else limited_question(job)
         page = None if record.page is None else to_json(record.page)
         entry = {"question": question, "result": to_json(record.result) | {"file": ""}, "page": page}
+        plain = json.dumps(entry | {"proof": b64encode(record.proof).decode()}).encode()
+        if len(plain) > MOST:
+            return
+        packed = zlib.compress(plain, 6)
         try:
-            _write(self._path(question), zlib.compress(json.dumps(entry).encode(), 6))
+            write_private(self._path(question), self._digest(packed) + packed)
         except OSError as error:
             self._complain(error)
 
@@ -100,14 +125,45 @@ class Cache:
         return self._mine / name[:2] / f"{name[2:]}.json.z"
 
     def _read(self, question: Question) -> Any:
+        if not self._key:
+            return None
         try:
-            entry = json.loads(zlib.decompress(self._path(question).read_bytes()))
+            data = read_regular(self._path(question), MOST + _DIGEST)
+            digest, packed = data[:_DIGEST], data[_DIGEST:]
+            if not hmac.compare_digest(digest, self._digest(packed)):
+                return None
+            entry = json.loads(_unpacked(packed))
         except (OSError, ValueError, zlib.error, RecursionError, MemoryError):
             return None
         return entry if isinstance(entry, dict) and entry.get("question") == question else None
 
+    def _digest(self, packed: bytes) -> bytes:
+        """Return the digest of an entry of this version."""
+        return hmac.digest(self._key, self._version.encode() + b"\0" + packed, "sha256")
+
     def _complain(self, error: OSError) -> None:
         self.trouble = self.trouble or f"{error.filename or self.folder}: {error.strerror or error}"
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """Return what was compressed. Raises ValueError if it is larger than an entry may be, or not whole."""
+    stream = zlib.decompressobj()
+    plain = stream.decompress(packed, MOST)
+    if not stream.eof or stream.unused_data:
+        raise ValueError("an entry is not whole, or too large")
+    return plain
+
+
+def _proves(proof: object, job: Job) -> bool:
+    """Whether `proof` is a certificate that the program of `job` is not robust under its model."""
+    try:
+        certificate = read_document(b64decode(str(proof), validate=True))
+        meant = read_program_options(certificate.options)
+        asked = (job.options.model.ordered_reads, job.options.await_loops)
+        same = (meant.ordered_reads, meant.await_loops) == asked
+        return same and verify(certificate, job.text, job.name).claim == "not-robust"
+    except (InvalidCertificate, ValueError, RecursionError):
+        return False
 
 
 def settled_question(job: Job) -> Question:
@@ -137,16 +193,3 @@ def _is_ours(folder: Path) -> bool:
     """Whether the name is that of a version: nothing else in the folder is touched."""
     version, _, digest = folder.name.rpartition("-")
     return bool(version) and len(digest) == 16 and set(digest) <= set("0123456789abcdef") and folder.is_dir()
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -39,7 +39,8 @@ class Job:
 class Record:
     """The answer to a job, and what to say about it on standard error.
 
-    `settled` if more time or memory could not change it, `lasting` if the same limits give the same again.
+    `settled` if more time or memory could not change it, `lasting` if the same limits give the same again. `proof` is the
+    certificate of a violation.
     """
 
     result: Result
@@ -47,6 +48,7 @@ class Record:
     page: Page | None = None
     settled: bool = False
     lasting: bool = False
+    proof: bytes = b""
 
 
 def sha256(text: str) -> str:

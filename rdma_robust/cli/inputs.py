@@ -1,22 +1,30 @@
-"""From the arguments to the programs: files, directories, globs and standard input."""
+"""From the arguments to the programs: files, directories, globs, standard input and other streams that are open already.
+
+This is where every command reads its inputs: regular files, and of what is none only `-`, `/dev/stdin`, `/dev/fd/N` and
+`/proc/self/fd/N`, which this process was given open, and which are read within the limits of the work they are for.
+"""
 
 from __future__ import annotations
 
 import difflib
 import glob
 import os
-import stat
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from rdma_robust.errors import RdmaRobustError
+from rdma_robust.cli.processes.guard import Overrun, guarded_by
+from rdma_robust.errors import LimitReached, RdmaRobustError
+from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.limits import NO_LIMITS, Limits
 
 STDIN = "<stdin>"
 SUFFIX = ".rdma"
-LARGEST = 16 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
+_STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
 
 class UnreadableError(RdmaRobustError):
@@ -25,7 +33,7 @@ class UnreadableError(RdmaRobustError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One program to read. `name` is what the user calls it; for standard input `path` is None and `data` its bytes.
+    """One program to read, by its `name` for the user. A stream has no `path` but a `descriptor`, and `data` once read.
 
     `certificate` is the file into which the certificate of its verdict goes, None if none is wanted.
     """
@@ -33,15 +41,17 @@ class Source:
     name: str
     path: str | None
     data: bytes | None = None
+    descriptor: int = 0
     certificate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An argument that stands for no program, and why."""
+    """An argument that stands for no program, and why; `cut` if a limit ended the reading."""
 
     name: str
     reason: str
+    cut: bool = False
 
 
 Item = Source | Missing
@@ -66,8 +76,8 @@ def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffixes: tup
 
 
 def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[Item]:
-    if argument == "-":
-        yield Source(STDIN, None)
+    if (stream := stream_of(argument)) is not None:
+        yield stream
     elif os.path.isdir(argument):
         yield from _directory(argument, suffixes)
     elif os.path.lexists(argument):
@@ -78,6 +88,19 @@ def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -
         near = [] if os.sep in argument or "." in argument else difflib.get_close_matches(argument, commands, 1)
         hint = f" (did you mean the command `{near[0]}`? It comes first)" if near else ""
         yield Missing(argument, f"no such file or directory{hint}")
+
+
+def stream_of(argument: str) -> Source | None:
+    """Return the stream that `argument` names, None if it names none."""
+    if argument == "-":
+        return Source(STDIN, None)
+    found = _STREAM.fullmatch(argument)
+    return None if found is None else Source(argument, None, descriptor=int(found[1] or 0))
+
+
+def source_of(argument: str) -> Source:
+    """Return the stream or file that `argument` names, whether it is there or not."""
+    return stream_of(argument) or Source(argument, argument)
 
 
 def _matching(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
@@ -107,16 +130,41 @@ def _directory(directory: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
         yield Source(path, path)
 
 
-def loaded(source: Source, largest: int = LARGEST) -> Item:
-    """Return `source` with the bytes of standard input, if that is what it is: only this process can read those."""
+def loaded(source: Source, limits: Limits = NO_LIMITS, largest: int = LARGEST) -> Item:
+    """Return `source` with its bytes if it is a stream, read within `limits`: only this process can read those, and once."""
     if source.path is not None or source.data is not None:
         return source
-    if sys.stdin is None:
-        return Missing(source.name, "standard input is closed")
     try:
-        return replace(source, data=sys.stdin.buffer.read(largest + 1))
+        with guarded_by(limits):
+            return replace(source, data=_stream(source.descriptor, largest + 1))
     except OSError as error:
         return Missing(source.name, error.strerror or str(error))
+    except (LimitReached, Overrun) as error:
+        if limits is NO_LIMITS:
+            raise
+        return Missing(source.name, str(error), cut=True)
+
+
+def _stream(descriptor: int, most: int) -> bytes:
+    if descriptor == 0:
+        if sys.stdin is None:
+            raise OSError(0, "standard input is closed")
+        return sys.stdin.buffer.read(most)
+    with open(os.dup(descriptor), "rb") as stream:
+        return stream.read(most)
+
+
+def read_bytes(source: Source, largest: int = LARGEST) -> bytes:
+    """Return what is in `source`, at most one byte more than `largest`. Raises UnreadableError."""
+    try:
+        if source.path is not None:
+            return read_regular(source.path, largest + 1)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    item = loaded(source, largest=largest)
+    if isinstance(item, Missing):
+        raise UnreadableError(item.reason)
+    return item.data or b""
 
 
 def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGEST) -> str:
@@ -124,19 +172,7 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
 
     With `any_bytes`, bytes that are not UTF-8 become lone surrogates: a format of ASCII words allows them in its comments.
     """
-    try:
-        if source.path is None:
-            item = loaded(source, largest)
-            if isinstance(item, Missing):
-                raise UnreadableError(item.reason)
-            data = item.data or b""
-        else:
-            with open(source.path, "rb") as stream:
-                if stat.S_ISDIR(os.fstat(stream.fileno()).st_mode):
-                    raise UnreadableError("it is a directory")
-                data = stream.read(largest + 1)
-    except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
+    data = read_bytes(source, largest)
     if len(data) > largest:
         what = "program" if largest == LARGEST else "report"
         raise UnreadableError(f"larger than {largest // 1024 // 1024} MiB, which no {what} is")

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "rdma_robust"
 SPLIT = ("analyses", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
-WORDS = "errors diagnose expr limits model outcome options text grammar_tables"
+WORDS = "errors diagnose expr files limits model outcome options text grammar_tables"
 """What every room may use: the shared words."""
 
 MAY_IMPORT = {
@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "analyses.repair": f"{WORDS} language semantics robustness",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} language semantics petri analyses.safety analyses.repair analyses.explain",
-    "batch": f"{WORDS} __init__ analyses.repair analyses.explain reports",
+    "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain",
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"

@@ -10,11 +10,11 @@ from functools import partial
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
-from rdma_robust.cli.inputs import Item, Missing, loaded
+from rdma_robust.cli.inputs import Item, Missing, Source, loaded
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import Format
 from rdma_robust.cli.output import Output, output
-from rdma_robust.cli.processes.decide_program import Answer, decide_item
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter
 from rdma_robust.cli.stderr import warn
 from rdma_robust.options import CheckOptions
@@ -88,18 +88,19 @@ def run_check(request: Request) -> Exit:
 
 def _answers(request: Request, meter: Meter) -> Generator[tuple[int, Answer]]:
     """Yield the numbered answers as they come: first those that need no deciding, then in parallel what is left."""
-    work: list[tuple[int, Item]] = []
+    work: list[tuple[int, Source]] = []
     for number, item in enumerate(request.items):
         if isinstance(item, Missing):
             yield number, decide_item(item, request.options)
         else:
-            work.append((number, loaded(item)))
+            work.append((number, item))
     jobs = min(request.jobs or processors(), len(work))
     if jobs > 1:
         from rdma_robust.cli.processes.pool import can_fork, decide_parallel  # noqa: PLC0415 - not needed for one program
 
         if can_fork():
-            yield from decide_parallel(work, request.options, jobs, meter.tick)
+            ready = [(number, loaded(item, limits_of(request.options))) for number, item in work]
+            yield from decide_parallel(ready, request.options, jobs, meter.tick)
             return
     for number, item in work:
         yield number, decide_item(item, request.options, meter.search)

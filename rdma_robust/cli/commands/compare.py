@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.batch.compare import compare, read_report
-from rdma_robust.cli.inputs import Source, UnreadableError, read_source
+from rdma_robust.cli.answering import default_limits
+from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
 from rdma_robust.cli.output import StandardOutput, replace_file
-from rdma_robust.errors import UsageError
+from rdma_robust.cli.processes.guard import Overrun, guarded_by
+from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
 from rdma_robust.reports.batch.compare_view import Comparison, Report
 from rdma_robust.reports.share.exits import Exit
@@ -23,6 +25,14 @@ WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
 
 def run_compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:
     """Compare the reports in the files `old` and `new`; return the exit code. Raises UsageError."""
+    try:
+        with guarded_by(default_limits()):
+            return _compare(old, new, form, path, strict)
+    except (LimitReached, Overrun) as error:
+        raise UsageError(str(error)) from error
+
+
+def _compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:
     comparison = compare(_read(old), _read(new))
     text = WRITERS[form](comparison)
     if path in (None, "-"):
@@ -35,7 +45,7 @@ def run_compare(old: str, new: str, form: str, path: str | None, strict: bool) -
 
 
 def _read(path: str) -> Report:
-    source = Source("<stdin>", None) if path == "-" else Source(path, path)
+    source = source_of(path)
     try:
         return read_report(source.name, read_source(source, largest=LARGEST))
     except UnreadableError as error:

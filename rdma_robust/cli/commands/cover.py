@@ -95,23 +95,23 @@ def run_cover(request: CoverRequest) -> Exit:
 def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverAnswer]]:
     """Yield the numbered answers as they come: first those that need no deciding."""
     work: list[tuple[int, Item]] = []
+    options = request.options
+    limits = partial(Limits.of, options.timeout, options.max_states, options.memory)
     for number, item in enumerate(request.items):
-        item = item if isinstance(item, Missing) else loaded(item)
+        item = item if isinstance(item, Missing) else loaded(item, limits())
         if isinstance(item, Missing):
             yield number, answer_net(item, request.options)
         else:
             work.append((number, item))
     if not work:
         return
-    options = request.options
     if can_fork():
         cores = request.jobs or processors()
         jobs = min(cores, len(work))
-        limits = Limits.of(options.timeout, options.max_states, options.memory)
         crew = Work(
             lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
             partial(lost_net, options),
-            partial(overdue, limits),
+            partial(overdue, limits()),
             families=True,
             watch=meter.search if wanted(request.quiet) else None,
         )

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rdma_robust.cli.answering import default_limits
 from rdma_robust.cli.options.demo_options import Showing
 from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
 from rdma_robust.cli.processes import stop
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.guard import guarded_by
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
@@ -41,7 +43,7 @@ def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
     """
     _protect(showing)
     try:
-        with _busy():
+        with _busy(), guarded_by(default_limits()):
             walk = build()
         saved = _saved(walk, showing)
     except BrokenPipeError:

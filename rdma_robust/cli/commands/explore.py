@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
+from rdma_robust.cli.processes.guard import guarded_by
 from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -46,7 +47,8 @@ def run_explore(request: ExploreRequest) -> Exit:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
-        session = _session(item, request.options)
+        with guarded_by(limits_of(request.options)):
+            session = _session(item, request.options)
         address = session.address(session.place(request.state)) if request.state else ""
         _explore(session, replace(request, state=address))
     except Stopped as stop:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_source
+from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
@@ -124,8 +124,7 @@ def _bytes(text: str, source: Source) -> bytes:
     """Encode a text, with the byte order mark that the program's file has."""
     begin = b""
     if source.path is not None:
-        with open(source.path, "rb") as stream:
-            begin = stream.read(len(BOM))
+        begin = read_bytes(source)[: len(BOM)]
     return (BOM if begin == BOM else b"") + text.encode("utf-8")
 
 

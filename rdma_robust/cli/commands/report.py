@@ -15,7 +15,7 @@ from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, read_source
+from rdma_robust.cli.inputs import Item, Missing, UnreadableError, loaded, read_source
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
@@ -66,6 +66,7 @@ class _Batch:
         """Yield a job for each program that can be read; the others are entries at once."""
         for number, item in enumerate(self.request.items):
             try:
+                item = item if isinstance(item, Missing) else loaded(item, limits_of(self.request.options))
                 text = None if isinstance(item, Missing) else read_source(item)
             except UnreadableError as error:
                 item, text = Missing(item.name, str(error)), None

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
-from rdma_robust.cli.inputs import Missing, Source, UnreadableError, expand, loaded, read_source
+from rdma_robust.cli.answering import answering, default_limits
+from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, read_bytes, read_source, source_of
 from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.stderr import warn
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
@@ -29,57 +29,49 @@ def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
 
     Prints a line for each; returns OK if all are valid, else the worst.
     """
-    out = StandardOutput()
-    codes = []
-    for item in expand(arguments, suffixes=SUFFIXES):
-        if isinstance(item, Missing):
-            warn(f"{printable(item.name)}: error: {item.reason}")
-            codes.append(Exit.INVALID)
-            continue
+    return worst([_answer(item, given) for item in expand(arguments, suffixes=SUFFIXES)])
+
+
+def _answer(item: Item, given: str | None) -> Exit:
+    if isinstance(item, Missing):
+        warn(f"{printable(item.name)}: error: {item.reason}")
+        return Exit.INVALID
+    source, out = item, StandardOutput()
+
+    def checked() -> Exit:
         try:
-            name, proved = _checked(item, given)
-            out.line(printable(f"{item.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}"))
-            codes.append(Exit.OK)
+            name, proved = _checked(source, given)
         except InvalidCertificate as error:
-            out.line(printable(f"{item.name}: INVALID: {error}"))
-            codes.append(Exit.NOT_ROBUST)
-        except BrokenPipeError:
-            raise
-        except Exception as error:
-            warn(message_of(error, item.name))
-            codes.append(exit_of_error(error))
-    return worst(codes)
+            out.line(printable(f"{source.name}: INVALID: {error}"))
+            return Exit.NOT_ROBUST
+        out.line(printable(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}"))
+        return Exit.OK
+
+    return answering(source.name, default_limits(), checked)
 
 
 def _checked(item: Source, given: str | None) -> tuple[str, Proved]:
     """Return the name of what the certificate is about and what is proved. Raises InvalidCertificate, UnreadableError."""
     certificate = read_document(_bytes(item))
     if given is not None:
-        path = given
+        source = source_of(given)
     elif certificate.file is None:
         raise UnreadableError("it does not say which file it is about; name the file with --input")
     else:
         folder = os.path.dirname(os.path.realpath(item.path)) if item.path is not None else ""
         path = os.path.normpath(os.path.join(folder, certificate.file))
+        source = Source(path, path)
     try:
-        text = read_source(Source(path, path), any_bytes=certificate.input == NET)
+        text = read_source(source, any_bytes=certificate.input == NET)
     except UnreadableError as error:
-        raise UnreadableError(f"cannot read {path}, which it is about: {error}; name the file with --input") from error
-    name = os.path.basename(path)
+        what = f"cannot read {source.name}, which it is about"
+        raise UnreadableError(f"{what}: {error}; name the file with --input") from error
+    name = os.path.basename(source.name)
     return name, verify(certificate, text, name)
 
 
 def _bytes(item: Source) -> bytes:
-    if item.path is None:
-        read = loaded(item)
-        if isinstance(read, Missing):
-            raise UnreadableError(read.reason)
-        return read.data or b""
-    try:
-        with open(item.path, "rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
+    data = read_bytes(item, LARGEST)
     if len(data) > LARGEST:
         raise UnreadableError(f"larger than {LARGEST >> 20} MiB")
     return data

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from rdma_robust import TOOL
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.cli.processes.decide_program import Answer, guarded, limits_of
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, SizeLimitError
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.batch.program_page import Page
@@ -43,7 +44,8 @@ def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
         return Record(found.result, found.messages, lasting=found.result.verdict == "unknown")
     page = _page(job, found, limits) if job.page else None
     whole = page is None or not (page.cut or page.problem)
-    return Record(result_of(found, job.name), page=page, settled=whole and settled(found, job), lasting=True)
+    final = whole and settled(found, job)
+    return Record(result_of(found, job.name), page=page, settled=final, lasting=True, proof=_proof(found, job, limits))
 
 
 def settled(outcome: Outcome, job: Job) -> bool:
@@ -79,6 +81,21 @@ def _page_limits(limits: Limits, repair: float) -> Limits:
     """Return the limits of a page: what the program has left of its time, at most PAGE_S, and what its repair may take."""
     latest = time.monotonic() + PAGE_S
     return replace(limits, deadline=min(limits.deadline or latest, latest) + repair)
+
+
+def _proof(outcome: Outcome, job: Job, limits: Limits) -> bytes:
+    """Return the certificate of a violation, by which the cache can check it again; nothing where there is none in time."""
+    if outcome.verdict is not Verdict.NOT_ROBUST:
+        return b""
+    from rdma_robust.evidence.envelope import write_document  # noqa: PLC0415 - slow, and few need it
+    from rdma_robust.evidence.produce import robustness_certificate  # noqa: PLC0415
+
+    try:
+        with guarded_by(limits, ENDING):
+            certificate = robustness_certificate(outcome, job.options, limits, None)
+    except (Overrun, SizeLimitError, MemoryError):
+        return b""
+    return b"" if certificate is None else write_document(certificate, TOOL)
 
 
 @contextmanager

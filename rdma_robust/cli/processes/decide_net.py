@@ -57,6 +57,8 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
     """
     decide = partial(_decide, options=options, progress=progress, processes=processes)
     started = time.monotonic()
+    if isinstance(item, Missing) and item.cut:
+        return CoverAnswer(CoverRecord(item.name, "unknown", item.reason))
     if isinstance(item, Missing):
         text = f"{printable(item.name)}: error: {item.reason}"
         return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))

@@ -43,7 +43,7 @@ def ignore(_states: int, _frontier: int) -> None:
 def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) -> Answer:
     """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
     if isinstance(item, Missing):
-        return _unreadable(item.name, item.reason)
+        return Answer(gave_up(item.name, item.reason)) if item.cut else _unreadable(item.name, item.reason)
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow to load, and a mistyped file name is answered before
 
     limits = limits_of(options)

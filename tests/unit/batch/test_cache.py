@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
+import socket
+import stat
 import time
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rdma_robust.batch import cache as cache_module
+from rdma_robust.batch import private_folder
 from rdma_robust.batch.cache import UNUSED_S, Cache, default_folder
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
@@ -39,7 +45,20 @@ def store(tmp_path: Path) -> Cache:
 
 
 def entries(store: Cache) -> list[Path]:
-    return [p for p in store.folder.rglob("*") if p.is_file()]
+    return [p for p in store.folder.rglob("*") if p.is_file() and p.name != "key"]
+
+
+def sealed(store: Cache, plain: bytes, key: bytes | None = None) -> bytes:
+    """Return what the owner of the key would have written."""
+    packed = zlib.compress(plain)
+    used = (store.folder / "key").read_bytes() if key is None else key
+    return hmac.digest(used, fingerprint().encode() + b"\0" + packed, "sha256") + packed
+
+
+def opened(data: bytes) -> dict[str, Any]:
+    """Return the object in an entry."""
+    entry: dict[str, Any] = json.loads(zlib.decompress(data[32:]))
+    return entry
 
 
 def kept(store: Cache, job: Job) -> Record:
@@ -129,7 +148,7 @@ def test_damaged_entries_count_as_missing(store: Cache, damage: str) -> None:
     kept(store, job)
     (path,) = entries(store)
     data = path.read_bytes()
-    entry = json.loads(zlib.decompress(data))
+    entry = opened(data)
     match damage:
         case "empty":
             path.write_bytes(b"")
@@ -139,15 +158,15 @@ def test_damaged_entries_count_as_missing(store: Cache, damage: str) -> None:
             path.write_bytes(data[:40] + bytes([data[40] ^ 16]) + data[41:])
         case "other":
             entry["question"]["text"] = "0" * 64
-            path.write_bytes(zlib.compress(json.dumps(entry).encode()))
+            path.write_bytes(sealed(store, json.dumps(entry).encode()))
         case "not json":
-            path.write_bytes(zlib.compress(b"{"))
+            path.write_bytes(sealed(store, b"{"))
         case "wrong type":
             entry["result"]["states"] = "many"
-            path.write_bytes(zlib.compress(json.dumps(entry).encode()))
+            path.write_bytes(sealed(store, json.dumps(entry).encode()))
         case "missing field":
             del entry["result"]["witness"]
-            path.write_bytes(zlib.compress(json.dumps(entry).encode()))
+            path.write_bytes(sealed(store, json.dumps(entry).encode()))
         case "folder":
             path.unlink()
             path.mkdir()
@@ -171,7 +190,7 @@ def test_only_old_versions_are_thrown_away(store: Cache) -> None:
     for name in ("0.0.9-0123456789abcdef", "somebody else's", fingerprint()):
         os.utime(store.folder / name, (long_ago, long_ago))
     store.open()
-    assert {p.name for p in store.folder.iterdir()} == {"somebody else's", "0.0.8-fedcba9876543210", fingerprint()}
+    assert {p.name for p in store.folder.iterdir()} == {"somebody else's", "0.0.8-fedcba9876543210", fingerprint(), "key"}
 
 
 def test_a_folder_that_cannot_be_is_trouble_and_no_error(tmp_path: Path) -> None:
@@ -188,7 +207,7 @@ def test_a_disk_that_is_full_leaves_no_half_entries(store: Cache, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache_module.os, "replace", full)
+    monkeypatch.setattr(private_folder.os, "replace", full)
     kept(store, Job("a.rdma", ROBUST, OPTIONS))
     assert "No space left" in store.trouble
     assert entries(store) == []
@@ -216,3 +235,150 @@ def test_a_batch_asks_only_for_what_is_not_known(store: Cache) -> None:
     again = dict(run_batch(jobs, Counting(), store, lambda: None))
     assert asked == [0, 1, 2, 2]
     assert {n: r.result for n, r in again.items()} == {n: r.result for n, r in first.items()}
+
+
+def changed(data: bytes, verdict: str) -> bytes:
+    """Return the object of an entry with another verdict."""
+    entry = opened(data)
+    entry["result"]["verdict"] = verdict
+    return json.dumps(entry).encode()
+
+
+@pytest.mark.parametrize("forgery", ["no digest", "another key", "another entry", "another version", "a bomb"])
+def test_a_forged_entry_turns_no_verdict(store: Cache, forgery: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job("a.rdma", NOT_ROBUST, OPTIONS)
+    kept(store, job)
+    (path,) = entries(store)
+    robust = changed(path.read_bytes(), "robust")
+    match forgery:
+        case "no digest":
+            path.write_bytes(zlib.compress(robust))
+        case "another key":
+            path.write_bytes(sealed(store, robust, b"0" * 32))
+        case "another entry":
+            kept(store, replace(job, text=ROBUST))
+            (other,) = set(entries(store)) - {path}
+            path.write_bytes(other.read_bytes())
+        case "another version":
+            packed = zlib.compress(robust)
+            key = (store.folder / "key").read_bytes()
+            path.write_bytes(hmac.digest(key, b"0.0.9-0123456789abcdef\0" + packed, "sha256") + packed)
+        case "a bomb":
+            monkeypatch.setattr(cache_module, "MOST", 10_000)
+            path.write_bytes(sealed(store, robust + b" " * 20_000))
+    assert store.get(job) is None
+
+
+@pytest.mark.parametrize(
+    "forgery", ["turned round", "without a proof", "of another program", "of another setting", "changed"]
+)
+def test_a_violation_is_checked_anew_whoever_wrote_it(store: Cache, forgery: str) -> None:
+    job = Job("a.rdma", NOT_ROBUST, OPTIONS)
+    calm = replace(job, text=ROBUST)
+    kept(store, job)
+    (path,) = entries(store)
+    entry = opened(path.read_bytes())
+    asked = job
+    match forgery:
+        case "turned round":
+            kept(store, calm)
+            (path,) = set(entries(store)) - {path}
+            entry = opened(path.read_bytes()) | {"result": entry["result"]}
+            asked = calm
+        case "no proof":
+            entry["proof"] = ""
+        case "of another program":
+            kept(store, calm)
+            (path,) = set(entries(store)) - {path}
+            entry = opened(path.read_bytes()) | {"result": entry["result"], "proof": entry["proof"]}
+            asked = calm
+        case "of another setting":
+            asked = replace(job, options=replace(OPTIONS, await_loops=True))
+            kept(store, asked)
+            (path,) = set(entries(store)) - {path}
+            entry = opened(path.read_bytes()) | {"proof": entry["proof"]}
+        case "changed":
+            proof = json.loads(b64decode(entry["proof"]))
+            proof["evidence"]["events"] = proof["evidence"]["events"][1:]
+            entry["proof"] = b64encode(json.dumps(proof).encode()).decode()
+    path.write_bytes(sealed(store, json.dumps(entry).encode()))
+    assert store.get(asked) is None
+
+
+@pytest.mark.parametrize("special", ["fifo", "link to a fifo", "device", "socket"])
+def test_an_entry_that_is_no_file_counts_as_missing(store: Cache, special: str, tmp_path: Path) -> None:
+    job = Job("a.rdma", ROBUST, OPTIONS)
+    kept(store, job)
+    (path,) = entries(store)
+    path.unlink()
+    match special:
+        case "fifo":
+            os.mkfifo(path)
+        case "link to a fifo":
+            os.mkfifo(tmp_path / "fifo")
+            path.symlink_to(tmp_path / "fifo")
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "socket":
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(str(tmp_path / "s"))
+            path.symlink_to(tmp_path / "s")
+    assert store.get(job) is None
+
+
+def test_the_folder_is_made_for_the_user_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = Cache(tmp_path / "new" / "cache")
+        store.open()
+    finally:
+        os.umask(old)
+    assert store.trouble == ""
+    folders = [tmp_path / "new", store.folder, store.folder / fingerprint()]
+    assert [stat.S_IMODE(f.stat().st_mode) for f in folders] == [0o700] * 3
+    assert stat.S_IMODE((store.folder / "key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("open_to_others", ["folder", "version", "parent", "link", "key"])
+def test_a_folder_that_others_could_change_is_not_used(tmp_path: Path, open_to_others: str) -> None:
+    parent = tmp_path / "parent"
+    store = Cache(parent / "cache")
+    store.open()
+    job = Job("a.rdma", NOT_ROBUST, OPTIONS)
+    kept(store, job)
+    place = {
+        "folder": store.folder,
+        "version": store.folder / fingerprint(),
+        "parent": parent,
+        "link": parent,
+        "key": store.folder / "key",
+    }[open_to_others]
+    place.chmod(0o777 if place.is_dir() else 0o644)
+    folder = store.folder
+    if open_to_others == "link":
+        folder = tmp_path / "link"
+        folder.symlink_to(store.folder)
+    again = Cache(folder)
+    again.open()
+    assert again.get(job) is None
+    before = len(entries(store))
+    kept(again, replace(job, text=ROBUST))
+    assert len(entries(store)) == before
+    assert "others" in again.trouble or "only the user" in again.trouble
+
+
+def test_a_parent_that_is_sticky_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    store = Cache(tmp_path / "shared" / "cache")
+    store.open()
+    assert store.trouble == ""
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Cache(tmp_path / "cache")
+    store.open()
+    monkeypatch.setattr(private_folder.os, "geteuid", lambda: os.getuid() + 1)
+    again = Cache(tmp_path / "cache")
+    again.open()
+    assert "belongs to somebody else" in again.trouble
