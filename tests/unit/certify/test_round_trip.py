@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from rdma_robust.certify.document import GZIP, read_document
-from rdma_robust.evidence.envelope import LARGE
+from rdma_robust import TOOL
+from rdma_robust.certify.checker import verify, verify_graphs
+from rdma_robust.certify.document import GRAPHS, GZIP, PROGRAM, Certificate, InvalidCertificate, read_document
+from rdma_robust.evidence.envelope import LARGE, write_document
+from rdma_robust.evidence.produce import robustness_certificate
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
+from rdma_robust.pipeline import check_program
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 from tests.litmus.goldens import PROGRAMS, read_golden
 from tests.support.certificates import check, document, rejection, robustness
@@ -122,3 +130,48 @@ def test_large_certificates_are_compressed() -> None:
     assert data is not None
     assert len(data) < LARGE < len(json.dumps(document(data)))
     assert read_document(data).claim == {"kind": "robust"}
+
+
+# ---- programs that are no text
+
+PLAIN = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
+MAILBOX = (ROOT / "litmus/mailbox-polled.rdma").read_text(encoding="utf-8")
+
+
+def certified(program: Program, options: CheckOptions | None = None) -> Certificate:
+    options = options or CheckOptions()
+    made = robustness_certificate(check_program(program, options), options, Limits(), None)
+    assert made is not None
+    return read_document(write_document(made, TOOL))
+
+
+def test_a_program_that_is_not_what_its_text_says() -> None:
+    """The text is that of the program without a poll, the threads are those of the program with it."""
+    plain, polled = load_program(PLAIN, "plain.rdma"), load_program(MAILBOX, "polled.rdma")
+    changed = replace(plain, threads=polled.threads)
+    certificate = certified(changed)
+    assert (certificate.input, certificate.claim) == (GRAPHS, {"kind": "robust"})
+    assert verify_graphs(certificate, changed).claim == "robust"
+    for other in (plain, polled):
+        with pytest.raises(InvalidCertificate, match="not about this program"):
+            verify_graphs(certificate, other)
+    with pytest.raises(InvalidCertificate, match="a program that is no text"):
+        verify(certificate, PLAIN, "plain.rdma")
+
+
+def test_a_program_with_its_text() -> None:
+    plain = load_program(PLAIN, "plain.rdma")
+    certificate = certified(plain)
+    assert certificate.input == PROGRAM
+    assert verify(certificate, PLAIN, "plain.rdma").claim == "not-robust"
+    with pytest.raises(InvalidCertificate, match="about a text"):
+        verify_graphs(certificate, plain)
+
+
+def test_a_program_without_a_text_takes_its_waiting_loops_along() -> None:
+    text = "node A { x }\nnode B { y }\nthread T1 on A { put B.y = 1; while x != 1 { } }\n"
+    program = replace(load_program(text + "thread T2 on B { put A.x = 1 }\n", "text.rdma"), source="")
+    for await_loops in (False, True):
+        certificate = certified(program, CheckOptions(await_loops=await_loops))
+        assert certificate.input == GRAPHS
+        assert verify_graphs(certificate, program).claim == certificate.claim["kind"]
