@@ -1,8 +1,17 @@
 from array import array
 
-from rdma_robust.counters.kernel._look_ahead import LookAhead
+from rdma_robust.counters.kernel._proofs import LookAhead
 
 LAYOUT: int
+
+class Places:
+    need_process: int
+    need_location: int
+
+    def set_place(
+        self, process: int, location: int, code: int, footprints: tuple[int, ...], cyclic: bool, local: bool
+    ) -> None: ...
+    def set_target(self, process: int, location: int, code: int) -> None: ...
 
 class Search:
     states: int
@@ -10,11 +19,10 @@ class Search:
     transitions: int
     bytes: int
     wide_value: int
-    need_process: int
-    need_location: int
     wide_field: int
     found: int
     found_state: int
+    places: Places
 
     def __init__(
         self,
@@ -39,10 +47,6 @@ class Search:
         table: array[int],
         labels: int,
     ) -> None: ...
-    def set_place(
-        self, process: int, location: int, code: int, footprints: tuple[int, ...], cyclic: bool, local: bool
-    ) -> None: ...
-    def set_target(self, process: int, location: int, code: int) -> None: ...
     def set_look_ahead(self, ahead: LookAhead) -> None: ...
     def start(self, values: list[int]) -> None: ...
     def target_at_start(self) -> bool: ...

@@ -1,6 +1,13 @@
-"""What the compiled searches over packed states share: fields of records, hashing, hints for the processor."""
+# cython: language_level=3
+"""What the compiled searches over packed states share: fields of records, hashing, hints for the processor.
+
+A record is one state: words with the packed fields, then one with the parent (low half) and the label that led here (high
+half) and, where there are counters, the next record with the same fields and the counters.
+"""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from rdma_robust.native.memory cimport zeroed
 
 cdef extern from *:
     """
@@ -27,11 +34,36 @@ cdef extern from *:
     int lowest "rdma_lowest" (uint64_t word) noexcept nogil
 
 
+cdef extern from *:
+    """
+    /* The low half of a word, as a parent none; the counter omega, and what no other counter comes near to. */
+    #define RDMA_LOW 0xFFFFFFFFULL
+    #define RDMA_OMEGA 0x7FFFFFFFFFFFFFFFLL
+    #define RDMA_HUGE 0x3FFFFFFFFFFFFFFFLL
+    """
+    const uint64_t LOW "RDMA_LOW"
+    const int64_t OMEGA "RDMA_OMEGA"
+    const int64_t HUGE "RDMA_HUGE"
+
+
+cdef enum Status:
+    BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
+
+
 cdef struct Field:
     int64_t least
     uint64_t mask
     int32_t word
     int32_t shift
+
+
+cdef inline Field *made_fields(list fields) except NULL:
+    """A new array of fields, given as (least value, mask, word, shift). Raises MemoryError."""
+    cdef Field *made = <Field *>zeroed(len(fields), sizeof(Field))
+    cdef int i
+    for i, (least, mask, word, shift) in enumerate(fields):
+        made[i].least, made[i].mask, made[i].word, made[i].shift = least, mask, word, shift
+    return made
 
 
 cdef inline int64_t field_value(uint64_t *record, Field *f) noexcept nogil:

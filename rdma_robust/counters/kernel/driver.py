@@ -20,11 +20,11 @@ from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Effect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
-_LAYOUT = 3
+_LAYOUT = 4
 
 try:
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
-    from rdma_robust.counters.kernel._look_ahead import LookAhead
+    from rdma_robust.counters.kernel._proofs import LookAhead
 except ImportError:
     AVAILABLE = False
 else:
@@ -152,7 +152,7 @@ class _Run(Generic[Label]):
         """Search until done, found, cut or in need of a wider field; return the kernel's status."""
         kernel = self.kernel
         for (at, location), targets in self.targets.items():
-            kernel.set_target(-1 if at is None else at, location, self.assembler.test(targets))
+            kernel.places.set_target(-1 if at is None else at, location, self.assembler.test(targets))
         for process, p in enumerate(self.program.processes):
             self._compile(process, p.entry)
         self._load()
@@ -168,10 +168,10 @@ class _Run(Generic[Label]):
             started = time.perf_counter()
             status: int = kernel.run(budget, most, _room(limits.memory, kernel.bytes))
             if status == _CODE:
-                if kernel.need_process < 0:
-                    self.assembler.complete(kernel.need_location)
+                if kernel.places.need_process < 0:
+                    self.assembler.complete(kernel.places.need_location)
                 else:
-                    self._compile(kernel.need_process, kernel.need_location)
+                    self._compile(kernel.places.need_process, kernel.places.need_location)
                 self._load()
             elif status != _BUDGET:
                 self.cut = {_STATES: "states", _MEMORY: "memory"}.get(status, "")
@@ -206,7 +206,7 @@ class _Run(Generic[Label]):
     def _compile(self, process: int, location: int) -> None:
         commands = self.commands[process].get(location, [])
         place = self.independence.places[process].get(location, NOWHERE) if self.independence else NOWHERE
-        self.kernel.set_place(
+        self.kernel.places.set_place(
             process,
             location,
             self.assembler.moves(process, commands) if commands else -1,

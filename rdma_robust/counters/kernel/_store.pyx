@@ -1,0 +1,119 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The states of a search: records in chunks, by number and by their fields.
+
+The hash table is open-addressing, of 32-bit entries: the record's number and, in the bits that leaves, a part of the hash.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from rdma_robust.counters.kernel._packed cimport equal_words, hash_words, prefetch
+from rdma_robust.native.memory cimport try_resized, try_zeroed, zeroed
+
+cdef uint64_t AHEAD = 16
+"""Entries between the one that moves to a larger table and the one whose record is fetched meanwhile."""
+cdef int64_t MOST_STATES = 0x5FFFFFFF
+
+
+cdef class Store:
+    """No states yet. `counters` is how many there are. Raises MemoryError."""
+
+    def __init__(self, int words, int counters):
+        self.words, self.chained = words, counters > 0
+        self.record = words + 1 + (1 + counters if counters else 0)
+        self.index_bits = 12
+        self.table = <uint32_t *>zeroed(1 << 12, sizeof(uint32_t))
+        self.mask = (1 << 12) - 1
+        self.bytes = (1 << 12) * sizeof(uint32_t)
+        self.max_bytes = 0x7FFFFFFFFFFFFFFF
+
+    def __dealloc__(self):
+        cdef int64_t i
+        for i in range(self.chunks):
+            free(self.chunk[i])
+        free(self.chunk); free(self.expanded); free(self.table)
+
+    cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil:
+        """The newest record with the fields of `r`, whose hash is `h`, or -1; the place in the table where it is or belongs."""
+        cdef uint64_t i = h & self.mask
+        cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
+        cdef uint32_t tag = <uint32_t>(h >> 32) & ~index_mask
+        cdef uint32_t entry
+        while True:
+            entry = self.table[i]
+            if entry == 0:
+                place[0] = i
+                return -1
+            if (entry & ~index_mask) == tag and equal_words(record_at(self, (entry & index_mask) - 1), r, self.words):
+                place[0] = i
+                return (entry & index_mask) - 1
+            i = (i + 1) & self.mask
+
+    cdef bint insert(self, uint64_t *r, uint64_t h, int64_t old, uint64_t place) noexcept nogil:
+        """Store a new record where `find` said, before `old`; False if that would take too much memory."""
+        cdef uint64_t *to
+        cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
+        if self.states == self.chunks * CHUNK and not self.new_chunk():
+            return False
+        to = record_at(self, self.states)
+        memcpy(to, r, self.record * 8)
+        if self.chained:
+            to[self.words + 1] = <uint64_t>(old + 1)
+        self.states += 1
+        self.table[place] = (<uint32_t>(h >> 32) & ~index_mask) | <uint32_t>self.states
+        return <uint64_t>self.states * 4 < (self.mask + 1) * 3 or self.rehash()
+
+    cdef bint new_chunk(self) noexcept nogil:
+        """Make room for more records; False if that would take too much memory."""
+        cdef int64_t size = CHUNK * self.record * 8, room = 2 * self.chunk_room + 64
+        cdef void *made
+        if self.states >= MOST_STATES or self.bytes + size + CHUNK // 8 > self.max_bytes:
+            return False
+        if self.chunks == self.chunk_room:
+            made = try_resized(self.chunk, room, sizeof(uint64_t *))
+            if made == NULL:
+                return False
+            self.chunk = <uint64_t **>made
+            made = try_resized(self.expanded, room, CHUNK // 8)
+            if made == NULL:
+                return False
+            self.expanded = <uint8_t *>made
+            memset(self.expanded + self.chunks * (CHUNK // 8), 0, (room - self.chunks) * (CHUNK // 8))
+            self.chunk_room = room
+        made = try_resized(NULL, CHUNK * self.record, 8)
+        if made == NULL:
+            return False
+        self.chunk[self.chunks] = <uint64_t *>made
+        self.chunks += 1
+        self.bytes += size + CHUNK // 8
+        return True
+
+    cdef bint rehash(self) noexcept nogil:
+        """Double the hash table; False if that would take too much memory."""
+        cdef uint64_t old = self.mask + 1, h, i, j
+        cdef uint32_t entry, was = (<uint32_t>1 << self.index_bits) - 1
+        cdef uint32_t *smaller = self.table
+        cdef uint32_t *larger
+        if self.bytes + <int64_t>old * 8 > self.max_bytes:
+            return False
+        larger = <uint32_t *>try_zeroed(2 * old, sizeof(uint32_t))
+        if larger == NULL:
+            return False
+        self.mask = 2 * old - 1
+        self.index_bits += 1
+        for i in range(old):
+            entry = smaller[i + AHEAD] & was if i + AHEAD < old else 0
+            if entry:
+                prefetch(record_at(self, entry - 1))
+            entry = smaller[i] & was
+            if entry:
+                h = hash_words(record_at(self, entry - 1), self.words)
+                j = h & self.mask
+                while larger[j]:
+                    j = (j + 1) & self.mask
+                larger[j] = (<uint32_t>(h >> 32) & ~((<uint32_t>1 << self.index_bits) - 1)) | entry
+        self.table = larger
+        self.bytes += <int64_t>old * 4
+        free(smaller)
+        return True
