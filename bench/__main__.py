@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, spin
+from bench import coverability, families, large_nets, spin
 from bench.measure import Budget, keep, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
@@ -129,6 +129,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "throughput": throughput,
     "states": state_counts,
     "cover": lambda _: coverability.report(Console(width=140), coverability.SECONDS),
+    "large-nets": lambda _: large_nets.report(Console(width=140)),
     "reductions": lambda _: reductions(),
     "spin": against_spin,
 }

@@ -187,6 +187,40 @@ def routing(nodes: int, kinds: int, states: int, seed: int = 1) -> Net:
     return net.net(f"routing-{nodes}-{kinds}-{states}")
 
 
+def provenance(processes: int, values: int, states: int, seed: int) -> Net:
+    """Processes that test, change, send and receive one register each over channels without order; a value carries the state
+    of an automaton that follows where it has been. Asks for one value with one history in the first register.
+    """
+    rng = Random(seed)
+    net = Builder()
+    data = [(v, q) for v in range(values) for q in range(states)]
+    steps = [[rng.choice([q, q, rng.randrange(states)]) for q in range(states)] for _ in range(processes)]
+    for i in range(processes):
+        net.start |= {f"l{i}_0": 1, f"x{i}_0_{rng.randrange(states)}": 1}
+        for v, q in data:
+            for w, r in data:
+                if (v, q) == (w, r):
+                    net.rule([f"l{i}_0", f"ch{i}_{w}_{r}"], [f"l{i}_1"], read=(f"x{i}_{v}_{q}",))
+                else:
+                    net.rule([f"l{i}_0", f"x{i}_{v}_{q}", f"ch{i}_{w}_{r}"], [f"l{i}_1", f"x{i}_{w}_{r}"])
+        # From 1 on one of four branches for some of the values each; a branch changes the value and sends it.
+        for branch in range(2, 6):
+            allowed = set(rng.sample(range(values), (values + 1) // 2))
+            change, goal = rng.randrange(values), rng.randrange(processes)
+            for v, q in data:
+                if v in allowed:
+                    net.rule([f"l{i}_1"], [f"l{i}_{branch}"], read=(f"x{i}_{v}_{q}",))
+                if branch % 2 and v != change:
+                    net.rule([f"l{i}_{branch}", f"x{i}_{v}_{q}"], [f"l{i}_{branch}b", f"x{i}_{change}_{q}"])
+                else:
+                    net.rule([f"l{i}_{branch}"], [f"l{i}_{branch}b"], read=(f"x{i}_{v}_{q}",))
+                sent = f"ch{goal}_{v}_{steps[i][q]}"
+                net.rule([f"l{i}_{branch}b"], [f"l{i}_0", sent], read=(f"x{i}_{v}_{q}",))
+    net.rule(["l0_0"], ["l0_1"])
+    net.targets = [{f"x0_{rng.randrange(values)}_{rng.randrange(states)}": 1}]
+    return net.net(f"provenance-{processes}-{values}-{states}-{seed}")
+
+
 def chain(length: int) -> Net:
     """Any number of clients, one owner; a client grows old step by step and may be called back. Two of the oldest: safe."""
     net = Builder()
@@ -219,5 +253,6 @@ LOOKALIKES: tuple[tuple[Callable[..., Net], tuple[tuple[object, ...], ...]], ...
         ),
     ),
     (routing, ((3, 2, 3), (5, 4, 5), (7, 4, 6))),
+    (provenance, ((3, 4, 4, 1), (5, 8, 9, 2), (5, 8, 9, 5), (5, 8, 9, 9))),
     (chain, ((25,), (150,), (250,), (1000,))),
 )

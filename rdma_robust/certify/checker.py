@@ -37,12 +37,7 @@ PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, bool, object]
 """For each claim about a program the kinds of evidence, and what checks them under the setting of ordered reads."""
 
 NET_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Net, object], str]]]] = {
-    "safe": {
-        "downward": nets.check_downward,
-        "upward": nets.check_upward,
-        "upward-with-traps": nets.check_traps,
-        "linear": nets.check_linear,
-    },
+    "safe": {**nets.INVARIANTS, "staged": nets.check_staged},
     "unsafe": {"firing-sequence": nets.check_unsafe},
 }
 

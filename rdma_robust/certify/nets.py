@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from rdma_robust.certify.document import array, integer, mapping, members, natural, reject
+from rdma_robust.certify.document import InvalidCertificate, array, integer, mapping, members, natural, one_of, reject
 from rdma_robust.certify.firing import effect_of, read_firings
 from rdma_robust.petri.net import Net, NetTransition, Vector
 
@@ -201,6 +201,42 @@ def check_linear(net: Net, evidence: object) -> str:
     return f"{len(weights)} linear inequalities"
 
 
+def check_staged(net: Net, evidence: object) -> str:
+    """Cones that are never entered, and an invariant of the net without what is above one of them.
+
+    No initial marking is above a cone, and each predecessor of a cone by any rule is above one, so no reachable marking is
+    above one. A rule whose guard is above a cone never fires, and a target above one is never covered.
+    """
+    found = members(evidence, "`evidence`", ("kind", "marked", "never", "rest"))
+    read = _Reader(net)
+    marked = _check_marked(net, read.places(found["marked"], "`evidence.marked`"))
+    never = read.basis(found["never"], "`evidence.never`")
+    _check_never_entered(replace(net, targets=()), marked, (), never)
+    below = _Below(never)
+
+    def dead(vector: Vector) -> bool:
+        needed = dict(vector)
+        return any(all(needed.get(p, 0) >= n for p, n in never[i].items()) for i in below.candidates(needed))
+
+    transitions = tuple(t for t in net.transitions if not dead(t.guard))
+    left = replace(net, transitions=transitions, targets=tuple(target for target in net.targets if not dead(target)))
+    kind = one_of(mapping(found["rest"], "`evidence.rest`").get("kind"), "`evidence.rest.kind`", tuple(INVARIANTS))
+    try:
+        proof = INVARIANTS[kind](left, found["rest"])
+    except InvalidCertificate as error:
+        reject(f"in the second stage, which stands in `evidence.rest`: {error}")
+    return f"{len(never)} minimal markings that are never entered, and for the rest {proof}"
+
+
+INVARIANTS: Final[Mapping[str, Callable[[Net, object], str]]] = {
+    "downward": check_downward,
+    "upward": check_upward,
+    "upward-with-traps": check_traps,
+    "linear": check_linear,
+}
+"""The kinds of evidence for SAFE in one stage, and what checks them."""
+
+
 def _check_marked(net: Net, marked: frozenset[int]) -> frozenset[int]:
     """Check that a place outside `marked` never holds a token: none does initially and no transition can put one there."""
     for p, most in enumerate(net.most):
@@ -271,8 +307,8 @@ class _Reader:
     def places(self, value: object, where: str) -> frozenset[int]:
         return frozenset(array(value, where, self._known))
 
-    def basis(self, value: object) -> list[Sparse]:
-        rows = array(value, "`evidence.basis`", lambda item, at: self.vector(item, at, natural))
+    def basis(self, value: object, where: str = "`evidence.basis`") -> list[Sparse]:
+        rows = array(value, where, lambda item, at: self.vector(item, at, natural))
         return [{p: n for p, n in row.items() if n} for row in rows]
 
     def _known(self, name: object, where: str) -> int:

@@ -9,7 +9,15 @@ from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.firing import Firing, Loop
 from rdma_robust.evidence.repetitions import compressed, show_firings
 from rdma_robust.petri import net as net_data
-from rdma_robust.petri.net import DownwardInvariant, Invariant, LinearInvariant, Net, UpwardInvariant, Vector
+from rdma_robust.petri.net import (
+    DownwardInvariant,
+    Invariant,
+    LinearInvariant,
+    Net,
+    StagedInvariant,
+    UpwardInvariant,
+    Vector,
+)
 
 
 def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
@@ -59,6 +67,9 @@ def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
                 | {"kind": "upward-with-traps", "scope": places(scope)}
                 | {"traps": [places(trap) for trap in traps], "bounds": known}
             )
+        case StagedInvariant(never, marked, rest_invariant):
+            evidence = {"kind": "staged", "marked": places(marked), "never": [named(cone) for cone in never]}
+            return evidence | {"rest": invariant_evidence(net, rest_invariant)}
         case LinearInvariant(marked, weights):
             return {"kind": "linear", "marked": places(marked), "weights": [named(w) for w in weights]}
         case _:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 
 from rdma_robust.petri.engine import Covering, Finding, Kernel, Steps, UpwardProof
+from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.kernel.loops import Marking, as_vector
 from rdma_robust.petri.slice import Core
 from rdma_robust.petri.state_equation import Cuts, StateEquation
@@ -24,13 +25,19 @@ _TRAPS = 3
 
 
 class Backward:
-    """One backward search. Without `equation` it prunes by domination and by the `cuts` it is given only."""
+    """One backward search. Without `equation` it prunes by domination and by the `cuts` it is given only.
 
-    def __init__(self, core: Core, kernel: Kernel, equation: StateEquation | None, cuts: Cuts) -> None:
+    Once the table of `pairs` is known, it prunes by pairs of conditions that exclude each other as well.
+    """
+
+    def __init__(
+        self, core: Core, kernel: Kernel, equation: StateEquation | None, cuts: Cuts, pairs: Pairs | None = None
+    ) -> None:
         self._core = core
         self._firing = kernel.firing(core)
         self._equation = equation
         self._cuts = cuts
+        self._pairs = pairs
         self._cones: list[Marking] = []
         self._came: list[tuple[int, int]] = []
         self._heap: list[tuple[float, int]] = []
@@ -56,7 +63,7 @@ class Backward:
                 continue
             cone = self._cones[number]
             work = self._equation.work if self._equation else 0
-            if self._cuts.violated(cone) >= 0 or self._separated(cone):
+            if self._cuts.violated(cone) >= 0 or self._excluded(cone) or self._separated(cone):
                 self.basis.remove(number)
                 yield 1 + (self._equation.work - work if self._equation else 0)
                 continue
@@ -66,8 +73,11 @@ class Backward:
                 if found := self._add(before, number, transition):
                     return found
             yield 1 + len(predecessors) * 20 + (self._equation.work - work if self._equation else 0)
+        basis = tuple(as_vector(self._cones[n]) for n in self.basis.numbers())
+        if self._pairs is not None:
+            basis += yield from self._pairs.closed()
         return UpwardProof(
-            tuple(as_vector(self._cones[n]) for n in self.basis.numbers()),
+            basis,
             tuple(self._cuts.known),
             tuple(self._equation.traps) if self._equation else (),
         )
@@ -85,7 +95,7 @@ class Backward:
 
     def _add(self, cone: Marking, successor: int, transition: int) -> Finding | None:
         """Add a cone to the basis unless it is pruned; return a covering if the initial marking is inside."""
-        if self._cuts.violated(cone) >= 0 or self.basis.below(cone) >= 0:
+        if self._cuts.violated(cone) >= 0 or self.basis.below(cone) >= 0 or self._excluded(cone):
             return None
         number = len(self._cones)
         self._cones.append(cone)
@@ -97,6 +107,9 @@ class Backward:
         self.basis.add(number, cone)
         heapq.heappush(self._heap, (sum(k for _, k in cone), number))
         return None
+
+    def _excluded(self, cone: Marking) -> bool:
+        return self._pairs is not None and self._pairs.prunes(cone)
 
     def _separated(self, cone: Marking) -> bool:
         """Look for a cut that proves `cone` unreachable, as often as that has paid so far; keep it."""

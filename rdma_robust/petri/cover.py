@@ -7,6 +7,7 @@ the net here; invariants are re-checked by `verify-certificate`, which shares no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rdma_robust.errors import UsageError
@@ -21,15 +22,18 @@ from rdma_robust.petri.engine import (
     Finding,
     Kernel,
     LinearProof,
+    Never,
     Search,
     UpwardProof,
 )
+from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
 from rdma_robust.petri.portfolio import Portfolio, RootEquation, Turns
 from rdma_robust.petri.race import can_race, race
 from rdma_robust.petri.slice import OMEGA, Core, Slice, slice_net
+from rdma_robust.petri.stages import rest_of, whole
 from rdma_robust.petri.state_equation import Cuts, StateEquation
 
 _LOOK = 20_000
@@ -55,9 +59,19 @@ COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
     "forward": lambda core, kernel, _: Forward(core, kernel, "plan", True),
     "backward": _backward,
     "state-equation": _state_equation,
+    "pairs": lambda core, kernel, _: Pairs(core, kernel),
 }
 """Every engine decides every net if it is given the time, except that `bfs` does not end on nets with infinitely many
-reachable markings, and that `state-equation` only ever answers SAFE."""
+reachable markings, and that `state-equation` and `pairs` only ever answer SAFE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How a net is to be decided: the engine's name, the kernels in the order in which they are tried, and the search."""
+
+    engine: str
+    kernels: Sequence[Kernel]
+    search: Callable[[Core, Kernel, Limits], Search]
 
 
 def cover(
@@ -79,23 +93,36 @@ def cover(
     """
     if engine not in COVER_ENGINES:
         raise UsageError(f"unknown engine {engine!r}; there are {', '.join(COVER_ENGINES)}")
-    part = slice_net(net)
+    question = Question(engine, kernels, COVER_ENGINES[engine])
+    return _answer(slice_net(net), question, limits, progress, processes)
+
+
+def _answer(part: Slice, question: Question, limits: Limits, progress: Progress, processes: int) -> CoverResult:
     if not part.core.targets:
-        return CoverResult(engine, invariant=part.linear(()))
+        return CoverResult(question.engine, invariant=part.linear(()))
+    kernels = question.kernels
     for kernel in kernels[:-1]:
         try:
-            return _search(part, kernel, limits, engine, progress, processes=processes)
+            return _search(part, kernel, question, limits, progress=progress, processes=processes)
         except OverflowError:
             continue
-    return _search(part, kernels[-1], limits, engine, progress, processes=processes)
+    return _search(part, kernels[-1], question, limits, progress=progress, processes=processes)
 
 
-def _search(part: Slice, kernel: Kernel, limits: Limits, engine: str, progress: Progress, *, processes: int) -> CoverResult:
+def _search(
+    part: Slice, kernel: Kernel, question: Question, limits: Limits, *, progress: Progress, processes: int
+) -> CoverResult:
+    engine = question.engine
+
     def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
         finding, cut = _drive(search, within, tell, most)
+        if isinstance(finding, Never):
+            rest = rest_of(part, finding.basis)
+            again = replace(question, search=partial(Portfolio, reduce=False))
+            return whole(part, rest, _answer(slice_net(rest.net), again, within, tell, 1 if most is None else processes))
         return _result(part, engine, finding, cut, search.stored)
 
-    search = COVER_ENGINES[engine](part.core, kernel, limits)
+    search = question.search(part.core, kernel, limits)
     if processes < 2 or not isinstance(search, Portfolio) or not can_race():
         return answer(search, limits, progress)
     first = answer(search, limits, progress, _TOGETHER)
@@ -133,7 +160,7 @@ def _drive(search: Search, limits: Limits, progress: Progress, most: int | None)
 
 def _result(part: Slice, engine: str, finding: Finding | None, cut: str, stored: int) -> CoverResult:
     match finding:
-        case None:
+        case None | Never():
             return CoverResult(engine, cut=cut, stored=stored)
         case Covering(transitions, target):
             return CoverResult(engine, run=part.run(transitions, target), stored=stored)

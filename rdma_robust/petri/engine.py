@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from rdma_robust.petri.kernel import loops
 from rdma_robust.petri.kernel.loops import Firing, Marking, MarkingSet, Relaxation, Tree
+from rdma_robust.petri.kernel.pair_table import PairTable
 from rdma_robust.petri.net import Firing as Step
 from rdma_robust.petri.net import Vector
 from rdma_robust.petri.state_equation import Cut
@@ -36,6 +37,7 @@ class Kernel:
     tree: type[Tree]
     firing: type[Firing]
     relaxation: type[Relaxation]
+    pairs: type[PairTable]
     forest: Any = None
 
 
@@ -43,8 +45,9 @@ def _kernels() -> tuple[Kernel, ...]:
     found = []
     for module in (_compiled("compiled"), loops):
         if module is not None:
+            pairs = getattr(module, "PairTable", PairTable)
             forest = getattr(module, "Forest", None)
-            found.append(Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation, forest))
+            found.append(Kernel(module.MarkingSet, module.Tree, module.Firing, module.Relaxation, pairs, forest))
     return tuple(found)
 
 
@@ -91,7 +94,14 @@ class LinearProof:
     weights: tuple[Vector, ...]
 
 
-Finding = Covering | UpwardProof | DownwardProof | Enumerated | LinearProof
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Cones that are never entered, and closed under predecessors: not an answer, but transitions that never fire."""
+
+    basis: tuple[Vector, ...]
+
+
+Finding = Covering | UpwardProof | DownwardProof | Enumerated | LinearProof | Never
 Steps = Generator[int, None, Finding | None]
 """None where the engine has no answer, although it is at its end."""
 

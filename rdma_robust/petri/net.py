@@ -138,7 +138,21 @@ class EnumeratedInvariant:
     markings: int
 
 
-Invariant = DownwardInvariant | UpwardInvariant | LinearInvariant
+@dataclass(frozen=True, slots=True)
+class StagedInvariant:
+    """A proof in two stages: no marking above one of the cones in `never` can be reached, as no initial marking is above one
+    and each predecessor of one is above one; and `rest` proves safe what is left of the net without the transitions whose
+    guard, and without the targets that are above one of these cones.
+
+    `marked` is as in :class:`LinearInvariant`; predecessors with a place outside it need not be considered.
+    """
+
+    never: tuple[Vector, ...]
+    marked: tuple[int, ...]
+    rest: DownwardInvariant | UpwardInvariant | LinearInvariant
+
+
+Invariant = DownwardInvariant | UpwardInvariant | LinearInvariant | StagedInvariant
 """What a certificate can hold."""
 
 

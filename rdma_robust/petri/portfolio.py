@@ -8,6 +8,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import closure
 from rdma_robust.petri.engine import Finding, Kernel, LinearProof, Search, Steps, UpwardProof
+from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.slice import Core
@@ -15,6 +16,8 @@ from rdma_robust.petri.state_equation import Cut, Cuts, StateEquation
 
 _HEAD_START = 5_000
 """Elementary operations that the directed search does before the Karp-Miller search begins: some plans."""
+_PAIRS_START = 50_000
+"""Elementary operations that others do before pairs of conditions are looked at: some 50 ms."""
 _TRAPS = 400
 """Traps that are added at most for the sake of a target."""
 
@@ -95,15 +98,17 @@ class Turns:
 
 
 class Portfolio(Turns):
-    """Four sides: the state equation and then the backward search; directed forward search, which uses the cones of the
-    backward search and starts, with what the first linear program may take; Karp-Miller search, and traps at the targets.
+    """Five sides: the state equation and then the backward search; directed forward search, which uses the cones of the
+    backward search and starts, with what the first linear program may take; Karp-Miller search; traps at the targets; and
+    pairs of conditions that exclude each other, which may end all of it to begin again without dead transitions (`reduce`).
     """
 
-    def __init__(self, core: Core, kernel: Kernel, limits: Limits) -> None:
+    def __init__(self, core: Core, kernel: Kernel, limits: Limits, *, reduce: bool = True) -> None:
         cuts = Cuts(len(core.initial))
         equation = StateEquation(core, limits.deadline)
         root = RootEquation(core, cuts, equation, traps=False)
-        backward = Backward(core, kernel, equation, cuts)
+        pairs = Pairs(core, kernel, reduce=reduce)
+        backward = Backward(core, kernel, equation, cuts, pairs)
         self._backward = backward
         forward = Forward(core, kernel, "plan", True, self._meet)
         everything = closure(core, kernel, one_by_one=True)
@@ -117,8 +122,8 @@ class Portfolio(Turns):
         self._forth: tuple[Steps, ...] = (forward.steps(), everything.steps())
         super().__init__(
             (backward, forward, everything),
-            (safe(), *self._forth, traps.steps()),
-            (expected, 0, _HEAD_START, 2 * expected),
+            (safe(), *self._forth, traps.steps(), pairs.steps()),
+            (expected, 0, _HEAD_START, 2 * expected, _PAIRS_START),
         )
 
     def halves(self) -> tuple[Turns, Turns]:

@@ -106,8 +106,8 @@ class Slice:
     ) -> UpwardInvariant:
         """Translate an upward-closed invariant of the core; cones may mention fewer places, which makes them larger."""
         return UpwardInvariant(
-            tuple(self._vector(b) for b in basis),
-            tuple(self._vector(w) for w in weights),
+            tuple(self.vector(b) for b in basis),
+            tuple(self.vector(w) for w in weights),
             tuple(bounds),
             self._marked(),
             self.places if traps else None,
@@ -128,10 +128,11 @@ class Slice:
 
     def linear(self, weights: Iterable[Vector]) -> LinearInvariant:
         """Translate one weight vector for each target of the core."""
-        per_target = dict(zip(self.targets, map(self._vector, weights), strict=True))
+        per_target = dict(zip(self.targets, map(self.vector, weights), strict=True))
         return LinearInvariant(self._marked(), tuple(per_target.get(i, ()) for i in range(len(self.net.targets))))
 
-    def _vector(self, vector: Vector) -> Vector:
+    def vector(self, vector: Vector) -> Vector:
+        """Translate a vector of the core."""
         return tuple(sorted((self.places[p], value) for p, value in vector))
 
     def _marked(self) -> tuple[int, ...]:

@@ -18,12 +18,13 @@ import pytest
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS
+from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.slice import Core, slice_net
 from tests.support.nets import make_net, random_program
 
 PETRI = tuple(
     import_module(f"rdma_robust.petri.kernel.{name}")
-    for name in ("_rows", "_markings", "_firing", "_relaxation", "_store", "_forest")
+    for name in ("_rows", "_markings", "_firing", "_relaxation", "_store", "_forest", "_pair_table")
 )
 TEST_BUILD = PETRI[0].refuse_allocations(0, 0) >= 0
 FOR_EVER = 1 << 40
@@ -118,10 +119,20 @@ def fire(core: Core) -> object:
     return found, relaxation.plan(marking), relaxation.limit(marking)
 
 
+def exclude(core: Core) -> object:
+    """All pairs of conditions, and a proof that leads from those that exclude each other to their predecessors."""
+    search = Pairs(core, KERNELS[0])
+    proof = list(search.steps())
+    cones = [((p, 1), (q, 2)) for p in range(len(core.initial)) for q in range(p + 1, len(core.initial))]
+    pruned = [search.prunes(cone) for cone in cones]
+    return proof, pruned, list(search.closed()), [search.excluding(cone) for cone in cones]
+
+
 WORKS: dict[str, Callable[[], object]] = {
     "markings": keep_markings,
     **{f"firing-{i}": lambda core=core: fire(core) for i, core in enumerate(cores())},
     **{f"forest-{i}": lambda core=core: search(core, False) for i, core in enumerate(cores())},
+    **{f"pairs-{i}": lambda core=core: exclude(core) for i, core in enumerate(cores())},
     **{f"exact-{i}": lambda core=core: search(core, True) for i, core in enumerate(cores())},
 }
 
@@ -133,7 +144,7 @@ def test_a_kernel_of_nets_raises_where_memory_is_refused(name: str, count: int) 
     assert sum(failures) > 5
 
 
-@pytest.mark.parametrize("engine", ["auto", "backward", "forward", "karp-miller"])
+@pytest.mark.parametrize("engine", ["auto", "backward", "forward", "karp-miller", "pairs"])
 def test_an_engine_of_nets_ends_where_memory_is_refused(engine: str) -> None:
     rules = [({0: 1}, {0: -1, 1: 1, 3: 1}), ({1: 1}, {1: -1, 2: 1}), ({2: 1, 3: 2}, {2: -1, 0: 1, 4: 1})]
     net = make_net(6, [*rules, ({4: 3}, {5: 1, 4: -3})], [2, 0, 0, 0, 0, 0], [{5: 4}])

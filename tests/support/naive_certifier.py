@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from rdma_robust.petri.net import DownwardInvariant, LinearInvariant, Net, Run, UpwardInvariant, Vector
@@ -115,6 +116,20 @@ def linear(net: Net, largest: int = 2) -> LinearInvariant | None:
         else:
             return None
     return LinearInvariant(tuple(sorted(marked)), tuple(found))
+
+
+def without(net: Net, never: tuple[Vector, ...]) -> Net:
+    """Return the net without the transitions and targets that need a marking above one of the cones."""
+    size = len(net.places)
+
+    def stays(vector: Vector) -> bool:
+        return not any(below(dense(cone, size), dense(vector, size)) for cone in never)
+
+    return replace(
+        net,
+        transitions=tuple(t for t in net.transitions if stays(t.guard)),
+        targets=tuple(target for target in net.targets if stays(target)),
+    )
 
 
 def markable(net: Net) -> set[int]:

@@ -12,6 +12,7 @@ from rdma_robust.petri.net import (
     LinearInvariant,
     Net,
     NetTransition,
+    StagedInvariant,
     UpwardInvariant,
     Vector,
 )
@@ -118,14 +119,28 @@ def check_result(net: Net, result: CoverResult) -> bool:
         assert result.invariant is None and not result.cut
         return True
     assert result.invariant is not None and not result.cut, result
-    match result.invariant:
+    invariant = result.invariant
+    if isinstance(invariant, StagedInvariant):
+        _check_upward(replace(net, targets=()), UpwardInvariant(invariant.never, marked=invariant.marked))
+        net, invariant = _without(net, invariant.never), invariant.rest
+    match invariant:
         case LinearInvariant():
-            _check_linear(net, result.invariant)
+            _check_linear(net, invariant)
         case UpwardInvariant():
-            _check_upward(net, result.invariant)
+            _check_upward(net, invariant)
         case DownwardInvariant():
-            _check_downward(net, result.invariant)
+            _check_downward(net, invariant)
     return False
+
+
+def _without(net: Net, never: tuple[Vector, ...]) -> Net:
+    """The net without what needs a marking above one of the cones."""
+
+    def stays(vector: Vector) -> bool:
+        return not any(all(dict(vector).get(p, 0) >= k for p, k in cone) for cone in never)
+
+    transitions = tuple(t for t in net.transitions if stays(t.guard))
+    return replace(net, transitions=transitions, targets=tuple(target for target in net.targets if stays(target)))
 
 
 def _alive(net: Net, marked: tuple[int, ...] | None) -> list[NetTransition]:

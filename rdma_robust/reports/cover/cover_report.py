@@ -20,7 +20,8 @@ _NOTE_WIDTH = 160
 _MOST_STEPS = 200
 _MOST_PLACES = 40
 _PROOFS = {
-    "upward": "markings from which a target can be covered, closed under predecessors; their least ones",
+    "upward": "markings with a target among them that no run enters, closed under predecessors; their least ones",
+    "staged": "markings that are never entered, and a proof for what is left of the net; elements of both",
     "downward": "an inductive invariant without a target; omega-markings",
     "enumerated": "all reachable markings, too many for a certificate",
     "linear": "inequalities that no rule breaks and every target would; targets",

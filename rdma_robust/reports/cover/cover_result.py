@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.errors import InternalError
-from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, Vector
+from rdma_robust.petri.net import EnumeratedInvariant, Firing, Invariant, Loop, Net, Run, StagedInvariant, Vector
 from rdma_robust.reports.check.result import DiagnosticView, ErrorKind
 
 CoverVerdict = Literal["safe", "unsafe", "unknown", "error"]
@@ -117,6 +117,8 @@ def invariant_view(invariant: Invariant | EnumeratedInvariant) -> InvariantView:
     """Return what kind of proof an engine gave; its size is the length of its longest part."""
     if isinstance(invariant, EnumeratedInvariant):
         return InvariantView("enumerated", invariant.markings)
+    if isinstance(invariant, StagedInvariant):
+        return InvariantView("staged", len(invariant.never) + invariant_view(invariant.rest).size)
     kind = type(invariant).__name__.removesuffix("Invariant").lower()
     parts = [getattr(invariant, name) for name in invariant.__slots__]
     return InvariantView(kind, max(len(part) for part in parts if isinstance(part, tuple)))
