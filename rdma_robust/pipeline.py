@@ -1,92 +1,70 @@
-"""The visible list of passes from text to outcome, and the checks around them."""
+"""The visible list of passes from text to outcome, which is what runs, and the checks around them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
-from rdma_robust.counters.lower import lower
-from rdma_robust.counters.printing import show_expr, show_program
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
-from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.valid import validate
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
-from rdma_robust.robustness.event_graph import event_graph
+from rdma_robust.robustness import contracts, shown
+from rdma_robust.robustness.decide import DECISION, decide
+from rdma_robust.robustness.passes import Context, Contract, Pass, Passes, run
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """One step from text to verdict: what it needs, what holds afterwards, and its result as text."""
+class Text:
+    """The text of a program; `file` is its name for messages."""
 
-    name: str
-    requires: str
-    ensures: str
-    show: Callable[[Program, CheckOptions], str]
+    text: str
+    file: str
 
 
-def _show_cfg(program: Program, _options: CheckOptions) -> str:
-    lines = []
-    for thread in program.threads:
-        lines.append(f"thread {thread.name} on {thread.node}: entry {thread.entry}, exit {thread.exit}")
-        for source, target, step in steps(thread):
-            guard = f" when {show_expr(step.guard)}" if show_expr(step.guard) != "1" else ""
-            sets = "".join(f", {register} := {show_expr(value)}" for register, value in step.assigns)
-            fault = f"  [{step.fault.kind}]" if step.fault else ""
-            lines.append(f"  {source} -> {target}: {step.text or type(step.op).__name__}{guard}{sets}{fault}")
-    return "\n".join(lines) + "\n"
+Given = Text | Program
+"""What is to be decided: a text, or a program that was read or built before."""
 
 
-def _show_events(program: Program, _options: CheckOptions) -> str:
-    lines = []
-    for index, thread in enumerate(program.threads):
-        graph = event_graph(program, index)
-        lines.append(f"thread {thread.name}: entry {graph.entry}")
-        for edge in graph.edges:
-            guard = f" when {show_expr(edge.guard)}" if show_expr(edge.guard) != "1" else ""
-            sets = "".join(f", {register} := {show_expr(value)}" for register, value in edge.assigns)
-            lines.append(f"  {edge.source} -> {edge.target}: {edge}{guard}{sets}")
-    return "\n".join(lines) + "\n"
+def _given(given: Given) -> Iterator[str]:
+    if not isinstance(given, Text | Program):
+        yield f"{type(given).__name__} is neither a text nor a program"
 
 
-def _show_instrumented(program: Program, options: CheckOptions) -> str:
-    return show_program(INSTRUMENTATIONS[options.instrumentation](program, options))
+def _parse(given: Given, _context: Context) -> Program:
+    if isinstance(given, Text):
+        return load_program(given.text, given.file)
+    validate(given)
+    return given
 
 
-def _show_lowered(program: Program, options: CheckOptions) -> str:
-    instrumented = INSTRUMENTATIONS[options.instrumentation](program, options)
-    lowered = lower(instrumented)
-    lowered.compile_all()
-    lines = [f"control state: {', '.join(lowered.fields)}", f"initial: {lowered.initial}"]
-    for counter, bound in counter_bounds(instrumented).items():
-        lines.append(f"counter {counter}: {'unbounded' if bound is None else f'at most {bound}, part of the control state'}")
-    lines.append(
-        f"{len(lowered.labels)} transitions, {len(lowered.targets)} targets, {len(lowered.effects)} counter effects"
-    )
-    return "\n".join(lines) + "\n"
+def _wait(program: Program, context: Context) -> Program:
+    return blocking(program, context.options.await_loops)
 
 
-PASSES: Final = (
-    Pass("parse", "text", "a checked program: names resolved, one shared access a step, faults explicit", _show_cfg),
-    Pass("events", "parse", "one event an edge: puts and gets split, register steps folded, dead registers 0", _show_events),
-    Pass("instrument", "events", "a counter program whose targets are reachable iff not robust", _show_instrumented),
-    Pass("lower", "instrument", "a VASS: finite variables and bounded counters in the control state", _show_lowered),
+GIVEN: Final = Contract("a text, or a program as a value", _given)
+
+PREPARATION: Final[Passes] = (
+    Pass("parse", _parse, GIVEN, contracts.PROGRAM, shown.program),
+    Pass("await", _wait, contracts.PROGRAM, contracts.PROGRAM, shown.program),
 )
-"""The passes whose result can be looked at; `cover`, `lift` and `confirm` follow and end in the outcome."""
+PASSES: Final[Passes] = (*PREPARATION, *DECISION)
+"""From what is given to the outcome; each makes what the next one takes."""
 
 
 def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     """Return the result of a pass as text. Raises UsageError for an unknown pass, ProgramError for a bad program."""
-    for known in PASSES:
-        if known.name == pass_name:
-            return known.show(blocking(load_program(text, file), options.await_loops), options)
-    raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(p.name for p in PASSES)}")
+    names = [each.name for each in PASSES]
+    if pass_name not in names:
+        raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(names)}")
+    wanted = PASSES[: names.index(pass_name) + 1]
+    return wanted[-1].show(run(wanted, Text(text, file), Context.of(options)))
 
 
 def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore) -> Outcome:
@@ -94,14 +72,18 @@ def check_text(text: str, file: str, options: CheckOptions, progress: Progress =
 
     Raises ProgramError for an ill-formed program and InternalError where two methods disagree.
     """
-    return check_program(load_program(text, file), options, progress)
+    return check_program(Text(text, file), options, progress)
 
 
-def check_program(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
-    """Decide a program, compare with the other methods if asked, and look at failed spin reads."""
+def check_program(given: Given, options: CheckOptions, progress: Progress = ignore) -> Outcome:
+    """Decide a program, compare with the other methods if asked, and look at failed spin reads.
+
+    Raises ProgramError for a text or program that is not well-formed and InternalError where two methods disagree.
+    """
+    context = Context.of(options, progress)
     started = time.monotonic()
-    program = blocking(program, options.await_loops)
-    outcome = decide(program, options, progress)
+    outcome: Outcome = run(PASSES, given, context)
+    program = outcome.program
     if options.self_check:
         agreed = self_check(program, _remaining(options, started), outcome)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)

@@ -106,7 +106,7 @@ def _reductions() -> str:
 
 
 def _passes() -> str:
-    rows = [(f"`{each.name}`", cell(each.requires), cell(each.ensures)) for each in PASSES]
+    rows = [(f"`{each.name}`", cell(each.requires.says), cell(each.ensures.says)) for each in PASSES]
     return (
         "## Passes\n\nThe names that `check --dump-after` takes, in the order in which they run.\n\n"
         f"{table(('name', 'needs', 'gives'), rows)}"

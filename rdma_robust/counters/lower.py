@@ -7,12 +7,13 @@ Counters with a proven bound become finite variables; the others are the VASS's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from rdma_robust.counters.counter_bounds import counter_bounds
-from rdma_robust.counters.independence import LONGEST_CHAIN, independence
+from rdma_robust.counters.independence import LONGEST_CHAIN, Independence, independence
 from rdma_robust.counters.program import (
     Add,
     Assign,
@@ -57,12 +58,15 @@ class LoweredProgram(Generic[Label]):
 
     `labels[i]` is the label of transition i, `targets[i]` that of target i; `fields` names the entries of a control
     state, `unbounded` the counters: those without a proven bound, or all of them if not `bounded`; then neither bounds nor
-    :class:`Zero` and :class:`Forget` have a say. Transitions are compiled, and numbered, when a process first comes to a
-    location; `compile_all` does it at once.
+    :class:`Zero` and :class:`Forget` have a say; `bounds` has the proven bound of every counter, None for none. What only a
+    search in Python needs is compiled when it is first asked for: transitions, which are then numbered, when a process first
+    comes to a location (`compile_all` does it at once), and the tests of states.
     """
 
     def __init__(self, program: CounterProgram[Label], bounded: bool = True) -> None:
         bounds = counter_bounds(program) if bounded else dict.fromkeys(program.counters)
+        self.program = program
+        self.bounds: Mapping[str, int | None] = bounds
         self.unbounded = tuple(c for c in program.counters if bounds[c] is None)
         finite = tuple(c for c in program.counters if bounds[c] is not None)
         pcs = ((pc(i), p.entry) for i, p in enumerate(program.processes))
@@ -71,18 +75,29 @@ class LoweredProgram(Generic[Label]):
         self.initial: Control = tuple(value for _, value in start)
         self.targets = tuple(t.label for t in program.targets)
         self.max_rank = len(program.milestones)
-        writer = _Writer(self.fields, self.unbounded)
-        self.labels: list[Label | Chain[Label]] = writer.labels
-        self.effects = writer.effects
-        self.target: Callable[[Control], int] = writer.target_test(program)
-        self.rank: Callable[[Control], int] = writer.rank(program.milestones)
-        self.hopeless: Callable[[Control], bool] = (
-            program.pruner.test(self.fields) if program.pruner else lambda _control: False
-        )
-        self._independence = independence(program)
+        self._writer = _Writer(self.fields, self.unbounded)
+        self.labels: list[Label | Chain[Label]] = self._writer.labels
+        self.effects = self._writer.effects
         self._no_effect = Effect((0,) * self.dimension, (0,) * self.dimension)
         self._chains: dict[tuple[int, ...], int] = {}
-        self._moves = tuple(_Moves(writer, i, p) for i, p in enumerate(program.processes))
+        self._moves = tuple(_Moves(self._writer, i, p) for i, p in enumerate(program.processes))
+
+    @cached_property
+    def target(self) -> Callable[[Control], int]:
+        return self._writer.target_test(self.program)
+
+    @cached_property
+    def rank(self) -> Callable[[Control], int]:
+        return self._writer.rank(self.program.milestones)
+
+    @cached_property
+    def hopeless(self) -> Callable[[Control], bool]:
+        pruner = self.program.pruner
+        return pruner.test(self.fields) if pruner else lambda _control: False
+
+    @cached_property
+    def _independence(self) -> Independence | None:
+        return independence(self.program)
 
     @property
     def dimension(self) -> int:

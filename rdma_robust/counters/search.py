@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.kernel.bytecode import UnsupportedError
-from rdma_robust.counters.lower import lower, single
+from rdma_robust.counters.lower import LoweredProgram, lower, single
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
 from rdma_robust.limits import Limits, Progress, ignore
@@ -49,24 +48,35 @@ def explore(
     reduce: bool = True,
     compiled: bool = True,
 ) -> Exploration[Label]:
-    """Search for a target of `program`.
+    """Search for a target of `program`, see :func:`explore_lowered`."""
+    return explore_lowered(lower(program), limits, progress, engine=engine, reduce=reduce, compiled=compiled)
+
+
+def explore_lowered(
+    lowered: LoweredProgram[Label],
+    limits: Limits,
+    progress: Progress = ignore,
+    *,
+    engine: str = "auto",
+    reduce: bool = True,
+    compiled: bool = True,
+) -> Exploration[Label]:
+    """Search for a target of a lowered program.
 
     `engine` is a name in ENGINES, or `auto`: `karp-miller` if there are unbounded counters, else `dfs`. `reduce` allows
     partial-order reduction. `compiled` allows the kernel, which gives the same answer, sizes and run as the search in
     Python; that one is used where the kernel is missing or its numbers are too small for the program.
     """
-    bounds = counter_bounds(program)
-    dimension = sum(b is None for b in bounds.values())
+    dimension = lowered.dimension
     if engine == "auto":
         engine = "karp-miller" if dimension else "dfs"
     if compiled and kernel.AVAILABLE:
         try:
-            found = kernel.search(program, bounds, limits, progress, engine=engine, reduce=reduce)
+            found = kernel.search(lowered.program, lowered.bounds, limits, progress, engine=engine, reduce=reduce)
         except UnsupportedError:
             pass
         else:
             return Exploration(engine, True, dimension, found.result, found.run, found.fired, found.bytes)
-    lowered = lower(program)
     result = ENGINES[engine](lowered, limits, progress, reduce)
     run, fired = (single(lowered.labels[i] for i in ids) for ids in (result.run, sorted(result.fired)))
     return Exploration(engine, False, dimension, result, run, list(dict.fromkeys(fired)))

@@ -35,7 +35,7 @@ from typing import Final
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.hardness.symbols import INDENT, nested
 from rdma_robust.hardness.system import Goal, Rule, System
-from rdma_robust.language.check.declarations import MAX_CELLS, MAX_STEPS
+from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.layout import MAX_TOKENS
 from rdma_robust.petri.net import Vector

@@ -1,31 +1,28 @@
-"""The decision procedure, on one screen: instrument, lower, cover, lift, confirm."""
+"""The decision procedure, on one screen: events, filter, instrument, lower, cover, lift, confirm."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.counters.program import CounterProgram
-from rdma_robust.counters.search import Exploration, explore
+from rdma_robust.counters.lower import lower
+from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
-from rdma_robust.robustness.frame import EventLabel
-from rdma_robust.robustness.lift import lift
-from rdma_robust.robustness.paper import instrument_paper
-from rdma_robust.robustness.pivot import instrument_pivot
-
-INSTRUMENTATIONS: Final[Mapping[str, Callable[[Program, CheckOptions], CounterProgram[EventLabel]]]] = {
-    "pivot": lambda program, options: instrument_pivot(program, options.model, options.reductions, large=options.large),
-    "paper": lambda program, options: instrument_paper(program, options.model),
-}
-Found = Exploration[EventLabel]
+from rdma_robust.robustness import contracts, shown
+from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
+from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.lift import confirm, lift
+from rdma_robust.robustness.paper import instrument_frame
+from rdma_robust.robustness.passes import Context, Pass, Passes, run
+from rdma_robust.robustness.pivot import instrument_pivots
+from rdma_robust.robustness.static_filter import pivots_to_try
 
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
@@ -37,85 +34,124 @@ _SHORTER_STATES = 2000
 """States spent at least on a shorter witness: about 20 ms in Python."""
 
 
-def search(program: CounterProgram[EventLabel], options: CheckOptions, limits: Limits, progress: Progress) -> Found:
-    """Search an instrumented program for a target."""
-    compiled = options.kernel != "python"
-    return explore(program, limits, progress, engine=options.engine, reduce="por" in options.reductions, compiled=compiled)
-
-
-def decide(program: Program, options: CheckOptions, progress: Progress = ignore) -> Outcome:
-    """Decide robustness of `program`, see :func:`decide_instrumented`."""
-    started = time.monotonic()
-    return decide_instrumented(
-        program, INSTRUMENTATIONS[options.instrumentation](program, options), options, progress, started
-    )
-
-
-def decide_instrumented(
-    program: Program,
-    instrumented: CounterProgram[EventLabel],
-    options: CheckOptions,
-    progress: Progress = ignore,
-    started: float | None = None,
-) -> Outcome:
-    """Decide robustness of `program` by its instrumented form; the time limit counts from `started`, by default now.
+def decide(program: Program, options: CheckOptions, progress: Progress = ignore, only: int | None = None) -> Outcome:
+    """Decide robustness of `program`; with `only` the number of a pivot class, whether a violation has a pivot of it.
 
     ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
     faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
     axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Raises
     InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
-    started = time.monotonic() if started is None else started
-    deadline = None if options.timeout is None else started + options.timeout
-    limits = Limits(deadline, options.max_states, options.memory)
-    by_filter = not instrumented.targets
-    if by_filter:
+    started = time.monotonic()
+    outcome: Outcome = run(DECISION, program, Context.of(options, progress, only))
+    return replace(outcome, time_s=time.monotonic() - started)
+
+
+def _events(program: Program, context: Context) -> Frame:
+    return Frame.to_instrument(program, context.options.model)
+
+
+def _filter(frame: Frame, context: Context) -> Filtered:
+    options = context.options
+    if options.instrumentation == "paper":
+        return Filtered(frame, None)
+    pivots = pivots_to_try(frame, options.reductions, context.only, options.large)
+    if context.only is not None and not pivots.classes.tried:
+        raise IndexError(context.only)
+    return Filtered(pivots.frame, pivots)
+
+
+def _instrument(left: Filtered, _context: Context) -> Instrumented:
+    counters = instrument_frame(left.frame) if left.pivots is None else instrument_pivots(left.pivots)
+    return Instrumented(left.frame.program, counters)
+
+
+def _lower(instrumented: Instrumented, _context: Context) -> Lowered:
+    return Lowered(instrumented.program, lower(instrumented.counters))
+
+
+def _cover(lowered: Lowered, context: Context) -> Covered:
+    limits, options = context.limits, context.options
+    if lowered.by_filter:
+        if not _can_go_wrong(lowered):
+            return Covered(lowered, NOTHING, NOTHING)
         limits = replace(limits, states=min(limits.states or _FAULT_STATES, _FAULT_STATES))
-    found = NOTHING if by_filter and not _can_go_wrong(instrumented) else search(instrumented, options, limits, progress)
-    result = found.result
-    witness = None
-    if result.target >= 0:
-        short = shorter(instrumented, found, limits)
-        verdict, reason = Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
-        target = instrumented.targets[short.result.target].label
-        witness = lift(program, short.run, target, options.model)
-    elif by_filter:
-        verdict, reason = Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
-    elif result.cut:
-        verdict, reason = Verdict.UNKNOWN, cut_reason(result, options)
-    else:
-        verdict, reason = Verdict.ROBUST, "exhausted the search: no violating trace exists"
-    fired = found.fired
-    pivots = len({label.starts for label in fired} - {None})
+    found = explore_lowered(
+        lowered.vass,
+        limits,
+        context.progress,
+        engine=options.engine,
+        reduce="por" in options.reductions,
+        compiled=options.kernel != "python",
+    )
+    return Covered(lowered, found, _shorter(lowered, found, limits) if found.result.target >= 0 else found)
+
+
+def _lift(covered: Covered, _context: Context) -> Attempt:
+    if covered.shortest.result.target < 0:
+        return Attempt(covered, None)
+    return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target))
+
+
+def _confirm(attempt: Attempt, context: Context) -> Outcome:
+    covered, options = attempt.covered, context.options
+    program, found = covered.lowered.program, covered.found
+    witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
+    verdict, reason = _verdict(covered, options)
+    pivots = len({label.starts for label in found.fired} - {None})
     return Outcome(
         program,
         verdict,
         reason,
         options.instrumentation,
         found.engine,
-        Counts(result.states, result.transitions, pivots, found.dimension),
-        time.monotonic() - started,
+        Counts(found.result.states, found.result.transitions, pivots, found.dimension),
+        0.0,
         witness,
-        faults=_faults(fired),
-        faults_exact=verdict is Verdict.ROBUST and not result.cut,
+        faults=_faults(found.fired),
+        faults_exact=verdict is Verdict.ROBUST and not found.result.cut,
         checked_by=("axioms",) if witness else (),
     )
 
 
-def _can_go_wrong(program: CounterProgram[EventLabel]) -> bool:
-    return any(label.edge.step.fault for p in program.processes for c in p.commands for label in c.body.all_labels())
+DECISION: Final[Passes] = (
+    Pass("events", _events, contracts.PROGRAM, contracts.EVENTS, shown.events),
+    Pass("filter", _filter, contracts.EVENTS, contracts.FILTERED, shown.filtered),
+    Pass("instrument", _instrument, contracts.FILTERED, contracts.INSTRUMENTED, shown.instrumented),
+    Pass("lower", _lower, contracts.INSTRUMENTED, contracts.LOWERED, shown.lowered),
+    Pass("cover", _cover, contracts.LOWERED, contracts.COVERED, shown.covered),
+    Pass("lift", _lift, contracts.COVERED, contracts.LIFTED, shown.lifted),
+    Pass("confirm", _confirm, contracts.LIFTED, contracts.DECIDED, shown.outcome),
+)
+"""The passes from a program to its outcome."""
 
 
-def shorter(program: CounterProgram[EventLabel], found: Found, limits: Limits) -> Found:
+def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
+    result = covered.found.result
+    if result.target >= 0:
+        return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
+    if covered.lowered.by_filter:
+        return Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
+    if result.cut:
+        return Verdict.UNKNOWN, _cut_reason(result, options)
+    return Verdict.ROBUST, "exhausted the search: no violating trace exists"
+
+
+def _can_go_wrong(lowered: Lowered) -> bool:
+    commands = (c for p in lowered.vass.program.processes for c in p.commands)
+    return any(label.edge.step.fault for c in commands for label in c.body.all_labels())
+
+
+def _shorter(lowered: Lowered, found: Found, limits: Limits) -> Found:
     """Return a search with a shortest run, if a breadth-first one of a similar size finds it, else `found`."""
     if found.engine == "bfs":
         return found
     few = replace(limits, states=min(limits.states or sys.maxsize, 2 * found.result.states + _SHORTER_STATES))
-    short = explore(program, few, engine="bfs", reduce=False, compiled=found.compiled)
+    short = explore_lowered(lowered.vass, few, engine="bfs", reduce=False, compiled=found.compiled)
     return found if short.result.target < 0 else short
 
 
-def cut_reason(result: SearchResult, options: CheckOptions) -> str:
+def _cut_reason(result: SearchResult, options: CheckOptions) -> str:
     """Return one line naming the limit that was reached and how far the search got."""
     limit = {
         "time": f"the time limit of {options.timeout} s",

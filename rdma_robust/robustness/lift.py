@@ -1,4 +1,4 @@
-"""Lifting: a run of the instrumented program back to a trace of the RDMA program, confirmed by the axioms."""
+"""From a run of the instrumented program back to a trace of the RDMA program, and its confirmation by the axioms."""
 
 from __future__ import annotations
 
@@ -14,20 +14,30 @@ from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _INIT = -1
 """Edge number of the initial register values in a thread's replay."""
 
 
-def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, model: Model) -> Witness:
-    """Return the confirmed witness for a run of an instrumented program.
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A trace alpha . m . beta that should be violating, see :class:`Witness` for `before`, `pivot` and `run`."""
+
+    trace: Trace
+    before: int
+    pivot: Event | None
+    run: tuple[Event, ...]
+
+
+def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None) -> Lifted:
+    """Return the trace of a run of an instrumented program.
 
     `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
-    instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, the
-    values are computed anew along it, and the resulting trace must be well-formed, RDMA-consistent and SC-cyclic.
-    Raises InternalError if it is not. Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
+    instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, and the
+    values are computed anew along it. Raises InternalError if they cannot be.
+    Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
     """
     replay = _Replay(program)
     for label in run:
@@ -43,13 +53,20 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
         replay.happen(i)
     order = [replay.done[i] for i in (*alpha, *middle, *beta)]
     trace = trace_of_order(order, program)
+    place = {i: trace.events[len(program.cells) + k] for k, i in enumerate((*alpha, *middle, *beta))}
+    return Lifted(trace, len(alpha), None if pivot is None else place[pivot], tuple(place[i] for i in events))
+
+
+def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
+    """Return the witness of a trace that is well-formed, RDMA-consistent and not SC-consistent, through its pivot.
+
+    Raises InternalError if it is not. Source: Definitions 1 to 3 and 5 (the axioms of semantics.md).
+    """
+    trace, pivot = lifted.trace, lifted.pivot
     check_well_formed(program, trace)
     if (cycle := rdma_violation(trace, model)) is not None:
         raise InternalError("the witness is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
-    first = len(program.cells)
-    place = {i: trace.events[first + k] for k, i in enumerate((*alpha, *middle, *beta))}
-    through = None if pivot is None else place[pivot].index
-    violation = sc_violation(trace, through)
+    violation = sc_violation(trace, None if pivot is None else pivot.index)
     if violation is None:
         raise InternalError("the witness is SC-consistent" if pivot is None else "no SC cycle passes through the pivot")
     relaxed = tuple(
@@ -57,15 +74,7 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
         for e in violation.edges
         if e.relation == "po" and e.source.index > e.target.index
     )
-    return Witness(
-        trace,
-        trace.events[first:],
-        len(alpha),
-        None if pivot is None else place[pivot],
-        tuple(place[i] for i in events),
-        violation,
-        relaxed,
-    )
+    return Witness(trace, trace.events[len(program.cells) :], lifted.before, pivot, lifted.run, violation, relaxed)
 
 
 @dataclass

@@ -50,8 +50,12 @@ _LINKED = 1
 
 def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[EventLabel]:
     """Return the counter program whose target is reachable iff `program` is not robust."""
-    frame = Frame.to_instrument(program, model)
-    return _Paper(frame, Rules(frame), possible_values(program)).build()
+    return instrument_frame(Frame.to_instrument(program, model))
+
+
+def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
+    """Return the counter program of the frame's program, see :func:`instrument_paper`."""
+    return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 
 from rdma_robust.counters.liveness import forget_dead
 from rdma_robust.counters.program import (
@@ -74,8 +73,8 @@ from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
 from rdma_robust.robustness.reductions.relevance import Relevance
-from rdma_robust.robustness.reductions.symmetry import automorphisms, representatives
 from rdma_robust.robustness.rules import CPU_BETA, Rules
+from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
@@ -95,14 +94,17 @@ def instrument_pivot(
     the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
     With fewer than `large` combinations of program points `values` and `dead` are not used.
     """
-    frame, cycles, classes, reductions = _prepared(program, model, reductions, large)
-    if only is not None:
-        classes = replace(classes, tried=classes.tried[only : only + 1])
-    onward = Relevance(classes, cycles) if "relevance" in reductions else Continuation(classes)
+    return instrument_pivots(pivots_to_try(Frame.to_instrument(program, model), reductions, only, large))
+
+
+def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
+    """Return the counter program that tries these classes, see :func:`instrument_pivot`."""
+    frame, classes, reductions = pivots.frame, pivots.classes, pivots.reductions
+    onward = Relevance(classes, pivots.cycles) if "relevance" in reductions else Continuation(classes)
     pivot = PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), onward)
     instrumented = pivot.build()
     if classes.tried and "dead-ends" in reductions:
-        instrumented = replace(instrumented, pruner=pivot.dead_ends(cycles))
+        instrumented = replace(instrumented, pruner=pivot.dead_ends(pivots.cycles))
     return forget_dead(instrumented, pivot.of_program) if "dead" in reductions else instrumented
 
 
@@ -111,29 +113,6 @@ def plain_instrumentation(program: Program, model: Model = RDMA) -> PivotInstrum
     frame = Frame.to_instrument(program, model)
     classes = PivotClasses(frame, classes_of(frame, everywhere))
     return PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), Continuation(classes))
-
-
-def pivot_classes(program: Program, model: Model, reductions: frozenset[str], large: int = LARGE) -> tuple[PivotClass, ...]:
-    """Return the pivot classes that :func:`instrument_pivot` tries, in the order of their numbers."""
-    _, _, classes, _ = _prepared(program, model, reductions, large)
-    return classes.tried
-
-
-def _prepared(
-    program: Program, model: Model, reductions: frozenset[str], large: int
-) -> tuple[Frame, CriticalCycles, PivotClasses, frozenset[str]]:
-    """Return the frame to instrument, its classes, and those of `reductions` that pay for a program of this size."""
-    frame = Frame.to_instrument(program, model)
-    if prod(len(graph.points) for graph in frame.graphs) < large:
-        reductions -= {"values", "dead"}
-    if "values" in reductions:
-        frame = frame.specialised()
-    cycles = CriticalCycles(frame)
-    allowed = cycles.may_start if "filter" in reductions else everywhere
-    tried = classes_of(frame, allowed)
-    if tried and "symmetry" in reductions:
-        tried = representatives(tried, automorphisms(frame))
-    return frame, cycles, PivotClasses(frame, tried, allowed), reductions
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ undecided, unless another has a confirmed violation. Source: normal-form.md, par
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,13 +14,15 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
-from rdma_robust.robustness.decide import decide_instrumented
-from rdma_robust.robustness.pivot import instrument_pivot, pivot_classes
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.static_filter import pivots_to_try
 
 
 def class_count(program: Program, options: CheckOptions) -> int:
     """Return the number of pivot classes that the static reductions leave; 0 if the program is robust without a search."""
-    return len(pivot_classes(program, options.model, options.reductions, options.large))
+    frame = Frame.to_instrument(program, options.model)
+    return len(pivots_to_try(frame, options.reductions, large=options.large).classes.tried)
 
 
 def decide_class(program: Program, options: CheckOptions, number: int) -> Outcome:
@@ -31,11 +32,9 @@ def decide_class(program: Program, options: CheckOptions, number: int) -> Outcom
     """
     if options.instrumentation != "pivot":
         raise UsageError("only the pivot instrumentation has pivot classes")
-    started = time.monotonic()
-    if not 0 <= number < class_count(program, options):
+    if number < 0:
         raise IndexError(number)
-    instrumented = instrument_pivot(program, options.model, options.reductions, number, options.large)
-    return decide_instrumented(program, instrumented, options, started=started)
+    return decide(program, options, only=number)
 
 
 def combine(outcomes: Sequence[Outcome]) -> Outcome:

@@ -12,7 +12,7 @@ from rdma_robust.counters.search import ENGINES, explore
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.decide import INSTRUMENTATIONS, decide
+from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.values import is_loop_free
 from tests.litmus.goldens import (
@@ -29,6 +29,7 @@ from tests.litmus.goldens import (
     read_golden,
 )
 from tests.support.compare import by_oracle
+from tests.support.instrumented import instrumented
 from tests.support.searches import comparable
 from tests.support.unroll import unrolled
 
@@ -51,7 +52,7 @@ def test_pivot_verdict_and_golden(path: Path) -> None:
 @each_program
 def test_every_engine(path: Path) -> None:
     """Engines with exact counters need not end where a counter is unbounded; then they must at least not contradict."""
-    lowered = lower(INSTRUMENTATIONS["pivot"](load(path), CheckOptions()))
+    lowered = lower(instrumented(load(path)))
     for name, engine in ENGINES.items():
         may_be_cut = lowered.dimension > 0 and name != "karp-miller"
         result = engine(lowered, Limits(states=500 if may_be_cut else None))
@@ -61,7 +62,7 @@ def test_every_engine(path: Path) -> None:
 @pytest.mark.skipif(not kernel.AVAILABLE, reason="the compiled kernel is not installed: it is not compared with Python")
 @each_program
 def test_the_kernel_finds_what_the_search_in_python_finds(path: Path) -> None:
-    program = INSTRUMENTATIONS["pivot"](load(path), CheckOptions())
+    program = instrumented(load(path))
     limits = Limits(states=1_500)
     compiled, plain = explore(program, limits), explore(program, limits, compiled=False)
     assert compiled.compiled and not plain.compiled

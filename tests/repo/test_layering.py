@@ -16,7 +16,7 @@ PACKAGE = ROOT / "rdma_robust"
 SPLIT = ("analyses", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
-WORDS = "errors diagnose expr files limits model outcome options processes text grammar_tables"
+WORDS = "errors diagnose expr files limits model outcome options text grammar_tables"
 """What every room may use: the shared words."""
 
 MAY_IMPORT = {
@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "petri": WORDS,
     "counters": f"{WORDS} petri",
     "robustness": f"{WORDS} language semantics counters",
-    "pipeline": f"{WORDS} language semantics counters robustness",
+    "pipeline": f"{WORDS} language semantics robustness",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",

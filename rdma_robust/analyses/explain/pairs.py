@@ -21,9 +21,9 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, writes
-from rdma_robust.robustness.pivot import pivot_classes
 from rdma_robust.robustness.pivot_classes import classes_of
 from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.semantics.trace import Event, EventType
 from rdma_robust.semantics.wording import Words
 
@@ -108,7 +108,7 @@ class Proofs:
     @cached_property
     def _filtered(self) -> bool:
         """Whether the static filter, which looks at values too, leaves no pivot."""
-        return not pivot_classes(self.frame.program, self.frame.model, ALL_REDUCTIONS)
+        return not pivots_to_try(self.frame, ALL_REDUCTIONS).classes.tried
 
     def _raced(self, event: int) -> bool:
         return bool(self.cycles.conflicting[event])

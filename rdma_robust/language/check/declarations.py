@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Final, assert_never
+from typing import assert_never
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
@@ -18,9 +18,6 @@ from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line, statements_in
-
-MAX_CELLS: Final = 4096
-MAX_STEPS: Final = 50_000
 
 
 class ProgramChecker:
@@ -195,8 +192,8 @@ class ProgramChecker:
         if size < 1:
             self.report.error(expr.span, f"an array of size {size}", expected="a size of at least 1")
             return None
-        if self._cells + size > MAX_CELLS:
-            self.report.error(expr.span, f"too many variables: more than {MAX_CELLS:,} with this array")
+        if self._cells + size > cfg.MAX_CELLS:
+            self.report.error(expr.span, f"too many variables: more than {cfg.MAX_CELLS:,} with this array")
             return None
         return size
 
@@ -258,12 +255,12 @@ class ProgramChecker:
     def _spend(self, span: Span) -> None:
         """Count a step of the statement at `span`."""
         self._steps += 1
-        if self._steps <= MAX_STEPS:
+        if self._steps <= cfg.MAX_STEPS:
             return
-        if self._steps == MAX_STEPS + 1:
+        if self._steps == cfg.MAX_STEPS + 1:
             self.report.error(
                 first_line(span),
-                f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps",
+                f"this program is too large: its control-flow graphs have more than {cfg.MAX_STEPS:,} steps",
                 hint="smaller arrays: an access with a computed index is one step per element",
             )
         raise StepLimit

@@ -9,13 +9,17 @@ with a computed index is one edge per possible index, guarded by `index == k`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, Expr
 
 if TYPE_CHECKING:
     import networkx as nx  # slow, and only builders of graphs need it
+
+MAX_CELLS: Final = 4096
+MAX_STEPS: Final = 50_000
+"""The largest programs, in shared words and in steps of all threads together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def exclusive(first: Expr, second: Expr, *, same_read: bool) -> bool:
 
 def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
     """Yield (term, constant) for every `term == constant` over registers that `guard` asks for."""
-    for part in _conjuncts(guard):
+    for part in conjuncts(guard):
         match part:
             case Binary("==", term, Const(value)) if VALUE.name not in names(term):
                 yield term, value
@@ -53,18 +53,18 @@ def cases(guard: Expr) -> Iterator[tuple[Expr, int]]:
                 pass
 
 
-def _conjuncts(guard: Expr) -> Iterator[Expr]:
+def conjuncts(guard: Expr) -> Iterator[Expr]:
     """Yield `guard` and all that it is a conjunction of."""
     yield guard
     if isinstance(guard, Binary) and guard.op == "&&":
-        yield from _conjuncts(guard.left)
-        yield from _conjuncts(guard.right)
+        yield from conjuncts(guard.left)
+        yield from conjuncts(guard.right)
 
 
 def _denied(first: Expr, second: Expr) -> bool:
     """Whether one of the conjuncts of `first` is the negation of one of `second`."""
-    asked = set(_conjuncts(second))
-    return any(isinstance(part, Unary) and part.op == "!" and part.arg in asked for part in _conjuncts(first))
+    asked = set(conjuncts(second))
+    return any(isinstance(part, Unary) and part.op == "!" and part.arg in asked for part in conjuncts(first))
 
 
 def _comparison(expr: Binary) -> tuple[Expr, str, int]:

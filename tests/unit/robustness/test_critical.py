@@ -10,8 +10,9 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import event_graph
-from rdma_robust.robustness.pivot import pivot_classes
+from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.reductions.critical import Relaxation
+from rdma_robust.robustness.static_filter import pivots_to_try
 from tests.litmus.goldens import LITMUS, PROGRAMS, load
 
 NODES = "node A { x, y, s }\nnode B { u, v }\nnode C { w }\n"
@@ -80,7 +81,7 @@ def test_every_program_that_is_not_robust_keeps_a_class() -> None:
     """And the filter decides three quarters of the robust ones alone."""
     alone = robust = 0
     for program in map(load, PROGRAMS):
-        classes = pivot_classes(program, RDMA, frozenset({"filter"}))
+        classes = pivots_to_try(Frame.of(program, RDMA), frozenset({"filter"})).classes.tried
         if program.expect_robust:
             robust += 1
             alone += not classes

@@ -1,0 +1,310 @@
+"""What every program has that was checked as a text, asked of programs that were not.
+
+The engines rely on it: on threads that touch only what they may, on guards that keep every value in the domain and every
+division defined, and on names that do not clash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, negate
+from rdma_robust.language.check.meaning import COMPARISONS, defined, in_domain
+from rdma_robust.language.flow.cfg import (
+    MAX_CELLS,
+    MAX_STEPS,
+    Cas,
+    Cell,
+    Get,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
+from rdma_robust.language.flow.exclusive import conjuncts, exclusive
+
+MAX_POINT: Final = 1_000_000
+"""Numbers of program points are below: sets of them are bit masks."""
+
+MAX_LEVELS: Final = 400
+"""Levels of operators in an expression. Later passes recurse over them."""
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
+_ARITHMETIC: Final = frozenset("+-*/%")
+_OPERATORS: Final = {"-", "!"}, _ARITHMETIC | COMPARISONS | {"&&", "||"}
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something that is wrong, and where: the span of the step, else none."""
+
+    message: str
+    span: Span = NO_SPAN
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def validate(program: Program) -> None:
+    """Raise ProgramError with everything that is wrong with a program that was put together by hand."""
+    report = Reporter(program.file, program.source)
+    for each in complaints(program):
+        report.error(each.span, each.message, hint=each.hint)
+    report.raise_errors()
+
+
+def complaints(program: Program) -> Iterator[Complaint]:
+    """Yield everything that is wrong with a program."""
+    found = list(_declarations(program))
+    yield from found
+    if not found:
+        for thread in program.threads:
+            yield from _Thread(program, thread).complaints()
+
+
+def _repeated(what: str, words: Iterable[str]) -> Iterator[Complaint]:
+    for word, times in Counter(words).items():
+        if times > 1:
+            yield Complaint(f"{what} {quote(word)} is declared {times} times")
+
+
+def _words(what: str, words: Iterable[str], form: re.Pattern[str] = _WORD) -> Iterator[Complaint]:
+    for word in words:
+        if not isinstance(word, str) or not form.fullmatch(word):
+            yield Complaint(f"{quote(str(word))} is no name for a {what}", hint="letters, digits and `_`, no digit first")
+
+
+def _declarations(program: Program) -> Iterator[Complaint]:
+    seen = [c for c in program.cells if not c.hidden]
+    for what, declared in (("node", program.nodes), ("thread", [t.name for t in program.threads])):
+        yield from _words(what, declared)
+        yield from _repeated(what, declared)
+    yield from _words("variable", (c.name for c in seen), _VARIABLE)
+    yield from _repeated("variable", map(str, program.cells))
+    if len(program.cells) > MAX_CELLS:
+        yield Complaint(f"too many variables: more than {MAX_CELLS:,}")
+    for cell in program.cells:
+        if cell.node not in program.nodes:
+            yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
+        if not isinstance(cell.init, int):
+            yield Complaint(f"the initial value of {quote(str(cell))} is no integer")
+    if program.domain is not None and program.domain[0] > program.domain[1]:
+        yield Complaint(f"the domain {program.domain[0]}..{program.domain[1]} is empty")
+    count = 0
+    for thread in program.threads:
+        if thread.node not in program.nodes:
+            yield Complaint(f"thread {thread.name} runs on {quote(thread.node)}, which is no node")
+        registers = [name for name, _ in thread.registers]
+        yield from _words("register", registers)
+        yield from _repeated(f"in thread {thread.name}, register", registers)
+        yield from _points(thread)
+        count += thread.graph.number_of_edges()
+    if count > MAX_STEPS:
+        yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
+    yield from _outcomes(program)
+
+
+def _points(thread: Thread) -> Iterator[Complaint]:
+    for point in dict.fromkeys((thread.entry, thread.exit, *thread.graph.nodes)):
+        if not isinstance(point, int) or not 0 <= point < MAX_POINT:
+            yield Complaint(f"in thread {thread.name}, {point!r} is no program point: they are numbers below {MAX_POINT:,}")
+        elif point not in thread.graph:
+            yield Complaint(f"thread {thread.name} begins or ends at point {point}, which its graph does not have")
+    if thread.exit in thread.graph and thread.graph.out_degree(thread.exit):
+        yield Complaint(f"thread {thread.name} goes on from its exit, point {thread.exit}")
+    for _, _, data in thread.graph.edges(data=True):
+        if not isinstance(data.get("step"), Step):
+            yield Complaint(f"an edge of thread {thread.name} has no step")
+
+
+def _outcomes(program: Program) -> Iterator[Complaint]:
+    known = {str(c) for c in program.cells if not c.hidden}
+    known |= {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
+    for line in program.outcomes:
+        for message in _expression(line.condition, known, has_domain=True):
+            yield Complaint(f"in an outcome, {message}", line.span)
+        if not _proven(TRUE, defined(line.condition)):
+            yield Complaint("an outcome divides by what may be zero", line.span)
+
+
+def _levels(expr: Expr) -> int:
+    """The levels of operators, counted without recursion."""
+    deepest, todo = 0, [(expr, 1)]
+    while todo:
+        part, level = todo.pop()
+        deepest = max(deepest, level)
+        match part:
+            case Unary(_, arg):
+                todo.append((arg, level + 1))
+            case Binary(_, left, right):
+                todo += [(left, level + 1), (right, level + 1)]
+            case _:
+                pass
+    return deepest
+
+
+def _expression(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[str]:
+    """Yield what is wrong with an expression over `known` names."""
+    if _levels(expr) > MAX_LEVELS:
+        yield f"an expression has more than {MAX_LEVELS} levels of operators"
+        return
+    todo = [expr]
+    while todo:
+        match todo.pop():
+            case Const(value):
+                if not isinstance(value, int):
+                    yield f"{value!r} is no integer"
+            case Name(name):
+                if name not in known:
+                    nothing = "what is read is used where nothing is read"
+                    yield nothing if name == VALUE.name else f"unknown name {quote(name)}"
+            case Unary(op, arg):
+                todo.append(arg)
+                if op not in _OPERATORS[0]:
+                    yield f"unknown operator {quote(op)}"
+                elif op == "-" and not has_domain:
+                    yield "arithmetic (`-`) in a program without a domain"
+            case Binary(op, left, right):
+                todo += [right, left]
+                if op not in _OPERATORS[1]:
+                    yield f"unknown operator {quote(op)}"
+                elif op in _ARITHMETIC and not has_domain:
+                    yield f"arithmetic ({quote(op)}) in a program without a domain"
+            case Ite():
+                yield "programs have no choice inside of an expression"
+            case other:
+                yield f"{other!r} is no expression"
+
+
+def _proven(guard: Expr, claim: Expr) -> bool:
+    """Whether `claim` is known to hold where `guard` does."""
+    held = set(conjuncts(guard))
+    if all(part in held for part in _parts(claim)):
+        return True
+    return exclusive(guard, negate(claim), same_read=True)
+
+
+def _parts(claim: Expr) -> Iterator[Expr]:
+    if isinstance(claim, Binary) and claim.op == "&&":
+        yield from _parts(claim.left)
+        yield from _parts(claim.right)
+    elif claim != TRUE:
+        yield claim
+
+
+@dataclass(frozen=True)
+class _Thread:
+    program: Program
+    thread: Thread
+
+    def complaints(self) -> Iterator[Complaint]:
+        cells = frozenset(self.program.cells)
+        ends = {p for p in self.thread.graph if not self.thread.graph.out_degree(p)} - {self.thread.exit}
+        for _, target, step in steps(self.thread):
+            messages = [*self._operation(step, cells), *self._expressions(step)]
+            if not messages:
+                messages += self._values(step)
+            messages += self._fault(step, target in ends)
+            what = f"thread {self.thread.name}, {quote(step.text)}" if step.text else f"thread {self.thread.name}"
+            for message in messages:
+                yield Complaint(f"{what}: {message}", step.span)
+
+    def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
+        match step.op:
+            case Silent():
+                return
+            case Read(cell) | Write(cell, _) | Cas(cell, _, _):
+                yield from self._own(cell, cells)
+            case Put(target, source):
+                yield from self._own(source, cells, hidden=True)
+                yield from self._remote(target, cells)
+            case Get(target, source):
+                yield from self._own(target, cells)
+                yield from self._remote(source, cells)
+            case Poll(node) | RFence(node):
+                yield from self._queue_pair(node)
+            case other:
+                yield f"{other!r} is no operation"
+
+    def _own(self, cell: Cell, cells: frozenset[Cell], hidden: bool = False) -> Iterator[str]:
+        yield from self._declared(cell, cells, hidden)
+        if cell.node != self.thread.node:
+            yield f"{quote(str(cell))} is on another node"
+
+    def _remote(self, cell: Cell, cells: frozenset[Cell]) -> Iterator[str]:
+        yield from self._declared(cell, cells, False)
+        yield from self._queue_pair(cell.node)
+
+    @staticmethod
+    def _declared(cell: Cell, cells: frozenset[Cell], hidden: bool) -> Iterator[str]:
+        if cell not in cells:
+            yield f"the program has no variable {quote(str(cell))} like this"
+        elif cell.hidden and not hidden:
+            yield f"{quote(str(cell))} is the hidden constant of a put"
+
+    def _queue_pair(self, node: str) -> Iterator[str]:
+        if node not in self.program.nodes:
+            yield f"unknown node {quote(node)}"
+        elif node == self.thread.node and not self.program.allow_loopback:
+            yield f"{quote(node)} is its own node, to which only `allow loopback` gives a queue pair"
+
+    def _expressions(self, step: Step) -> Iterator[str]:
+        registers = {name for name, _ in self.thread.registers}
+        has_domain = self.program.domain is not None
+        value = registers | {VALUE.name}
+        yield from _expression(step.guard, value if isinstance(step.op, Read) else registers, has_domain=has_domain)
+        for register, expr in step.assigns:
+            if register not in registers:
+                yield f"unknown register {quote(register)}"
+            known = value if isinstance(step.op, Read | Cas) else registers
+            yield from _expression(expr, known, has_domain=has_domain)
+        if len({register for register, _ in step.assigns}) < len(step.assigns):
+            yield "a register is assigned twice in one step"
+        if step.assigns and not isinstance(step.op, Silent | Read | Cas):
+            yield "only steps that read, or touch nothing, assign registers: make it two steps"
+        for expr in _operands(step):
+            yield from _expression(expr, registers, has_domain=has_domain)
+
+    def _values(self, step: Step) -> Iterator[str]:
+        """Every value that is computed must be defined, and every one that is kept must be in the domain."""
+        if not _proven(TRUE, defined(step.guard)):
+            yield "the guard divides by what may be zero: ask `d != 0 &&` before"
+        domain = self.program.domain
+        compared = step.op.expected if isinstance(step.op, Cas) else None
+        for expr in (*(e for _, e in step.assigns), *_operands(step)):
+            if not _proven(step.guard, defined(expr)):
+                yield "it divides by what may be zero: ask for `d != 0` in the guard"
+            elif expr is not compared and not _proven(step.guard, in_domain(expr, domain)):
+                yield "a value may leave the domain: ask in the guard that it does not"
+
+    def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
+        if step.fault is None:
+            return
+        if not isinstance(step.op, Silent | Read) or step.assigns:
+            yield "a step that goes wrong does nothing but read"
+        if step.fault.kind != "assertion" and not at_end:
+            yield f"{step.fault.kind} ends the execution: it must lead to a point without steps that is not the exit"
+
+
+def _operands(step: Step) -> tuple[Expr, ...]:
+    match step.op:
+        case Write(_, value):
+            return (value,)
+        case Cas(_, expected, new):
+            return (expected, new)
+        case _:
+            return ()

@@ -1,0 +1,67 @@
+"""What the passes of the decision procedure hand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdma_robust.counters.lower import LoweredProgram
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.counters.search import Exploration
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.lift import Lifted
+from rdma_robust.robustness.static_filter import Pivots
+
+Found = Exploration[EventLabel]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """What is left to try: the pivot classes, None for the paper's instrumentation, which guesses where the cycle is."""
+
+    frame: Frame
+    pivots: Pivots | None
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumented:
+    """A program, and the counter program whose targets are reachable iff it is not robust."""
+
+    program: Program
+    counters: CounterProgram[EventLabel]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A program, and the VASS of its counter program."""
+
+    program: Program
+    vass: LoweredProgram[EventLabel]
+
+    @property
+    def by_filter(self) -> bool:
+        """Whether the program is robust without a search, since there is nothing to be reached."""
+        return not self.vass.program.targets
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What the search has found, and with a reached target a run to it that is as short as could be had."""
+
+    lowered: Lowered
+    found: Found
+    shortest: Found
+
+    @property
+    def target(self) -> EventLabel | None:
+        """The label of the reached target."""
+        number = self.shortest.result.target
+        return self.lowered.vass.program.targets[number].label if number >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What was found, and the trace that it lifts to; None where no target was reached."""
+
+    covered: Covered
+    lifted: Lifted | None

@@ -1,0 +1,69 @@
+"""What a pass is, and how a list of passes runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.options import CheckOptions
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+Artefact = TypeVar("Artefact")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every pass may look at besides its artefact. `only` is the number of the one pivot class to try, None for all."""
+
+    options: CheckOptions
+    limits: Limits
+    progress: Progress = ignore
+    only: int | None = None
+
+    @staticmethod
+    def of(options: CheckOptions, progress: Progress = ignore, only: int | None = None) -> Context:
+        """Return a context whose time counts from now."""
+        limits = Limits.of(options.timeout, options.max_states, options.memory, started=time.monotonic())
+        return Context(options, limits, progress, only)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract(Generic[Artefact]):
+    """What holds of an artefact: in words, and as a test that yields what is wrong with one."""
+
+    says: str
+    broken: Callable[[Artefact], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Generic[In, Out]):
+    """One step on the way to an outcome: from what `requires` holds of to what `ensures` holds of; `show` writes that."""
+
+    name: str
+    run: Callable[[In, Context], Out]
+    requires: Contract[In]
+    ensures: Contract[Out]
+    show: Callable[[Out], str]
+
+
+Passes = tuple[Pass[Any, Any], ...]
+"""The artefact that a pass makes is what the next one takes."""
+
+
+def run(passes: Passes, artefact: Any, context: Context) -> Any:
+    """Run the passes one after the other; return the last artefact."""
+    for each in passes:
+        artefact = each.run(artefact, context)
+    return artefact
+
+
+def artefacts(passes: Passes, artefact: Any, context: Context) -> Iterator[tuple[Pass[Any, Any], Any, Any]]:
+    """Run the passes, and yield each with what it took and what it made."""
+    for each in passes:
+        made = each.run(artefact, context)
+        yield each, artefact, made
+        artefact = made
