@@ -11,8 +11,12 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rdma_robust.__main__ import main
+
+settings.register_profile("no deadline: the machine may be busy", deadline=None)
+settings.load_profile("no deadline: the machine may be busy")
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = str(Path(sys.executable).parent / "rdma-robust")
