@@ -13,7 +13,7 @@ Source: live-variable analysis; Bozga, Fernandez and Ghirvu 1999 (state space re
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from rdma_robust.counters.program import Assign, Body, Choose, Command, CounterProgram, Later, Require, Statement, pc
@@ -148,9 +148,10 @@ def _mentions(expr: Expr, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Deaths:
-    """`regions` has the locations of each process where a variable is live."""
+    """`regions` has the locations of each process where a variable is live, `kept` what :meth:`_kept` has made."""
 
     regions: dict[str, tuple[frozenset[int], ...]]
+    kept: dict[tuple[str, int], Expr] = field(default_factory=dict)
 
     def after(self, command: Command[Label], process: int) -> Body[Label]:
         """The command's body, after which what is dead is 0."""
@@ -162,9 +163,9 @@ class _Deaths:
         due = due | {n for n in touched if target not in self.regions[n][process]}
         then = self._branches(body.then, target, process, due)
         if not body.labels or not due:
-            return replace(body, then=then)
+            return body if then is body.then else Body(body.statements, then, body.labels)
         forget: Statement = Assign(tuple((n, self._kept(n, process)) for n in sorted(due)))
-        return replace(body, statements=(*body.statements, forget), then=then)
+        return Body((*body.statements, forget), then, body.labels)
 
     def _branches(self, then: Sequence[Body[Label]], target: int, process: int, due: set[str]) -> Sequence[Body[Label]]:
         if isinstance(then, Later):
@@ -175,8 +176,10 @@ class _Deaths:
 
     def _kept(self, name: str, process: int) -> Expr:
         """The variable's value, 0 if it is live for no other process."""
-        alive = disj(*(self._at(i, region) for i, region in enumerate(self.regions[name]) if i != process))
-        return Const(0) if alive == FALSE else Ite(alive, Name(name), Const(0))
+        if (name, process) not in self.kept:
+            alive = disj(*(self._at(i, region) for i, region in enumerate(self.regions[name]) if i != process))
+            self.kept[name, process] = Const(0) if alive == FALSE else Ite(alive, Name(name), Const(0))
+        return self.kept[name, process]
 
     def _at(self, process: int, region: frozenset[int]) -> Expr:
         if not region:

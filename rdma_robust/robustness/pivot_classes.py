@@ -112,7 +112,7 @@ class PivotClasses:
 
     def is_kept(self, edge: EventEdge, c: PivotClass) -> bool:
         """An event of the class still lies ahead of the pivot's thread after the edge, if it is that thread's."""
-        return edge.thread != c.thread or edge.target in self.ahead[c]
+        return bool(self._kept_numbers(edge) >> self.number(c) & 1)
 
     def current_kept(self, edge: EventEdge) -> Expr:
         """The current class is one that the phase-2 steps of `edge` are for: of no other class can a pivot follow."""
@@ -122,21 +122,15 @@ class PivotClasses:
         return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
 
     def _kept_numbers(self, edge: EventEdge) -> int:
-        place = edge.thread, edge.target
-        if place not in self._kept_masks:
-            lost = [c for c in self._of_thread.get(edge.thread, ()) if not self.is_kept(edge, c)]
-            self._kept_masks[place] = self._all & ~self._numbered(lost)
-        return self._kept_masks[place]
+        return self._kept_masks.get((edge.thread, edge.target), self._all)
 
     @cached_property
     def _kept_masks(self) -> dict[tuple[int, int], int]:
-        return {}
-
-    @cached_property
-    def _of_thread(self) -> dict[int, list[PivotClass]]:
-        found: dict[int, list[PivotClass]] = {}
+        """By thread and program point the numbers of the classes of which an event can follow, where that is not all."""
+        found: dict[tuple[int, int], int] = {}
         for c in self.tried:
-            found.setdefault(c.thread, []).append(c)
+            for point in self.frame.graphs[c.thread].points - self.ahead[c]:
+                found[c.thread, point] = found.get((c.thread, point), self._all) & ~(1 << self.number(c))
         return found
 
     def at(self, thread: int, points: frozenset[int]) -> Expr:

@@ -15,16 +15,28 @@ from typing import Any
 
 import pytest
 
+from bench.families import lock_server, ring_exchange
+from rdma_robust.counters.program import CounterProgram
+from rdma_robust.counters.search import explore
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS
 from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.slice import Core, slice_net
+from rdma_robust.robustness.frame import EventLabel
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.nets import make_net, random_program
+from tests.support.searches import comparable
 
 PETRI = tuple(
     import_module(f"rdma_robust.petri.kernel.{name}")
     for name in ("_rows", "_markings", "_firing", "_relaxation", "_store", "_forest", "_pair_table")
+)
+COUNTERS = tuple(
+    import_module(f"rdma_robust.counters.kernel.{name}")
+    for name in ("_code", "_store", "_places", "_look_ahead", "_proofs", "_kernel")
 )
 TEST_BUILD = PETRI[0].refuse_allocations(0, 0) >= 0
 FOR_EVER = 1 << 40
@@ -37,7 +49,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_this_is_a_build_for_tests() -> None:
     assert TEST_BUILD
-    for module in PETRI:
+    for module in (*PETRI, *COUNTERS):
         code = Path(module.__file__).read_bytes()
         assert b"__asan_" in code
         assert b"__ubsan_" in code
@@ -155,3 +167,28 @@ def test_an_engine_of_nets_ends_where_memory_is_refused(engine: str) -> None:
 
     for module in PETRI:
         refuse_each(module, decide, 1)
+
+
+COUNTED = """node A { x = 0, y = 0, g = 0 }
+node B { z = 0 }
+thread T on A { loop { put B.z = g; choose { poll B } or { skip } } }
+thread U on B { loop { put A.g = z; put A.x = z; poll A } }
+"""
+"""With polls that nothing bounds, so that the tree of Karp and Miller is searched."""
+
+
+def searched(program: CounterProgram[EventLabel]) -> object:
+    """What the compiled search says. Raises MemoryError where it was cut for want of memory."""
+    found = explore(program, Limits(states=400))
+    assert found.compiled
+    if found.result.cut == "memory":
+        raise MemoryError
+    return comparable(found)
+
+
+@pytest.mark.parametrize("reductions", [frozenset(), ALL_REDUCTIONS], ids=["none", "all"])
+@pytest.mark.parametrize("text", [lock_server(2), ring_exchange(3), COUNTED], ids=["locks", "ring", "counters"])
+def test_a_search_of_states_is_cut_where_memory_is_refused(text: str, reductions: frozenset[str]) -> None:
+    program = instrument_pivot(load_program(text, "family"), reductions=reductions)
+    failures = [refuse_each(module, lambda: searched(program), 1) for module in COUNTERS]
+    assert sum(failures) > 20

@@ -6,10 +6,15 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._packed cimport CODE, HUGE, MEMORY, OMEGA, OVERFLOW, WIDE, Field, field_value, made_fields
-from rdma_robust.native.memory cimport resized, try_grown
+from rdma_robust.native.memory cimport refuse, resized, try_grown
 
 cdef enum Op:
     END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT, LATER
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class Code:

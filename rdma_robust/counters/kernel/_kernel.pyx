@@ -17,7 +17,7 @@ from rdma_robust.counters.kernel._packed cimport (
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Store, is_expanded, record_at, set_expanded
-from rdma_robust.native.memory cimport try_grown, zeroed
+from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
 LAYOUT = 4
 """To be raised with every change of what driver.py and bytecode.py hand over."""
@@ -27,6 +27,11 @@ cdef struct Stack:
     uint32_t *items
     int64_t size
     int64_t room
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class Search:

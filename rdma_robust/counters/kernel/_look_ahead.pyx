@@ -9,7 +9,12 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._packed cimport lowest, made_fields
-from rdma_robust.native.memory cimport resized, zeroed
+from rdma_robust.native.memory cimport refuse, resized, zeroed
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class Look:

@@ -8,7 +8,12 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free
 
 from rdma_robust.counters.kernel._packed cimport count_bits, lowest
-from rdma_robust.native.memory cimport zeroed
+from rdma_robust.native.memory cimport refuse, zeroed
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class Places:

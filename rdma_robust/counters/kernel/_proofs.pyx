@@ -18,13 +18,18 @@ from rdma_robust.counters.kernel._look_ahead cimport (
     ALLOWED, BARS, CELL, GONE_FIELD, KIND_COLUMNS, KIND_FIELD, LEAST, MARKS, MET_FIELD, MOVE_COLUMNS, PASSES, Look, holds,
 )
 from rdma_robust.counters.kernel._packed cimport Field, equal_words, field_value, hash_words
-from rdma_robust.native.memory cimport resized, zeroed
+from rdma_robust.native.memory cimport refuse, resized, zeroed
 
 cdef int64_t ROOM = 1 << 19
 """Words of memory for proofs: four megabytes, of which those not used are never touched. When it is full all are forgotten."""
 cdef int64_t BUCKETS = 1 << 10
 cdef int64_t EFFORT = 1 << 12
 """Times to look again, for a proof that holds for more states, before the first of them has been of use."""
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class LookAhead(Look):

@@ -9,11 +9,16 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._packed cimport equal_words, hash_words, prefetch
-from rdma_robust.native.memory cimport try_resized, try_zeroed, zeroed
+from rdma_robust.native.memory cimport refuse, try_resized, try_zeroed, zeroed
 
 cdef uint64_t AHEAD = 16
 """Entries between the one that moves to a larger table and the one whose record is fetched meanwhile."""
 cdef int64_t MOST_STATES = 0x5FFFFFFF
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
 
 
 cdef class Store:

@@ -70,8 +70,11 @@ def search(
     ranges = {name: _guess(least, most) for name, least, most in program.ranges}
     ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
     while True:
-        run = _Run(program, bounds, ranges, engine, reduce)
-        status = run.go(limits, progress)
+        try:
+            run = _Run(program, bounds, ranges, engine, reduce)
+            status = run.go(limits, progress)
+        except MemoryError:
+            return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
         if status != _WIDE:
             return run.result(status)
         name = run.fields[run.kernel.wide_field]
