@@ -39,6 +39,26 @@ def check_robust(program: Program, ordered_reads: bool, evidence: object) -> str
     return f"an inductive invariant of {states.rows} states"
 
 
+def comes_to(reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
+    """Return whether the pivot's thread may come from `start` to an event of the class, whatever it reads on its way.
+
+    From where it may not, no violation with such a pivot follows.
+    """
+    seen = {start}
+    todo = [start]
+    while todo:
+        for ahead in reading.ahead(todo.pop()):
+            for move in reading.moves(ahead, None):
+                if move.event.cell == pivot.cell and (move.event.kind in WRITES) == pivot.writes:
+                    return True
+                if move.after not in seen:
+                    if len(seen) >= MOST_LOCAL:
+                        return True
+                    seen.add(move.after)
+                    todo.append(move.after)
+    return False
+
+
 def fences_matter(program: Program) -> frozenset[QueuePair]:
     """Return the queue pairs on which a fence between a get and a put can matter: those that have all three."""
     found = set()
@@ -223,29 +243,12 @@ class _Inductive:
         return tuple(number for number in found if number is not None)
 
     def _comes_to(self, locals_: Sequence[int], thread: int, step: _Step, pivot: Pivot) -> bool:
-        """Whether the pivot's thread, after `step` of `thread`, may still come to an event of the class: else no
-        violation can follow, and the state may be missing. Nothing is assumed of what it reads."""
+        """Whether the pivot's thread, after `step` of `thread`, may still come to the pivot: else a state may be missing."""
         number = pivot.thread
         start = step.move.after if number == thread else self._states.locals[number][locals_[number]]
         if (start, pivot) not in self._comes:
-            self._comes[start, pivot] = self._find_pivot(self._readings[number], start, pivot)
+            self._comes[start, pivot] = comes_to(self._readings[number], start, pivot)
         return self._comes[start, pivot]
-
-    def _find_pivot(self, reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
-        seen = {start}
-        todo = [start]
-        while todo:
-            here = todo.pop()
-            for ahead in reading.ahead(here):
-                for move in reading.moves(ahead, None):
-                    if move.event.cell == pivot.cell and (move.event.kind in WRITES) == pivot.writes:
-                        return True
-                    if move.after not in seen:
-                        if len(seen) >= MOST_LOCAL:
-                            return True
-                        seen.add(move.after)
-                        todo.append(move.after)
-        return False
 
     def _violates(self, locals_: tuple[int, ...], values: tuple[int, ...], part: int) -> bool:
         """Whether the pivot's thread stands before an event of the class that can be put last into alpha."""

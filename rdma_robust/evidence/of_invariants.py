@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.invariant_states import KIND, Place
+from rdma_robust.certify.invariants import comes_to
+from rdma_robust.certify.normal_form import Pivot
+from rdma_robust.certify.thread_reading import Local, ThreadReading
 from rdma_robust.counters.inductive import Limit, covers
 from rdma_robust.counters.program import pc
 from rdma_robust.counters.vass import Control
@@ -18,7 +21,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Get, Program, Put, steps
 from rdma_robust.robustness.event_graph import EventGraph
-from rdma_robust.robustness.frame import Frame, QueuePair
+from rdma_robust.robustness.frame import Frame, PivotClass, QueuePair
 from rdma_robust.robustness.invariant import InductiveInvariant
 from rdma_robust.robustness.marks import WORD, MarkSet
 from rdma_robust.robustness.pivot import ALPHA_VALUE, CLOSED, POISON_CARRIED
@@ -28,7 +31,11 @@ from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 
 def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
-    """Return the evidence that the states of `found` are, see docs/certificates.md."""
+    """Return the evidence that the states of `found` are, see docs/certificates.md.
+
+    Left out is what the checker does not ask for: states in which a thread has come somewhere without an event, and those
+    from which the pivot's thread cannot come to the pivot.
+    """
     frame, rules = found.instrumentation.frame, found.instrumentation.rules
     threads = [_ThreadWords(found, t) for t in range(len(frame.graphs))]
     marks = _MarkWords(found)
@@ -36,8 +43,9 @@ def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
     cells = _taking(found, [str(cell) for cell in frame.cells])
     limits: dict[Place, list[Limit]] = {}
     for control, limit in found.states:
-        place = tuple([words.number(control) for words in threads]), cells(control), marks.number(control)
-        limits.setdefault(place, []).append(completions.limit(control, limit))
+        if all(words.stands(control) for words in threads) and marks.may_end(control, threads):
+            place = tuple([words.number(control) for words in threads]), cells(control), marks.number(control)
+            limits.setdefault(place, []).append(completions.limit(control, limit))
     return {
         "kind": KIND,
         "threads": [words.listed() for words in threads],
@@ -80,6 +88,25 @@ class _ThreadWords:
         self._take = _taking(found, [pc(thread), *carried, *qualified])
         self._numbers: dict[tuple[int, ...], int] = {}
         self._states: list[list[int | None]] = []
+        self._at = found.fields.index(pc(thread))
+        self._stands = {self._graph.entry, *(edge.target for edge in self._graph.edges if edge.type is not None)}
+        self._reading = ThreadReading(program_thread, thread)
+        self._comes: dict[tuple[tuple[int, ...], PivotClass], bool] = {}
+
+    def stands(self, control: Control) -> bool:
+        """Return whether the thread is at its start or has just made an event."""
+        return control[self._at] in self._stands
+
+    def comes_to(self, control: Control, pivot: PivotClass) -> bool:
+        """Return whether the thread, that of the pivot, may still come to the pivot."""
+        key = self._take(control), pivot
+        if key not in self._comes:
+            point, operation, carried, *values = self._in_words(key[0])
+            known = dict(zip(self._registers, values, strict=True))
+            assert point is not None
+            here = Local(point, tuple(known.get(name) for name in self._reading.names), operation, carried)
+            self._comes[key] = comes_to(self._reading, here, Pivot(pivot.thread, pivot.cell, pivot.writes))
+        return self._comes[key]
 
     def number(self, control: Control) -> int:
         """Return the number of the thread's state in a control state."""
@@ -173,6 +200,7 @@ class _MarkWords:
         self._take = _taking(found, self._fields)
         self._numbers: dict[tuple[int, ...], int | None] = {}
         self._known: dict[str, int] = {}
+        self._class = found.fields.index(CLASS)
         self.listed: list[JsonObject] = []
 
     def number(self, control: Control) -> int | None:
@@ -182,6 +210,14 @@ class _MarkWords:
             values = dict(zip(self._fields, entries, strict=True))
             self._numbers[entries] = self._number_of(self._in_words(values)) if values[CLASS] else None
         return self._numbers[entries]
+
+    def may_end(self, control: Control, threads: Sequence[_ThreadWords]) -> bool:
+        """Return whether a violation may still follow: before the first event of beta, or if the pivot can be reached."""
+        number = control[self._class]
+        if not number:
+            return True
+        pivot = self._instrumentation.classes.tried[number - 1]
+        return threads[pivot.thread].comes_to(control, pivot)
 
     def _number_of(self, marks: JsonObject) -> int:
         """Equal marks are listed once: what differs in the instrumented program may mean the same."""

@@ -132,6 +132,70 @@ def test_large_certificates_are_compressed() -> None:
     assert read_document(data).claim == {"kind": "robust"}
 
 
+# ---- corners of the language, where two readings of a flow graph could differ
+
+CORNERS = {
+    "registers that only silent steps change": """domain 0..3
+node A { x }
+node B { y }
+thread T on A { reg r, q; loop { choose { r = (r + 1) % 4 } or { q = r } }; if q == 2 { put B.y = x; poll B }; x = 1 }
+thread S on B { reg a; a = y }
+""",
+    "faults": """domain 0..3
+node A { x }
+node B { y }
+thread T on A { reg r; r = x; r = r + 3; put B.y = x; poll B; r = 3 / x; x = 1 }
+thread S on B { put A.x = 1; poll A; assert y == 1 }
+""",
+    "what is never reached": """node A { x, w }
+node B { y }
+thread T on A { reg r; loop { put B.y = x }; if r == 1 { poll B; rfence B; get w = B.y; put B.y = w } }
+thread S on B { reg a; a = y }
+""",
+    "a put that is never reached behind a fence": """node A { x, w }
+node B { y, z }
+thread T on A { reg r; get w = B.z; rfence B; if r == 1 { put B.y = x } else { poll B }; x = 1 }
+thread S on B { z = 1 }
+""",
+    "more silent paths than are folded": "domain 0..9\nnode A { x }\nnode B { y }\nthread T on A { reg a, b, c; "
+    + "".join(f"choose {{ a = {i} }} or {{ b = {i} }} or {{ c = {i} }}; " for i in range(1, 6))
+    + "if a + b == c { put B.y = x; poll B }; x = 1 }\nthread S on B { reg q; q = y }\n",
+    "arrays": """domain 0..3
+node A { ring[4] }
+node B { log[4] }
+thread T on A { reg i; while i < 3 { put B.log[i] = ring[i]; i = i + 1 }; poll B; poll B; poll B; ring[i - 1] = 1 }
+thread S on B { reg q; q = log[2] }
+""",
+    "swaps": """node A { l, d }
+node B { y }
+thread T on A { reg r; r = cas(l, 0, 1); if r == 0 { put B.y = d; poll B; l = 0 } }
+thread S on A { reg r; r = cas(l, 0, 1); if r == 0 { d = 1; l = 0 } }
+""",
+    "nothing": "node M { }\nnode A { x }\nthread T on M { }\nthread S on A { halt; x = 1 }\n",
+    "no thread": "node A { x }\n",
+    "loopback": "allow loopback\nnode A { x, y }\nthread T on A { put A.x = y; poll A; y = 1; get y = A.x; poll A }\n",
+    "a pivot behind a failed condition": """node A { l, c }
+node B { y }
+thread T on A { reg r; r = cas(l, 0, 1); assume r == 0; put B.y = c; get c = B.y; poll B; poll B; l = 0 }
+thread S on A { reg r; r = cas(l, 0, 1); assume r == 0; put B.y = c; get c = B.y; poll B; poll B; l = 0 }
+""",
+    "signs": """domain -3..3
+node A { x = -1 }
+node B { y }
+thread T on A { reg r; r = x; r = -r / 2 - r % 2; x = r; put B.y = x; poll B; x = 0 - 3 }
+thread S on B { reg q; q = y }
+""",
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+@pytest.mark.parametrize("ordered_reads", [False, True])
+def test_corners(name: str, ordered_reads: bool) -> None:
+    options = CheckOptions(ordered_reads=ordered_reads)
+    verdict = check_program(load_program(CORNERS[name], name), options).verdict.value
+    assert round_trip(CORNERS[name], options) == verdict
+
+
 # ---- programs that are no text
 
 PLAIN = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
