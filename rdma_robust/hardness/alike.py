@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Cas, Put, Step, Thread, Write, steps
+from rdma_robust.language.flow.cfg import Step, Thread, steps
+from rdma_robust.semantics.event_table import expressions_of
 from rdma_robust.semantics.machines.rdma import Queue, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.threadcode import ThreadCode
+from rdma_robust.semantics.trace import EventType
 
 
 def alike(machine: RdmaMachine) -> Callable[[RdmaState], Hashable]:
@@ -50,7 +52,7 @@ def _posted(machine: RdmaMachine, code: ThreadCode) -> dict[int, Hashable]:
     """Return for each command by which name an operation that it has posted is known."""
     found: dict[int, Hashable] = {}
     for command in code.commands:
-        if isinstance(command.step.op, Put) and command.constant:
+        if command.nic[-1:] == (EventType.NRW,) and command.constant:
             found[command.number] = (command.target, machine.program.cells[command.source].init)
         else:
             found[command.number] = command.number
@@ -72,10 +74,5 @@ def _live(thread: Thread) -> dict[int, tuple[int, ...]]:
 
 
 def _used(step: Step) -> set[str]:
-    exprs = [step.guard, *(expr for _, expr in step.assigns)]
-    match step.op:
-        case Write(_, value):
-            exprs.append(value)
-        case Cas(_, expected, new):
-            exprs += [expected, new]
+    exprs = (step.guard, *(expr for _, expr in step.assigns), *expressions_of(step.op))
     return {name for expr in exprs for name in names(expr)}

@@ -142,8 +142,9 @@ def remote_of(op: object) -> str | None:
 
 
 def acts_of(op: object) -> tuple[Act, ...]:
-    """Return every event that an operation may make, each once."""
-    return tuple(dict.fromkeys(act for case in cases_of(op) for act in case.acts))
+    """Return every event that an operation may make, case by case."""
+    cases = cases_of(op)
+    return cases[0].acts if len(cases) == 1 else tuple(act for case in cases for act in case.acts)
 
 
 def cells_read(op: object, agent: Agent | None = None) -> frozenset[Cell]:
@@ -175,6 +176,16 @@ def expected_value(when: Expr) -> Expr | None:
 def takes_completion(op: object) -> bool:
     """Return whether an operation is a poll."""
     return any(act.type is T.P for act in acts_of(op))
+
+
+def polls_of(op: object) -> str | None:
+    """Return the other node of the queue pair of which an operation takes a completion, None if it is no poll."""
+    return remote_of(op) if takes_completion(op) else None
+
+
+def completes_on(op: object) -> str | None:
+    """Return the other node of the queue pair on which an operation completes, None if no poll can take it."""
+    return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 
 def is_remote(op: object) -> bool:

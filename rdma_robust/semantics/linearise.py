@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.semantics.order_table import NFO_PAIRS
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
-
-NFO_PAIRS = (frozenset({EventType.NLR, EventType.NLW}), frozenset({EventType.NRR, EventType.NRW}))
-"""The types of the NIC events of one queue pair that nfo orders."""
 
 
 def trace_of_order(order: Sequence[Event], program: Program) -> Trace:

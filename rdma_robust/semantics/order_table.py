@@ -28,6 +28,14 @@ nF  | -   | qp  | qp  | qp  | qp  | qp
 """
 
 
+NFO_PAIRS: Final = (frozenset({EventType.NLR, EventType.NLW}), frozenset({EventType.NRR, EventType.NRW}))
+"""The types of the NIC events of one queue pair that nfo orders, one way or the other."""
+
+VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
+"""The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
+only that they were issued."""
+
+
 def _parse(table: str) -> dict[tuple[str, str], str]:
     head, *rows = [[c.strip() for c in line.split("|")] for line in table.strip("\n").split("\n")]
     return {(row[0], column): text for row in rows for column, text in zip(head[1:], row[1:], strict=True)}

@@ -30,6 +30,9 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.NF: "passes rfence {remote}",
 }
 
+SENT: Final[Mapping[EventType, str]] = {T.NRW: "sends", T.NLW: "receives"}
+"""What the card does with a write that it issues: it is not yet in memory."""
+
 DEED: Final[Mapping[EventType, str]] = {
     T.NLR: "the NIC's read of {cell} for {statement}",
     T.NRW: "the NIC's write of {cell} for {statement}",

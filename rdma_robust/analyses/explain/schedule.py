@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Program, Put, RFence
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
+from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType
@@ -188,13 +189,13 @@ class _Scheduler:
             numbers = point.numbers[thread][qp]
             if action.verb is Verb.POLL:
                 assert action.step is not None
-                if self.machine.codes[thread].remotes[qp] == getattr(action.step.op, "node", None):
+                if self.machine.codes[thread].remotes[qp] == remote_of(action.step.op):
                     return next(n for n, e in zip(numbers, queue, strict=True) if not e.polled)
             elif queue != after[qp]:
                 if action.verb is Verb.FENCE:
-                    return next(n for n, e in zip(numbers, queue, strict=True) if _is_fence(commands[e.command].step))
+                    return next(n for n, e in zip(numbers, queue, strict=True) if len(commands[e.command].nic) == 1)
                 if action.verb is Verb.FLUSH:
-                    kind = type(action.step.op) if action.step is not None else Put
+                    kind = type(None if action.step is None else action.step.op)
                     return next(
                         n
                         for n, e in zip(numbers, queue, strict=True)
@@ -233,7 +234,3 @@ class _Scheduler:
 
 def _same(event: Event, action: Action) -> bool:
     return event.thread == action.thread and event.step == action.step
-
-
-def _is_fence(step: object) -> bool:
-    return isinstance(getattr(step, "op", None), RFence)

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
-from rdma_robust.language.flow.cfg import Get, Program, Put, RFence, Step
+from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
+from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.wording import Words
 
 KINDS: dict[Verb, StepKind] = {
@@ -98,7 +101,7 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
     write = operation.event(Verb.FLUSH)
     assert write is not None and first.step is not None
     what = words.label(write).removeprefix("writes ")
-    if isinstance(first.step.op, Put):
+    if write.type not in VISIBLE_WHEN_POLLED:
         return f"sends {what}", f"{name}'s NIC sends {what}: the put is complete for a poll, but not yet in memory"
     return f"receives {what}", f"{name}'s NIC has {what} for `{statement}`, not yet stored in memory"
 
@@ -116,7 +119,7 @@ def _operation(words: Words, operation: RemoteOperation, steps: Sequence[Timelin
     assert posted is not None
     return Operation(
         number=operation.number,
-        kind=_kind(first.step),
+        kind=_kind(row_of(first.step.op).name),
         lane=nic_lane(words.program, operation.thread, operation.remote),
         line=first.step.span.line,
         statement=words.statement(first),
@@ -128,15 +131,11 @@ def _operation(words: Words, operation: RemoteOperation, steps: Sequence[Timelin
     )
 
 
-def _kind(step: Step) -> OperationKind:
-    match step.op:
-        case Put():
-            return "put"
-        case Get():
-            return "get"
-        case RFence():
-            return "rfence"
-    raise AssertionError(step)
+def _kind(name: str) -> OperationKind:
+    match name:
+        case "put" | "get" | "rfence":
+            return name
+    raise UsageError(f"operations like {name} cannot be drawn yet")
 
 
 def _lanes(program: Program, steps: Sequence[TimelineStep]) -> tuple[Lane, ...]:

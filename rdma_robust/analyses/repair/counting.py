@@ -24,8 +24,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rdma_robust.analyses.repair.repairs import FLUSHES, MOST_POLLS, Choice, Choices, Kind
-from rdma_robust.analyses.repair.sites import Edge, Flow, Sites, remote
-from rdma_robust.language.flow.cfg import Poll
+from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
+from rdma_robust.semantics.event_table import completes_on, polls_of, takes_completion
 
 State = tuple[int, int, bool, int, int]
 """A point of the marked program, the point after the last step that was no mark, whether the thread has come here by a step
@@ -35,7 +35,7 @@ stands for more too."""
 
 def most(flow: Flow, node: str) -> int:
     """Return a number that is outstanding only if some path comes to an operation twice."""
-    return 1 + sum(remote(e.step.op) == node for edges in flow.out.values() for e in edges)
+    return 1 + sum(completes_on(e.step.op) == node for edges in flow.out.values() for e in edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[
                 step = edge.place in occupied
                 after = [(real, step, 0, min(taken + h, many)) if drains else (real, step, h, taken) for h in left]
             elif not _polls(edge, node):
-                after = [(edge.target, True, min(have + (remote(edge.step.op) == node), many), lost)]
+                after = [(edge.target, True, min(have + (completes_on(edge.step.op) == node), many), lost)]
             elif have:
                 after = [(edge.target, True, h, lost) for h in _less(have, 1, many)]
             else:
@@ -147,7 +147,7 @@ def goes_on(flow: Flow, point: int, node: str, outstanding: int, occupied: froze
                 if edge.target not in seen:
                     seen.add(edge.target)
                     todo.append(edge.target)
-            elif not isinstance(edge.step.op, Poll) or (outstanding and _polls(edge, node)):
+            elif polls_of(edge.step.op) is None or (outstanding and _polls(edge, node)):
                 return True
     return False
 
@@ -200,7 +200,7 @@ def _reason(flow: Flow, counted: Counted, choice: Choice, drains: frozenset[int]
     else:
         one, other = paths[0][0], paths[1][0]
         inner, outer = _apart(one, other)
-    if any(isinstance(e.step.op, Poll) for e in (*one, *other)):
+    if any(takes_completion(e.step.op) for e in (*one, *other)):
         inner, outer = {*one, *other}, set()
     polls = [Choice(e.place, Kind.POLL, choice.node, k) for e in inner if e.place is not None for k in range(MOST_POLLS)]
     flushes = [Choice(e.place, kind, choice.node) for e in inner if e.place is not None for kind in FLUSHES]
@@ -248,7 +248,7 @@ def _least_blocking(flow: Flow, node: str, chosen: Choices) -> Choices:
 
 
 def _polls(edge: Edge, node: str) -> bool:
-    return isinstance(edge.step.op, Poll) and edge.step.op.node == node
+    return polls_of(edge.step.op) == node
 
 
 def _less(have: int, by: int, many: int) -> range:

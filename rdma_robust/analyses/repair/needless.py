@@ -20,16 +20,16 @@ from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.edits import Source, apart, apply
 from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
-from rdma_robust.analyses.repair.sites import remote
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, Thread, steps
+from rdma_robust.language.flow.cfg import Get, Program, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
+from rdma_robust.semantics.event_table import cells_written, completes_on, polls_of
 
 Removed = frozenset[int]
 """Statements, by the offset where they begin."""
@@ -133,8 +133,7 @@ def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
     edges = steps(thread)
     out: dict[int, list[tuple[int, bool, int]]] = {}
     for source, target, step in edges:
-        polls = isinstance(step.op, Poll) and step.op.node == node
-        change = -1 if polls else int(remote(step.op) == node)
+        change = -1 if polls_of(step.op) == node else int(completes_on(step.op) == node)
         out.setdefault(source, []).append((target, step.span.start in gone, change))
     many = 1 + sum(change != 0 for each in out.values() for _, _, change in each)
     start = (thread.entry, 0, 0)
@@ -180,7 +179,7 @@ def _unread(program: Program) -> dict[int, str]:
     ops = [(step.span.start, step.op) for thread in program.threads for _, _, step in steps(thread)]
     asked = {name for line in program.outcomes for name in names(line.condition)}
     usage = Usage(program)
-    kept = usage.read | {str(op.target) for _, op in ops if isinstance(op, Put)} | usage.written_by_cpu | asked
+    kept = usage.read | {str(c) for _, op in ops if not isinstance(op, Get) for c in cells_written(op)} | asked
     found: dict[int, str] = {}
     spoilt: set[int] = set()
     for at, op in ops:

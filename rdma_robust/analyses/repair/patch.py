@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,8 +13,9 @@ from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Insertio
 from rdma_robust.analyses.repair.replay import in_order
 from rdma_robust.analyses.repair.sites import Sites, fresh
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Op, Program, Put, Read, Write, steps
+from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
 from rdma_robust.language.syntax.ast import Node
+from rdma_robust.semantics.event_table import cells_read, cells_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +149,11 @@ class Usage:
 
     @cached_property
     def written(self) -> frozenset[Cell]:
-        return frozenset(cell for op in self._ops for cell in _written(op))
+        return frozenset(cell for op in self._ops for cell in cells_written(op))
 
     @cached_property
     def read(self) -> frozenset[str]:
-        return frozenset(str(cell) for op in self._ops for cell in _read(op))
-
-    @cached_property
-    def written_by_cpu(self) -> frozenset[str]:
-        return frozenset(str(op.cell) for op in self._ops if isinstance(op, Write | Cas))
+        return frozenset(str(cell) for op in self._ops for cell in cells_read(op))
 
     @cached_property
     def _touched(self) -> frozenset[str]:
@@ -174,26 +171,6 @@ class Usage:
 
     def untouched(self, node: str) -> tuple[Cell, ...]:
         return tuple(c for c in self.words(node) if str(c) not in self._touched)
-
-
-def _written(op: Op) -> Iterable[Cell]:
-    match op:
-        case Write(cell) | Cas(cell):
-            return (cell,)
-        case Put(target, _) | Get(target, _):
-            return (target,)
-        case _:
-            return ()
-
-
-def _read(op: Op) -> Iterable[Cell]:
-    match op:
-        case Read(cell) | Cas(cell):
-            return (cell,)
-        case Put(_, source) | Get(_, source):
-            return (source,)
-        case _:
-            return ()
 
 
 def unified(old: str, new: str, file: str) -> str:

@@ -29,9 +29,10 @@ from dataclasses import dataclass, replace
 from rdma_robust.analyses.repair.counting import goes_on
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
-from rdma_robust.language.flow.cfg import Cell, Poll
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
+from rdma_robust.semantics.event_table import polls_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import moves
@@ -102,7 +103,8 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) ->
                 items.append(edge.place)
                 continue
             items += made
-            if isinstance(edge.step.op, Poll) and goes_on(flow, real, edge.step.op.node, 0, frozenset()):
+            polled = polls_of(edge.step.op)
+            if polled is not None and goes_on(flow, real, polled, 0, frozenset()):
                 optional |= {e.index for e in made}
             real = edge.target
         while items and isinstance(items[-1], int):

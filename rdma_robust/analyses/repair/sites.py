@@ -15,10 +15,11 @@ import networkx as nx
 
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
-from rdma_robust.language.flow.cfg import Get, Op, Program, Put, Read, Silent, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.ast import Node
+from rdma_robust.semantics.event_table import acts_of, completes_on
 
 _MARK = "mark"
 
@@ -28,17 +29,6 @@ def fresh(name: str, taken: frozenset[str]) -> str:
     if name not in taken:
         return name
     return next(f"{name}{k}" for k in range(2, len(taken) + 3) if f"{name}{k}" not in taken)
-
-
-def remote(op: Op) -> str | None:
-    """Return the node towards which a put or get goes, None for anything else."""
-    match op:
-        case Put(target, _):
-            return target.node
-        case Get(_, source):
-            return source.node
-        case _:
-            return None
 
 
 @dataclass(frozen=True)
@@ -117,7 +107,7 @@ class Flow:
     @cached_property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that the thread sends to."""
-        found = {remote(e.step.op): None for edges in self.out.values() for e in edges}
+        found = {completes_on(e.step.op): None for edges in self.out.values() for e in edges}
         return tuple(n for n in found if n is not None)
 
     def behind(self, node: str | None) -> frozenset[int]:
@@ -134,7 +124,7 @@ class Flow:
             e.target if forward else e.source
             for edges in self.out.values()
             for e in edges
-            if e.place is None and (remote(e.step.op) == node if node else not isinstance(e.step.op, Silent))
+            if e.place is None and (completes_on(e.step.op) == node if node else bool(acts_of(e.step.op)))
         }
         near = starts.union(*(nx.descendants(graph, s) for s in starts))
         return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)

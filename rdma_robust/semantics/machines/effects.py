@@ -6,21 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Step, Write
-from rdma_robust.semantics.machines.machine import Action, Move, Verb
-from rdma_robust.semantics.machines.operations import remote_of
+from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.semantics.event_table import acts_of, remote_of
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, act_of
 from rdma_robust.semantics.machines.rdma import RdmaState
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.trace import Event, EventType
-
-NIC_EVENTS: dict[tuple[type, Verb], EventType] = {
-    (Put, Verb.NIC_READ): EventType.NLR,
-    (Put, Verb.FLUSH): EventType.NRW,
-    (Get, Verb.NIC_READ): EventType.NRR,
-    (Get, Verb.FLUSH): EventType.NLW,
-    (RFence, Verb.FENCE): EventType.NF,
-}
-"""What takes effect with a move of the RDMA machine's NIC; issuing a write takes no effect."""
 
 SC_VERBS = {
     EventType.LR: Verb.ACCESS,
@@ -52,31 +43,13 @@ class Effect:
 
 def event_type(action: Action) -> EventType | None:
     """Return the type of the event that takes effect with a move of the RDMA machine, None if none does."""
-    if action.step is None:
-        return None
-    op = action.step.op
-    match action.verb, op:
-        case Verb.ACCESS, Cas():
-            return EventType.LR if action.written is None else EventType.CAS
-        case Verb.ACCESS, Read():
-            return EventType.LR
-        case Verb.ACCESS, Write():
-            return EventType.LW
-        case Verb.POLL, Poll():
-            return EventType.P
-        case _:
-            return NIC_EVENTS.get((type(op), action.verb))
+    act = None if action.verb is Verb.NIC_WRITE else act_of(action)
+    return None if act is None else act.type
 
 
 def cell_of(step: Step, kind: EventType) -> Cell | None:
-    match step.op, kind:
-        case (Put(_, cell) | Get(_, cell), EventType.NLR | EventType.NRR):
-            return cell
-        case (Put(cell, _) | Get(cell, _), _):
-            return cell
-        case (Read(cell) | Write(cell, _) | Cas(cell, _, _), _):
-            return cell
-    return None
+    """Return the word that the event of that type of the step's operation touches."""
+    return next((act.cell for act in acts_of(step.op) if act.type is kind), None)
 
 
 def event_of(action: Action, kind: EventType, index: int = -1, position: int = -1) -> Event:
@@ -84,7 +57,7 @@ def event_of(action: Action, kind: EventType, index: int = -1, position: int = -
     step = action.step
     assert step is not None
     return Event(
-        index, kind, action.thread, position, remote_of(step), cell_of(step, kind), action.read, action.written, step
+        index, kind, action.thread, position, remote_of(step.op), cell_of(step, kind), action.read, action.written, step
     )
 
 
@@ -126,9 +99,8 @@ class _History:
         if action.step is None:
             return
         if action.verb is Verb.ISSUE:
-            kinds = {Put: (EventType.NLR, EventType.NRW), Get: (EventType.NRR, EventType.NLW)}
             assert point.operation is not None
-            mine = [self._append(action, k, number) for k in kinds.get(type(action.step.op), (EventType.NF,))]
+            mine = [self._append(action, act.type, number) for act in acts_of(action.step.op)]
             mine[-1].landing = _place(point, action.thread)
             self.waiting[point.operation] = mine
         elif kind is not None and action.verb in (Verb.ACCESS, Verb.POLL):

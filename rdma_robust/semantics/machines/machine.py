@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Fault,
-    Get,
-    Poll,
-    Program,
-    Put,
-    Read,
-    RFence,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Fault, Program, Step, Thread, steps
+from rdma_robust.semantics.event_table import Act, Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
 
@@ -113,7 +100,7 @@ def access(
     env = (*registers, read or 0)
     if command.guard is not None and not command.guard(env, 0):
         return None
-    if command.value is None or (command.expected is not None and read != command.expected(env, 0)):
+    if command.value is None or (command.succeeds is not None and not command.succeeds(env, 0)):
         return read, None, memory
     written = command.value(env, 0)
     return read, written, with_value(memory, command.target, written)
@@ -141,34 +128,33 @@ def wording(program: Program, action: Action) -> str:
 
 
 def _effect(action: Action, step: Step) -> str:
-    op = step.op
-    match action.verb, op:
-        case Verb.ACCESS, Cas(cell, _, _):
-            return (
-                f"lR({cell}, {action.read})" if action.written is None else f"CAS({cell}, {action.read}, {action.written})"
-            )
-        case Verb.ACCESS, Silent():
-            return "registers only"
-        case Verb.ACCESS, Read(cell):
-            return f"lR({cell}, {action.read})"
-        case Verb.ACCESS, Write(cell, _):
-            return f"lW({cell}, {action.written})"
-        case Verb.NIC_READ, Put(_, source):
-            return f"nlR({source}, {action.read})"
-        case Verb.NIC_READ, Get(_, source):
-            return f"nrR({source}, {action.read})"
-        case Verb.NIC_WRITE, Put(target, _):
-            return f"nrW({target}, {action.written})"
-        case Verb.NIC_WRITE, Get(target, _):
-            return f"nlW({target}, {action.written})"
-        case Verb.FLUSH, Put(target, _) | Get(target, _):
-            return f"{target} = {action.written} reaches memory"
-        case Verb.FENCE, RFence(node):
-            return f"nF({node})"
-        case Verb.POLL, Poll(node):
-            return f"P({node})"
-        case _:
-            return "handed to the NIC"
+    act = act_of(action)
+    if act is None:
+        return "handed to the NIC" if action.verb is Verb.ISSUE else "registers only"
+    if action.verb is Verb.FLUSH:
+        return f"{act.cell} = {action.written} reaches memory"
+    place = remote_of(step.op) if act.cell is None else act.cell
+    values = (value for value in (action.read, action.written) if value is not None)
+    return f"{act.type.value}({', '.join(map(str, (place, *values)))})"
+
+
+_BY: Final = {Verb.ACCESS: Agent.CPU, Verb.POLL: Agent.CPU}
+"""The agent of a move, where it is not the network card."""
+
+
+def act_of(action: Action) -> Act | None:
+    """Return the event of the event table that a move is about; None for the start, a posting, or register-only steps.
+
+    A write of the card is the same event when it is issued and when it reaches memory.
+    """
+    if action.step is None or action.verb is Verb.ISSUE:
+        return None
+    agent = _BY.get(action.verb, Agent.NIC)
+    did = (action.read is not None, action.written is not None)
+    for act in acts_of(action.step.op):
+        if act.agent is agent and (bool(act.reads), bool(act.writes)) == did:
+            return act
+    return None
 
 
 def describe_threads(program: Program, places: Sequence[tuple[int, Registers]], memory: Sequence[int]) -> list[str]:

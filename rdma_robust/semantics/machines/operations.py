@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Get, Poll, Put, RFence, Step
+from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 
@@ -24,14 +24,14 @@ def about(machine: RdmaMachine, before: RdmaState, move: Move) -> tuple[int, int
     thread = action.thread
     commands = machine.codes[thread].commands
     queues = before.threads[thread].queues
-    if isinstance(step.op, Poll):
-        qp = machine.codes[thread].remotes.index(step.op.node)
+    if action.verb is Verb.POLL:
+        qp = machine.codes[thread].remotes.index(remote_of(step.op) or "")
         return thread, qp, next(i for i, e in enumerate(queues[qp]) if not e.polled)
     for qp, (old, new) in enumerate(zip(queues, move.state.threads[thread].queues, strict=True)):
         if old == new:
             continue
         if action.verb is Verb.FENCE:
-            return thread, qp, next(i for i, e in enumerate(old) if isinstance(commands[e.command].step.op, RFence))
+            return thread, qp, next(i for i, e in enumerate(old) if len(commands[e.command].nic) == 1)
         if action.verb is Verb.FLUSH:
             kind = type(step.op)
             first = (i for i, e in enumerate(old) if e.stage == ISSUED and isinstance(commands[e.command].step.op, kind))
@@ -45,7 +45,7 @@ def renumbered(machine: RdmaMachine, before: RdmaState, move: Move, numbers: Num
     thread = move.action.thread
     place = about(machine, before, move)
     step = move.action.step
-    posts_to = remote_of(step) if step is not None and move.action.verb is Verb.ISSUE else None
+    posts_to = remote_of(step.op) if step is not None and move.action.verb is Verb.ISSUE else None
     rows = []
     for qp, (old, new) in enumerate(zip(before.threads[thread].queues, move.state.threads[thread].queues, strict=True)):
         mine = numbers[thread][qp]
@@ -95,15 +95,3 @@ def following(machine: RdmaMachine, before: Numbered, move: Move) -> Numbered:
     here = None if place is None else before.numbers[place[0]][place[1]][place[2]]
     operation = posted if move.action.verb is Verb.ISSUE else here
     return Numbered(move, operation, posted, renumbered(machine, before.state, move, before.numbers, posted))
-
-
-def remote_of(step: Step) -> str | None:
-    """Return the other node of the queue pair that a step is about, None for accesses of the CPU."""
-    match step.op:
-        case Put(target, _):
-            return target.node
-        case Get(_, source):
-            return source.node
-        case Poll(node) | RFence(node):
-            return node
-    return None

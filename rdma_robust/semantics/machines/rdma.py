@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, RFence
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.trace import EventType
 
 FRESH, READ, ISSUED, DONE = range(4)
 """How far an operation is: in the pipe, in the pipe with its value read, in a write buffer, in memory."""
@@ -51,6 +54,8 @@ class RdmaMachine:
         self.model = model
         self.watched = watched
         self.codes = compile_threads(program, watched)
+        rules = nic_rules(model)
+        self._waits = [[tuple([rules[event] for event in c.nic]) for c in code.commands] for code in self.codes]
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]
 
     def initial(self) -> list[Move]:
@@ -85,6 +90,9 @@ class RdmaMachine:
 
     def reduced(self, state: RdmaState) -> list[Move]:
         """Enough of the successors, see Machine: a step that only enables others, and that nobody sees, comes first."""
+        if not self.model.has_normal_form:
+            # What commutes was argued for the one order table.
+            return self.successors(state)
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
             code = self.codes[t]
@@ -107,14 +115,14 @@ class RdmaMachine:
         """
         code = self.codes[t]
         command = code.commands[queue[i].command]
-        if isinstance(command.step.op, RFence):
+        if len(command.nic) == 1:
             return not self.watched.drained
         if queue[i].stage == FRESH:
             return command.constant or (command.own and command.source not in code.writes_ahead[point])
-        if queue[i].stage != READ or not isinstance(command.step.op, Put):
+        if queue[i].stage != READ or command.nic[1] is not EventType.NRW:
             return False
-        earlier = (code.commands[entry.command].step.op for entry in queue[:i] if entry.stage == FRESH)
-        return not any(isinstance(op, Get) for op in earlier)
+        earlier = (code.commands[entry.command].nic for entry in queue[:i] if entry.stage == FRESH)
+        return not any(EventType.NRR in nic for nic in earlier)
 
     def _run(self, moves: list[Move], state: RdmaState, t: int, command: Command) -> None:
         """Append what the CPU can do with this command: access memory, hand an operation to the NIC, or poll."""
@@ -131,14 +139,14 @@ class RdmaMachine:
         if not command.enabled(registers):
             return
         queue = thread.queues[command.qp]
-        if isinstance(command.step.op, Poll):
+        if command.polls:
             polled = self._poll(t, queue)
             if polled is None:
                 return
             queue, action = polled, Action(t, Verb.POLL, command.step)
         else:
-            fence = isinstance(command.step.op, RFence)
-            queue, action = (*queue, Entry(command.number, FRESH, 0, fence)), Action(t, Verb.ISSUE, command.step)
+            entry = Entry(command.number, FRESH, 0, not command.completes)
+            queue, action = (*queue, entry), Action(t, Verb.ISSUE, command.step)
         queues = (*thread.queues[: command.qp], queue, *thread.queues[command.qp + 1 :])
         moves += self._go(state, action, command, command.after(registers), queues)
 
@@ -146,8 +154,7 @@ class RdmaMachine:
         """Consume the oldest completion: of a put once it is issued, of a get once its write is in memory."""
         for i, entry in enumerate(queue):
             if not entry.polled:
-                put = isinstance(self.codes[t].commands[entry.command].step.op, Put)
-                if entry.stage < (ISSUED if put else DONE):
+                if entry.stage < complete_at(self.codes[t].commands[entry.command]):
                     return None
                 return _advanced(queue, i, entry.stage, entry.value, True)
         return None
@@ -159,7 +166,7 @@ class RdmaMachine:
         entry = queue[i]
         command = self.codes[t].commands[entry.command]
         memory, value = state.memory, entry.value
-        if isinstance(command.step.op, RFence):
+        if len(command.nic) == 1:
             after, action = (*queue[:i], *queue[i + 1 :]), Action(t, Verb.FENCE, command.step)
         elif entry.stage == FRESH:
             value = memory[command.source]
@@ -184,32 +191,28 @@ class RdmaMachine:
         return found
 
     def _rules(self, t: int, queue: Queue) -> Iterator[int]:
-        """The rules of semantics.md."""
-        commands = self.codes[t].commands
-        kinds = [type(commands[entry.command].step.op) for entry in queue]
-        buffered_puts = any(k is Put and e.stage == ISSUED for k, e in zip(kinds, queue, strict=True))
-        buffered_gets = any(k is Get and e.stage == ISSUED for k, e in zip(kinds, queue, strict=True))
-        puts_read = puts_issued = gets_read = all_issued = first_put = first_get = True
-        for i, (kind, entry) in enumerate(zip(kinds, queue, strict=True)):
+        """Which entries can go on, by the order tables: see :class:`nic_rules.Waits`."""
+        waits = [self._waits[t][entry.command] for entry in queue]
+        buffered = unissued = undone = 0
+        for events, entry in zip(waits, queue, strict=True):
+            if entry.stage == ISSUED:
+                buffered |= events[-1].bit
+        for i, (events, entry) in enumerate(zip(waits, queue, strict=True)):
             stage = entry.stage
-            if kind is RFence:
-                if all_issued:
-                    yield i
-                # Nothing later can have read, so nothing later is in a buffer either.
-                return
-            if kind is Put:
-                ready = (puts_read and not buffered_gets, puts_issued, first_put)
-                first_put = first_put and stage != ISSUED
-                puts_read = puts_read and stage >= READ
-                puts_issued = puts_issued and stage >= ISSUED
+            if stage == DONE:
+                continue
+            bit, issued, done, flushed = events[0 if stage == FRESH else -1]
+            if stage == FRESH:
+                held = issued & unissued or done & undone or flushed & buffered
+                for event in events:
+                    bit |= event.bit
             else:
-                may_read = puts_issued and not buffered_puts and (gets_read or not self.model.ordered_reads)
-                ready = (may_read, all_issued, first_get)
-                first_get = first_get and stage != ISSUED
-                gets_read = gets_read and stage >= READ
-            if stage < DONE and ready[stage]:
+                held = issued & unissued if stage == READ else done & undone
+            if not held:
                 yield i
-            all_issued = all_issued and stage >= ISSUED
+            undone |= bit
+            if stage != ISSUED:
+                unissued |= bit
 
     def _go(
         self,
@@ -248,17 +251,28 @@ class RdmaMachine:
         lines = describe_threads(self.program, [(t.point, t.registers) for t in state.threads], state.memory)
         for thread, code in zip(state.threads, self.codes, strict=True):
             for remote, queue in zip(code.remotes, thread.queues, strict=True):
-                shown = [(code.commands[entry.command].step, entry) for entry in queue]
-                pipe = [f"{s.text} (read {e.value})" if e.stage == READ else s.text for s, e in shown if e.stage < ISSUED]
-                buffered = [(s.op, e.value) for s, e in shown if e.stage == ISSUED]
-                right = [f"{op.target} = {value}" for op, value in buffered if isinstance(op, Put)]
-                left = [f"{op.target} = {value}" for op, value in buffered if isinstance(op, Get)]
-                unpolled = [s.text for s, e in shown if not e.polled]
+                shown = [(code.commands[entry.command], entry) for entry in queue]
+                pipe = [
+                    f"{c.step.text} (read {e.value})" if e.stage == READ else c.step.text
+                    for c, e in shown
+                    if e.stage < ISSUED
+                ]
+                buffered = [
+                    (c.nic[-1], f"{self.program.cells[c.target]} = {e.value}") for c, e in shown if e.stage == ISSUED
+                ]
+                right = [text for write, text in buffered if write is EventType.NRW]
+                left = [text for write, text in buffered if write is EventType.NLW]
+                unpolled = [c.step.text for c, e in shown if not e.polled]
                 parts = {"pipe": pipe, "wbR": right, "wbL": left, "unpolled": unpolled}
                 texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
                 if texts:
                     lines.append(f"{code.thread.name} -> {remote}: " + " ".join(texts))
         return lines
+
+
+def complete_at(command: Command) -> int:
+    """Return the stage from which on a poll can take the completion of an operation."""
+    return DONE if command.nic[-1] in VISIBLE_WHEN_POLLED else ISSUED
 
 
 def _advanced(queue: Queue, i: int, stage: int, value: int, polled: bool) -> Queue:

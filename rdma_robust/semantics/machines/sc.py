@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Get, Poll, Program, Put, RFence
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
@@ -60,7 +60,7 @@ class ScMachine:
         """Enough of the successors, see Machine; an SC put or get is no local step, unless its source is constant."""
         for t, thread in enumerate(state.threads):
             command = None if thread.carried else self.codes[t].only_command(thread.point, thread.registers)
-            if command is not None and command.eager and (command.constant or not isinstance(command.step.op, Put | Get)):
+            if command is not None and command.eager and (command.constant or len(command.nic) < 2):
                 moves: list[Move] = []
                 self._begin(moves, state, t, command)
                 if moves:
@@ -70,7 +70,6 @@ class ScMachine:
     def _begin(self, moves: list[Move], state: ScState, t: int, command: Command) -> None:
         thread = state.threads[t]
         registers, unpolled = thread.registers, thread.unpolled
-        op = command.step.op
         if command.qp < 0:
             done = access(command, registers, state.memory)
             if done is not None:
@@ -80,9 +79,9 @@ class ScMachine:
                 moves += self._go(ScState(state.threads, memory), action, command, after, unpolled)
         elif not command.enabled(registers):
             pass
-        elif isinstance(op, RFence):
+        elif len(command.nic) == 1:
             moves += self._go(state, Action(t, Verb.FENCE, command.step), command, command.after(registers), unpolled)
-        elif not isinstance(op, Poll):
+        elif command.nic:
             value = state.memory[command.source]
             waiting = ScThread(thread.point, registers, (command.number, value), unpolled)
             threads = (*state.threads[:t], waiting, *state.threads[t + 1 :])
@@ -96,7 +95,7 @@ class ScMachine:
         thread = state.threads[t]
         number, value = thread.carried
         command = self.codes[t].commands[number]
-        unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + 1)
+        unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + command.completes)
         after = ScState(state.threads, with_value(state.memory, command.target, value))
         action = Action(t, Verb.NIC_WRITE, command.step, None, value)
         moves += self._go(after, action, command, command.after(thread.registers), unpolled)

@@ -9,23 +9,11 @@ from typing import Final
 import networkx as nx
 
 from rdma_robust.expr import TRUE, VALUE, Expr, names
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    Fault,
-    Get,
-    Poll,
-    Program,
-    Put,
-    Read,
-    RFence,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Silent, Step, Thread, steps
+from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
+from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
+from rdma_robust.semantics.trace import EventType
 
 Registers = tuple[int, ...]
 
@@ -44,8 +32,10 @@ class Settled:
 class Command:
     """A step with its expressions compiled, over the registers followed by VALUE.
 
-    `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. `qp` numbers the thread's
-    queue pairs, -1 for CPU accesses; `number` is the command's own. `guard_reads` iff the guard depends on the value
+    `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. A CPU access writes `value` if
+    it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
+    card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
+    `number` is the command's own. `guard_reads` iff the guard depends on the value
     read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
     no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
@@ -57,8 +47,11 @@ class Command:
     target: int = -1
     source: int = -1
     value: Evaluator | None = None
-    expected: Evaluator | None = None
+    succeeds: Evaluator | None = None
     qp: int = -1
+    nic: tuple[EventType, ...] = ()
+    completes: bool = False
+    polls: bool = False
     number: int = -1
     guard_reads: bool = False
     eager: bool = False
@@ -91,18 +84,13 @@ class Usage:
         self.owner: dict[Cell, str | None] = {}
         for thread in program.threads:
             for _, _, step in steps(thread):
-                match step.op:
-                    case Read(cell):
-                        self._used(cell, thread.name)
-                    case Write(cell, _) | Cas(cell, _, _):
-                        self._used(cell, thread.name)
-                        self._writes(cell, thread.name)
-                    case Put(target, source) | Get(target, source):
-                        self._used(target, None)
-                        self._used(source, None)
-                        self._writes(target, None)
-                    case _:
-                        pass
+                for act in acts_of(step.op):
+                    by = thread.name if act.agent is Agent.CPU else None
+                    for cell in act.reads:
+                        self._used(cell, by)
+                    for cell, _ in act.writes:
+                        self._used(cell, by)
+                        self._writes(cell, by)
 
     def _used(self, cell: Cell, by: str | None) -> None:
         self.owner[cell] = by if self.owner.get(cell, by) == by else None
@@ -113,13 +101,13 @@ class Usage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
-        match step.op:
-            case Read(cell):
-                return self.writers.get(cell, set()) <= {thread.name}
-            case Write(cell, _) | Cas(cell, _, _):
-                return self.owner[cell] == thread.name
-            case _:
-                return True
+        for act in acts_of(step.op):
+            if act.agent is Agent.CPU:
+                if any(self.owner[cell] != thread.name for cell, _ in act.writes):
+                    return False
+                if any(not self.writers.get(cell, set()) <= {thread.name} for cell in act.reads):
+                    return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +169,7 @@ class ThreadCode:
                     own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)
-                group = self.silent if isinstance(step.op, Silent) and not stepwise else self.visible
+                group = self.visible if stepwise or not isinstance(step.op, Silent) else self.silent
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
         self.writes_ahead = self._writes_ahead()
@@ -238,22 +226,21 @@ class ThreadCode:
             return None
         guard = None if step.guard == TRUE else compiled(step.guard)
         assigns = tuple((slots[name], compiled(expr)) for name, expr in step.assigns)
-        match step.op:
-            case Silent():
-                return Command(step, to, guard, assigns)
-            case Read(cell):
-                return Command(step, to, guard, assigns, source=cells[cell])
-            case Write(cell, value):
-                return Command(step, to, guard, assigns, target=cells[cell], value=compiled(value))
-            case Cas(cell, expected, new):
-                place = cells[cell]
-                return Command(step, to, guard, assigns, place, place, compiled(new), compiled(expected))
-            case Put(target, source):
-                return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(target.node))
-            case Get(target, source):
-                return Command(step, to, guard, assigns, cells[target], cells[source], qp=self.remotes.index(source.node))
-            case Poll(node) | RFence(node):
-                return Command(step, to, guard, assigns, qp=self.remotes.index(node))
+        shape = shape_of(step.op)
+        return Command(
+            step,
+            to,
+            guard,
+            assigns,
+            -1 if shape.target is None else cells[shape.target],
+            -1 if shape.source is None else cells[shape.source],
+            None if shape.value is None else compiled(shape.value),
+            None if shape.succeeds is None else compiled(shape.succeeds),
+            -1 if shape.remote is None else self.remotes.index(shape.remote),
+            shape.nic,
+            shape.completes,
+            shape.polls,
+        )
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
         """Return for each program point the cells that the thread's CPU may write from there on."""
@@ -268,22 +255,12 @@ class ThreadCode:
         polls: dict[int, set[int]] = {point: set() for point in self.thread.graph}
         for point, commands in self.visible.items():
             for command in commands:
-                if isinstance(command.step.op, Poll):
+                if command.polls:
                     for earlier in (point, *nx.ancestors(self.thread.graph, point)):
                         polls[earlier].add(command.qp)
         return {point: tuple(i in polls[point] for i in range(len(self.remotes))) for point in polls}
 
 
 def _remotes(program: Program, all_steps: Sequence[Step]) -> tuple[str, ...]:
-    used = set()
-    for step in all_steps:
-        match step.op:
-            case Put(target, _):
-                used.add(target.node)
-            case Get(_, source):
-                used.add(source.node)
-            case Poll(node) | RFence(node):
-                used.add(node)
-            case _:
-                pass
+    used = {remote_of(step.op) for step in all_steps}
     return tuple(node for node in program.nodes if node in used)

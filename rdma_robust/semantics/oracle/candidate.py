@@ -8,9 +8,8 @@ from functools import cached_property
 
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
-from rdma_robust.semantics.linearise import NFO_PAIRS
 from rdma_robust.semantics.oracle.thread_paths import Path, PathEvent
-from rdma_robust.semantics.order_table import ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import NFO_PAIRS, VISIBLE_WHEN_POLLED, ippo_scope, oppo_scope
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.terms import Term
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
@@ -38,7 +37,7 @@ class Block:
     @cached_property
     def ob(self) -> list[int]:
         """(oppo + [nlW];pf + [Inst];ib)+"""
-        polled = self._polls({EventType.NLW})
+        polled = self._polls(VISIBLE_WHEN_POLLED)
         instant = [0 if e.type in NIC_WRITE_TYPES else row for e, row in zip(self.path.events, self.ib, strict=True)]
         return _closed([a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)])
 
@@ -67,7 +66,7 @@ class Block:
             rows.append(row)
         return rows
 
-    def _polls(self, types: set[EventType] | None) -> list[int]:
+    def _polls(self, types: frozenset[EventType] | None) -> list[int]:
         """pf, of completing events of these types or (None) of all."""
         rows = [0] * self.size
         unpolled: dict[str | None, list[int]] = {}

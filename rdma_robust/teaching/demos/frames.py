@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, Step
+from rdma_robust.language.flow.cfg import Cell, Program, Step
+from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.effects import cell_of, event_type
 from rdma_robust.semantics.machines.machine import Action, Verb, wording
-from rdma_robust.semantics.machines.operations import remote_of
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.shapes import shape_of
+from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.demos.walk import Animation
 from rdma_robust.teaching.explorer.choices_made import Point, Runs, behind
 from rdma_robust.teaching.explorer.sides import Shown
@@ -160,7 +162,7 @@ class _Filming:
     def _find_queues(self, shown: Shown) -> None:
         for t, code in enumerate(shown.codes):
             for qp, remote in enumerate(code.remotes):
-                gets = any(c.qp == qp and isinstance(c.step.op, Get) for c in code.commands)
+                gets = any(c.qp == qp and EventType.NLW in c.nic for c in code.commands)
                 polls = any(ahead[qp] for ahead in code.polls_ahead.values())
                 self.queues[t, remote] = Queue(t, remote, gets, polls)
 
@@ -176,12 +178,12 @@ class _Filming:
             self.operations[number] = replace(self.operations[number], value=action.read)
 
     def _operation(self, thread: int, step: Step) -> Operation:
-        queue = list(self.queues).index((thread, remote_of(step) or ""))
-        line, text, op = step.span.line, one_line(step.text), step.op
-        if not isinstance(op, Put | Get):
+        queue = list(self.queues).index((thread, remote_of(step.op) or ""))
+        line, text, shape = step.span.line, one_line(step.text), shape_of(step.op)
+        if shape.source is None or shape.target is None:
             return Operation(queue, line, text, "fence", "", "")
-        source = str(op.source.init) if op.source.hidden else op.source.name
-        return Operation(queue, line, text, "put" if isinstance(op, Put) else "get", op.target.name, source)
+        source = str(shape.source.init) if shape.source.hidden else shape.source.name
+        return Operation(queue, line, text, "get" if EventType.NLW in shape.nic else "put", shape.target.name, source)
 
     def _slots(self, shown: Shown, point: Point) -> dict[int, int]:
         state = point.state
@@ -194,7 +196,7 @@ class _Filming:
 
     def _frame(self, move: MoveView, point: Point, changes: tuple[tuple[int, int], ...]) -> Frame:
         action = _action(point)
-        remote = None if action.step is None else remote_of(action.step)
+        remote = None if action.step is None else remote_of(action.step.op)
         word = self._word(action)
         return Frame(
             agent=move.agent,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdma_robust.language.flow.cfg import Get, Program, Put
-from rdma_robust.semantics.machines.effects import event_of, event_type
-from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.machines.effects import event_of
+from rdma_robust.semantics.machines.machine import Action, Verb, act_of
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
-from rdma_robust.semantics.wording import Words
+from rdma_robust.semantics.wording import SENT, Words
 from rdma_robust.teaching.explorer.follow import Link
 from rdma_robust.text import one_line
-
-SC_WRITES = {Put: EventType.NRW, Get: EventType.NLW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,8 @@ class Phrases:
         if step is None:
             return "starts"
         text = one_line(step.text)
-        kind = event_type(action)
-        if self.sc and action.verb is Verb.NIC_WRITE:
-            kind = SC_WRITES[type(step.op)]
+        act = act_of(action)
+        kind = None if act is None or (action.verb is Verb.NIC_WRITE and not self.sc) else act.type
         if kind is EventType.P and not self.sc:
             return f"{text}: takes the completion of #{operation}"
         if kind is not None:
@@ -40,23 +38,25 @@ class Phrases:
             return f"{label}: {text}" if kind in (EventType.LR, EventType.CAS) else label
         if action.verb is Verb.ISSUE:
             return f"posts {text}"
-        assert isinstance(step.op, Put | Get)
-        return f"{'sends' if isinstance(step.op, Put) else 'receives'} {step.op.target} = {action.written}"
+        assert act is not None
+        return f"{SENT[act.type]} {act.cell} = {action.written}"
 
     def hint(self, action: Action) -> str:
         """Return what a move means for who does not know the machine."""
         if action.step is None or self.sc:
             return ""
-        match action.verb, action.step.op:
-            case Verb.ISSUE, _:
+        act = act_of(action)
+        late = act is not None and act.type in VISIBLE_WHEN_POLLED
+        match action.verb:
+            case Verb.ISSUE:
                 return "the CPU hands it to the NIC and goes on"
-            case Verb.NIC_WRITE, Put():
-                return "into the write buffer: complete for a poll, not yet in memory"
-            case Verb.NIC_WRITE, _:
+            case Verb.NIC_WRITE if late:
                 return "into the write buffer: neither in memory nor complete"
-            case Verb.FLUSH, Get():
+            case Verb.NIC_WRITE:
+                return "into the write buffer: complete for a poll, not yet in memory"
+            case Verb.FLUSH if late:
                 return "from the write buffer: now complete for a poll"
-            case Verb.FLUSH, _:
+            case Verb.FLUSH:
                 return "from the write buffer"
             case Verb.NIC_READ, _:
                 return "takes the value out of memory"

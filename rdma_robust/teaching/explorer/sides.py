@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rdma_robust.expr import evaluate
-from rdma_robust.language.flow.cfg import Fault, Get, Poll, Program, Put
+from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.effects import event_type
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.operations import remote_of
-from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.rdma import ISSUED, READ, Entry, RdmaMachine, RdmaState, complete_at
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import ThreadCode
+from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Point, Runs
 from rdma_robust.teaching.explorer.phrases import Phrases
@@ -95,7 +96,7 @@ class Shown:
             choice=choice,
             agent="start" if started else "cpu" if cpu else "nic",
             thread="" if started else self.program.threads[action.thread].name,
-            remote=None if cpu or step is None else remote_of(step),
+            remote=None if cpu or step is None else remote_of(step.op),
             line=None if step is None else step.span.line,
             operation=operation,
             label=self.phrases.label(action, operation),
@@ -168,7 +169,7 @@ class Shown:
         texts = " or ".join(dict.fromkeys(f"{one_line(c.step.text)}" for c in commands))
         if status == "ready":
             return texts
-        polls = any(isinstance(c.step.op, Poll) for c in commands)
+        polls = any(c.polls for c in commands)
         return f"waits: {texts}" + (" (no completion yet)" if polls else "")
 
     def _carries(self, state: RdmaState | ScState, thread: int) -> str:
@@ -206,27 +207,28 @@ class Shown:
 
     def _queue(self, code: ThreadCode, remote: str, entries: Sequence[tuple[int, Entry]]) -> QueueView:
         def shown(number: int, entry: Entry) -> OperationView:
-            step = code.commands[entry.command].step
+            command = code.commands[entry.command]
+            step = command.step
             value = f"read {entry.value}" if entry.stage == READ else ""
-            if entry.stage == ISSUED and isinstance(step.op, Put | Get):
-                value = f"{step.op.target} = {entry.value}"
+            if entry.stage == ISSUED:
+                value = f"{self.program.cells[command.target]} = {entry.value}"
             return OperationView(number, step.span.line, one_line(step.text), value)
 
-        def is_put(entry: Entry) -> bool:
-            return isinstance(code.commands[entry.command].step.op, Put)
+        def goes_out(entry: Entry) -> bool:
+            return code.commands[entry.command].nic[-1] is EventType.NRW
 
         unpolled = [(n, e) for n, e in entries if not e.polled]
         complete = 0
         for _, entry in unpolled:
-            if entry.stage < (ISSUED if is_put(entry) else DONE):
+            if entry.stage < complete_at(code.commands[entry.command]):
                 break
             complete += 1
         return QueueView(
             thread=code.thread.name,
             remote=remote,
             pipe=tuple(shown(n, e) for n, e in entries if e.stage < ISSUED),
-            remote_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and is_put(e)),
-            local_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and not is_put(e)),
+            remote_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and goes_out(e)),
+            local_writes=tuple(shown(n, e) for n, e in entries if e.stage == ISSUED and not goes_out(e)),
             unpolled=tuple(shown(n, e) for n, e in unpolled),
             complete=complete,
         )

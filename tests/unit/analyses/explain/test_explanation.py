@@ -67,7 +67,7 @@ def test_final_states_agree_with_the_axioms() -> None:
         outcome = outcome_of(text)
         if outcome.verdict is Verdict.ROBUST:
             continue
-        found = final_states(outcome.program, False, 50_000, None)
+        found = final_states(outcome.program, RDMA, 50_000, None)
         truth = axiomatic_outcomes(outcome.program)
         assert (found.sc, found.rdma, found.only_rdma) == (len(truth.sc), len(truth.rdma), len(truth.rdma - truth.sc))
         assert found.change == ("new" if truth.rdma - truth.sc else "none") and found.complete
@@ -84,9 +84,9 @@ def test_final_states_agree_with_the_axioms() -> None:
 
 def test_final_states_that_are_not_known_are_not_claimed() -> None:
     program = outcome_of(litmus("sb-put-plain").source).program
-    cut = final_states(program, False, 3, None)
+    cut = final_states(program, RDMA, 3, None)
     assert cut.change == "unknown" and "cut at 3 states" in cut.reason
-    half = final_states(program, False, 12, None)
+    half = final_states(program, RDMA, 12, None)
     assert half.change in ("unknown", "new") and not half.complete
 
 

@@ -20,7 +20,7 @@ from rdma_robust.analyses.safety.verify import Status
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program, load_program_and_target
 from rdma_robust.limits import Limits
-from rdma_robust.model import ModelName, rdma
+from rdma_robust.model import RDMA, ModelName, rdma
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.random_programs import SMALL, TINY, random_program
@@ -106,10 +106,10 @@ def test_a_reduced_search_must_watch_what_is_asked_about(text: str, target: str,
     program, meant = load_program_and_target(text, "test.rdma", target)
     goals = [StateGoal(meant)]
     look = watched(program, goals)
-    assert explore_machine(RdmaMachine(program, False, look), goals, Limits()).runs
-    blind = RdmaMachine(program, False, replace(look, **forgotten))
+    assert explore_machine(RdmaMachine(program, RDMA, look), goals, Limits()).runs
+    blind = RdmaMachine(program, RDMA, replace(look, **forgotten))
     assert not explore_machine(blind, goals, Limits()).runs
-    assert explore_machine(RdmaMachine(program, False, everything(program)), goals, Limits(), reduce=False).runs
+    assert explore_machine(RdmaMachine(program, RDMA, everything(program)), goals, Limits(), reduce=False).runs
 
 
 IN_FLIGHT = "node A { v = 1 }\nnode B { d = 0 }\nthread T on A {\n put B.d = v\n}\n"

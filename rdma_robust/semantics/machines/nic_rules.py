@@ -1,0 +1,46 @@
+"""What an event of a network card waits for, from the order tables: the rules of semantics.md's machine for any table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from rdma_robust.model import Model
+from rdma_robust.semantics.order_table import NFO_PAIRS, ippo_scope, oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
+
+NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
+BITS: Final[Mapping[EventType, int]] = {t: 1 << i for i, t in enumerate(NIC_TYPES)}
+
+
+class Waits(NamedTuple):
+    """What holds back an event of a type on its queue pair, as sets of types; `bit` is its own.
+
+    `issued` are the types of which every earlier event must have been issued first (ippo), and `done` those of which every
+    earlier one must have taken effect (oppo). `flushed` are the types of writes that must have left their buffer (nfo): a
+    card's read pushes them out. Reads and fences are issued and take effect at once, a write when it leaves its buffer.
+    """
+
+    bit: int
+    issued: int
+    done: int
+    flushed: int
+
+
+@cache
+def nic_rules(model: Model) -> Mapping[EventType, Waits]:
+    """Return the rules of a model."""
+    return {later: _waits(later, model) for later in NIC_TYPES}
+
+
+def _waits(later: EventType, model: Model) -> Waits:
+    def among(kept: Callable[[EventType], bool]) -> int:
+        return sum(bit for earlier, bit in BITS.items() if kept(earlier))
+
+    return Waits(
+        BITS[later],
+        among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
+        among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
+        among(lambda other: frozenset({other, later}) in NFO_PAIRS),
+    )
