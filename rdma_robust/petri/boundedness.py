@@ -8,6 +8,8 @@ from rdma_robust.petri.slice import Core
 
 _COLUMNS = 3_000
 """Different effects of transitions up to which the program is solved, in some 50 ms."""
+_LARGEST = 10**15
+"""Changes beyond this are more than the solver takes."""
 _PIVOTS = 10_000
 
 
@@ -19,6 +21,8 @@ def bounded(core: Core) -> bool:
     """
     columns = sorted({delta for delta in core.deltas if delta})
     if len(columns) > _COLUMNS or any(all(change > 0 for _, change in column) for column in columns):
+        return False
+    if any(abs(change) > _LARGEST for column in columns for _, change in column):
         return False
     import highspy  # noqa: PLC0415 -- 0.1 s; nets that slicing decides do without
     import numpy as np  # noqa: PLC0415

@@ -14,6 +14,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits, Progress
 from rdma_robust.petri.backward import Backward
 from rdma_robust.petri.closure import closure
+from rdma_robust.petri.digits import writable
 from rdma_robust.petri.engine import (
     KERNELS,
     Covering,
@@ -86,7 +87,8 @@ def cover(
     """Decide whether some run of `net` from an initial marking covers one of its targets.
 
     The result has a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the
-    limit in `cut`: time, states (stored markings and cones), memory, or incomplete (the engine ended without an answer).
+    limit in `cut`: time, states (stored markings and cones), memory, incomplete (the engine ended without an answer), or
+    digits (the answer has numbers that are too long to be written, of more than 4,000 digits).
     The `kernels` are tried in turn until one can hold the numbers of the search. With two `processes`, the engine `auto`
     goes on in two more, one for each half of the portfolio, if it has no answer soon; they share the limit of memory.
     Raises UsageError for an unknown engine, InternalError if a run does not replay.
@@ -94,7 +96,8 @@ def cover(
     if engine not in COVER_ENGINES:
         raise UsageError(f"unknown engine {engine!r}; there are {', '.join(COVER_ENGINES)}")
     question = Question(engine, kernels, COVER_ENGINES[engine])
-    return _answer(slice_net(net), question, limits, progress, processes)
+    result = _answer(slice_net(net), question, limits, progress, processes)
+    return result if writable(net, result) else CoverResult(engine, cut="digits", stored=result.stored)
 
 
 def _answer(part: Slice, question: Question, limits: Limits, progress: Progress, processes: int) -> CoverResult:

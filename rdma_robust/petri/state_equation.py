@@ -25,6 +25,8 @@ _TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 360, 10_000, 1_000_000)
 _EXACT = 1 << 30
 """Numbers of tokens beyond this are too large for the precision of floating point."""
+_LARGEST = 10**15
+"""Changes beyond this are more than the solver takes."""
 _RAY_WORK = 1_000_000
 """Numbers that are looked at in an exact solution."""
 _DEVEX = 1
@@ -60,6 +62,9 @@ class StateEquation:
         self._core = core
         self._deadline = deadline
         self._columns = sorted(set(core.deltas))
+        self._too_large = max(core.initial, default=0) > _EXACT or any(
+            abs(change) > _LARGEST for column in self._columns for _, change in column
+        )
         self._touching: list[list[int]] = [[] for _ in core.initial]
         for i, delta in enumerate(self._columns):
             for p, _ in delta:
@@ -82,7 +87,7 @@ class StateEquation:
         them may help.
         """
         known = len(self.traps)
-        if any(abs(k - self._core.initial[p]) > _EXACT for p, k in marking) or max(self._core.initial, default=0) > _EXACT:
+        if self._too_large or any(abs(k - self._core.initial[p]) > _EXACT for p, k in marking):
             return self._by_ray(marking, range(len(self._core.initial) + known))
         while True:
             prices, solution = self._solve(marking)

@@ -14,6 +14,7 @@ from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import InternalError, ProgramError
 from rdma_robust.limits import Limits
+from rdma_robust.petri.digits import DIGITS
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.cover.cover_result import CoverRecord, invariant_view, run_view
 from rdma_robust.reports.share.exits import Exit
@@ -127,6 +128,7 @@ def _cut(cut: str, options: CoverOptions) -> str:
         "states": f"reached the limit of {options.max_states} stored elements",
         "memory": f"reached the memory limit of {options.memory} MiB",
         "incomplete": f"the engine {options.engine} ended without an answer",
+        "digits": f"the answer has numbers of more than {DIGITS:,} digits",
     }
     return limits.get(cut, f"the engine gave up: {cut}")
 

@@ -12,7 +12,10 @@ from rdma_robust.petri.kernel.numbers cimport number
 
 OMEGA = float("inf")
 
+# How many tokens a plan asks for at most, and what one costs at most: a place that something adds to always has a price,
+# and a price times any number of tokens is still a number.
 cdef double HUGE = 1e15
+cdef double DEAREST = 1e280
 
 
 def refuse_allocations(long long first, long long count):
@@ -171,7 +174,7 @@ cdef class Relaxation:
             for i in range(self.needing.start[p], self.needing.start[p + 1]):
                 if self.held[p] < self.needing.value[i]:
                     t = self.needing.index[i]
-                    self.cost[t] += (self.needing.value[i] - self.held[p]) * entry.price
+                    self.cost[t] = min(DEAREST, self.cost[t] + (self.needing.value[i] - self.held[p]) * entry.price)
                     self.missing[t] -= 1
                     if not self.missing[t]:
                         self._offer(t)
@@ -185,7 +188,7 @@ cdef class Relaxation:
         return 0
 
     cdef int _cheapest(self) noexcept:
-        """The target that costs the least, -1 if all are infinitely dear."""
+        """The target that costs the least, -1 if all have a place that nothing adds to: only that has no finite price."""
         cdef int i, j, p, goal = -1
         cdef double cost, cheapest = INFINITY
         for i in range(self.goals):
@@ -203,10 +206,7 @@ cdef class Relaxation:
         try:
             self._prices(marking)
             goal = self._cheapest()
-            if goal >= 0:
-                return self._plan(goal)
-            # A sum of prices can leave the range of a double although every place has a producer.
-            return (int(HUGE), []) if self._has_plan() else (-1, [])
+            return self._plan(goal) if goal >= 0 else (-1, [])
         finally:
             self._clear(marking)
 
@@ -236,20 +236,6 @@ cdef class Relaxation:
                     self.need[self.guards.index[j]] = wanted
         used.reverse()
         return int(length if length < HUGE else HUGE), used
-
-    cdef bint _has_plan(self) noexcept:
-        """Whether every place of some target has enough tokens or a producer, prices aside."""
-        cdef int i, j, p
-        cdef bint all_there
-        for i in range(self.goals):
-            all_there = True
-            for j in range(self.targets.start[i], self.targets.start[i + 1]):
-                p = self.targets.index[j]
-                if self.held[p] < self.targets.value[j] and self.best[p] < 0:
-                    all_there = False
-            if all_there:
-                return True
-        return False
 
     def limit(self, tuple marking):
         cdef int p

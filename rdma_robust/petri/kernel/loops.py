@@ -17,6 +17,8 @@ Marking = tuple[tuple[int, float], ...]
 
 DEAD = -1
 """The length of a relaxed plan where there is none."""
+_DEAREST = 10**5000
+"""What a token costs at most in a relaxed plan, and how many are asked for at most, lest they double at every step."""
 
 
 class MarkingSet:
@@ -147,7 +149,7 @@ class Firing:
             if all(values.get(p, 0) >= k for p, k in self._guards[t]):
                 after = dict(values)
                 for p, change in self._deltas[t]:
-                    after[p] = after.get(p, 0) + change
+                    after[p] = _plus(after.get(p, 0), change)
                     if not after[p]:
                         del after[p]
                 if after != values:
@@ -165,7 +167,7 @@ class Firing:
             if loss > 0 and held != OMEGA:
                 times = min(times, 1 + int((held - k) // loss))
         for p, gain in self._deltas[transition]:
-            values[p] = values.get(p, 0) + times * gain
+            values[p] = _plus(values.get(p, 0), times * gain)
             if not values[p]:
                 del values[p]
         return times, tuple(sorted(values.items()))
@@ -211,7 +213,8 @@ class Relaxation:
         price, best, order = self._prices(values)
         goal, cheapest = -1, OMEGA
         for i, target in enumerate(self._core.targets):
-            cost = sum((k - values.get(p, 0)) * price[p] for p, k in target if values.get(p, 0) < k)
+            missing = [(p, k - int(values.get(p, 0))) for p, k in target if values.get(p, 0) < k]
+            cost = OMEGA if any(price[p] == OMEGA for p, _ in missing) else sum(k * price[p] for p, k in missing)
             if cost < cheapest:
                 goal, cheapest = i, cost
         if goal < 0:
@@ -220,16 +223,16 @@ class Relaxation:
         length = 0
         used = []
         for p in reversed(order):
-            missing = need.get(p, 0) - values.get(p, 0)
-            if missing <= 0:
+            held = values.get(p, 0)
+            if need.get(p, 0) <= held:
                 continue
             t = best[p]
             gain = dict(self._gains[t])[p]
-            times = int(-(-missing // gain))
+            times = -((int(held) - need[p]) // gain)
             length += times
             used.append((t, times))
             for q, k in self._core.guards[t]:
-                need[q] = max(need.get(q, 0), k + (times - 1) * self._taken[t].get(q, 0))
+                need[q] = max(need.get(q, 0), min(_DEAREST, k + (times - 1) * self._taken[t].get(q, 0)))
         used.reverse()
         return length, used
 
@@ -246,13 +249,13 @@ class Relaxation:
         """Price of one more token of each place, the transition that makes it, and the places by increasing price."""
         core = self._core
         price: list[float] = [OMEGA] * len(core.initial)
-        cost = [1.0] * len(core.guards)
+        cost = [1] * len(core.guards)
         missing = [0] * len(core.guards)
         for t, guard in enumerate(core.guards):
             missing[t] = sum(values.get(p, 0) < k for p, k in guard)
         best: dict[int, int] = {}
         order: list[int] = []
-        heap: list[tuple[float, int, int]] = []
+        heap: list[tuple[int, int, int]] = []
 
         def offer(t: int) -> None:
             for p, _ in self._gains[t]:
@@ -272,11 +275,16 @@ class Relaxation:
             held = values.get(p, 0)
             for t, k in self._needing[p]:
                 if held < k:
-                    cost[t] += (k - held) * at
+                    cost[t] = min(_DEAREST, cost[t] + (k - int(held)) * at)
                     missing[t] -= 1
                     if not missing[t]:
                         offer(t)
         return price, best, order
+
+
+def _plus(tokens: float, change: int) -> float:
+    """Tokens after a change. Omega stays: Python cannot add a very large number to it."""
+    return tokens if tokens == OMEGA else tokens + change
 
 
 def sparse(values: Sequence[float]) -> Marking:
