@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from rdma_robust.errors import LimitReached
+
+Item = TypeVar("Item")
 
 _CALLS: Final = 64
 """Calls of a poll between looks at the clock: a call then costs less than a tenth of a microsecond."""
@@ -130,6 +132,12 @@ class Poll:
         if self._calls % _CALLS == 0:
             self.look()
 
+    def each(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, with a call before each."""
+        for item in items:
+            self()
+            yield item
+
     def look(self) -> None:
         """Raise LimitReached if a limit is reached: for loops whose rounds take long."""
         now = time.monotonic()
@@ -140,6 +148,8 @@ class Poll:
 
 
 NO_LIMITS: Final = Limits()
+NEVER: Final = NO_LIMITS.poll("working")
+"""The poll of a pass without limits."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with the number of stored states and of states left to expand."""

@@ -16,6 +16,7 @@ import networkx as nx
 
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, names, size, substitute
 from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
+from rdma_robust.limits import NEVER, Poll
 from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.trace import EventType
 
@@ -104,25 +105,25 @@ def register_names(program: Program, index: int) -> dict[str, str]:
     return {r: f"{name}'" if name in cells else name for r, _ in thread.registers for name in (f"{thread.name}.{r}",)}
 
 
-def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS) -> EventGraph:
+def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Poll = NEVER) -> EventGraph:
     """Return the event graph of thread `index` of `program`. Program points keep their numbers."""
     thread = program.threads[index]
     rename = {r: Name(name) for r, name in register_names(program, index).items()}
     fresh = count(max([thread.entry, thread.exit, *thread.graph]) + 1)
     split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
-    folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END)
+    folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END, poll)
     graph: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in folded)
     graph.add_node(thread.entry)
     every = {name.name for name in rename.values()}
     at_end = every if kept is Kept.END else set()
-    live = dict.fromkeys(graph, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end)
+    live = dict.fromkeys(graph, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end, poll)
     ever_live = {r for point in live.values() for r in point}
     at_entry = live.get(thread.entry, set())
     registers = tuple(
         (name, v if name in at_entry else 0) for r, v in thread.registers if (name := rename[r].name) in ever_live
     )
     reachable = nx.descendants(graph, thread.entry) | {thread.entry}
-    edges = tuple(_reset_dead(e, registers, live) for e in folded if e.source in reachable)
+    edges = tuple(_reset_dead(e, registers, live) for e in poll.each(folded) if e.source in reachable)
     return EventGraph(thread.name, index, thread.entry, edges, registers, frozenset(reachable))
 
 
@@ -158,7 +159,7 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> It
             source = target
 
 
-def _fold(edges: list[EventEdge], thread: Thread, to_end: bool) -> list[EventEdge]:
+def _fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:
     """Fold silent edges into the events after them; points that only silent edges reached disappear.
 
     With `to_end`, what leads to the end of the thread without an event stays as one silent edge.
@@ -171,7 +172,7 @@ def _fold(edges: list[EventEdge], thread: Thread, to_end: bool) -> list[EventEdg
     todo, seen = [thread.entry], {thread.entry}
     while todo:
         point = todo.pop()
-        paths = list(_silent_paths(point, out, kept, thread.exit))
+        paths = list(poll.each(_silent_paths(point, out, kept, thread.exit)))
         for edge in paths if len(paths) <= _MAX_FOLDED else out.get(point, []):
             folded.append(edge)
             if edge.target not in seen:
@@ -240,7 +241,7 @@ def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
     )
 
 
-def _live(edges: list[EventEdge], end: int, at_end: set[str]) -> dict[int, set[str]]:
+def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dict[int, set[str]]:
     """Return for every program point the registers read on some path from it before being assigned; those of `at_end`
     are read at the thread's end."""
     live: dict[int, set[str]] = {e.source: set() for e in edges} | {end: set(at_end)}
@@ -249,6 +250,7 @@ def _live(edges: list[EventEdge], end: int, at_end: set[str]) -> dict[int, set[s
         into.setdefault(edge.target, []).append(edge)
     todo = list(edges)
     while todo:
+        poll()
         edge = todo.pop()
         wanted = live.get(edge.target, set())
         assigned = dict(edge.assigns)

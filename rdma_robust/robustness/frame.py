@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, constants, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.reductions.specialise import specialise
@@ -54,24 +55,27 @@ class Frame:
     program: Program
     model: Model
     graphs: tuple[EventGraph, ...]
+    limits: Limits = field(default=NO_LIMITS, compare=False)
+    """Of the passes that the frame goes through."""
 
     @staticmethod
-    def to_instrument(program: Program, model: Model) -> Frame:
+    def to_instrument(program: Program, model: Model, limits: Limits = NO_LIMITS) -> Frame:
         """Return the frame of `program` under a model whose violations have a normal form. Raises UsageError for others."""
         if not model.has_normal_form:
             raise UsageError(f"no search is proven to decide robustness under this model: {model}")
-        return Frame.of(program, model)
+        return Frame.of(program, model, limits=limits)
 
     @staticmethod
-    def of(program: Program, model: Model, kept: Sequence[Kept] = ()) -> Frame:
+    def of(program: Program, model: Model, kept: Sequence[Kept] = (), limits: Limits = NO_LIMITS) -> Frame:
         """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
         every = kept or (Kept.EVENTS,) * len(program.threads)
-        return Frame(program, model, tuple(event_graph(program, t, k) for t, k in enumerate(every)))
+        poll = limits.poll("building the event graph")
+        return Frame(program, model, tuple(event_graph(program, t, k, poll) for t, k in enumerate(every)), limits)
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""
         cells = {e.cell for g in self.graphs for e in g.edges if e.cell is not None}
-        return Frame(self.program, self.model, specialise(self.graphs, cells))
+        return replace(self, graphs=specialise(self.graphs, cells, self.limits.poll("specialising")))
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -85,8 +85,9 @@ class _Paper:
             (KNOWN, 0),
             *((point(t), 0) for t in range(len(frame.graphs)) for point in (_entry, _exit)),
         )
+        poll = frame.limits.poll("instrumenting")
         processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in g.edges))
+            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e)) for e in poll.each(g.edges)))
             for g in frame.graphs
         )
         values = (

@@ -135,10 +135,8 @@ class PivotInstrumentation:
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
         )
-        processes = tuple(
-            Process(g.name, g.entry, tuple(Command(e.source, e.target, self._body(e), self._footprint(e)) for e in g.edges))
-            for g in frame.graphs
-        )
+        poll = frame.limits.poll("instrumenting")
+        processes = tuple(Process(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
         targets = tuple(t for c in self.classes.tried for t in self._targets(c))
         sizes = {
             **dict(self.seen.variables()),
@@ -166,6 +164,9 @@ class PivotInstrumentation:
         """The variables of the program itself: cells, registers, and what is on its way from one to another cell."""
         frame = self.frame
         return (*map(str, frame.cells), *(r for r, _ in frame.registers()), *map(frame.carried, frame.carriers()))
+
+    def _command(self, edge: EventEdge) -> Command[EventLabel]:
+        return Command(edge.source, edge.target, self._body(edge), self._footprint(edge))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
         """The cell that the event reads or writes.

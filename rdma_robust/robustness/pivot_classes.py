@@ -33,7 +33,8 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
         of_cell.setdefault(frame.bit(edge.cell), []).append(edge)
         if edge.cell is not None and frame.bit(edge.cell):
             found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
-    return tuple(c for c in found if any(can_start(e, c) and allowed(e, c) for e in of_cell[frame.bit(c.cell)]))
+    poll = frame.limits.poll("filtering")
+    return tuple(c for c in poll.each(found) if any(can_start(e, c) and allowed(e, c) for e in of_cell[frame.bit(c.cell)]))
 
 
 def can_start(edge: EventEdge, c: PivotClass) -> bool:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
+from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
@@ -60,8 +61,9 @@ class Relaxation:
     other events are taken to be in alpha: any beta of a run contains what is followed here, and every rule is monotone.
     """
 
-    def __init__(self, graph: EventGraph, model: Model) -> None:
+    def __init__(self, graph: EventGraph, model: Model, poll: Poll = NEVER) -> None:
         self.graph = graph
+        self.poll = poll
         self.model = model
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
@@ -77,6 +79,7 @@ class Relaxation:
         polls = self._outstanding(edge) if edge.completes and edge.type is EventType.NLW else None
         todo = [_After(edge.target, frozenset({edge.type}), False, polls)]
         while todo:
+            self.poll()
             now = todo.pop()
             key = (now.point, now.beta, now.fenced)
             left = _UNBOUNDED + 1 if now.polls is None else now.polls
@@ -125,6 +128,7 @@ class Relaxation:
         most = {self.graph.entry: 0}
         todo = [self.graph.entry]
         while todo:
+            self.poll()
             point = todo.pop()
             for edge in self.out.get(point, ()):
                 there = most[point]
@@ -162,6 +166,10 @@ class CriticalCycles:
     frame: Frame
 
     @cached_property
+    def poll(self) -> Poll:
+        return self.frame.limits.poll("filtering")
+
+    @cached_property
     def events(self) -> tuple[EventEdge, ...]:
         return tuple(e for g in self.frame.graphs for e in g.edges)
 
@@ -192,7 +200,7 @@ class CriticalCycles:
             at = dict.fromkeys(graph.points, 0)
             for edge in graph.edges:
                 at[edge.source] |= 1 << self.number(edge) & self.accesses
-            found.append(_gathered(graph, at))
+            found.append(_gathered(graph, at, self.poll))
         return tuple(found)
 
     @cached_property
@@ -203,14 +211,14 @@ class CriticalCycles:
     @cached_property
     def overtaking(self) -> tuple[int, ...]:
         """For each event the accesses that may be in alpha, or the pivot, while it is before them and in beta."""
-        relaxations = [Relaxation(g, self.frame.model) for g in self.frame.graphs]
+        relaxations = [Relaxation(g, self.frame.model, self.poll) for g in self.frame.graphs]
         found = (relaxations[e.thread].overtaking(e) for e in self.events)
         return tuple(_set(self.number(e) for e in edges) & self.accesses for edges in found)
 
     @cached_property
     def conflicting(self) -> tuple[int, ...]:
         """For each event the accesses of other threads that conflict with it."""
-        found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.events)
+        found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.poll.each(self.events))
         return tuple(of_cell[not writes(e)] & ~self.of_thread[e.thread] for of_cell, e in found)
 
     @cached_property
@@ -256,7 +264,8 @@ class CriticalCycles:
         todo: list[tuple[int, Parts]] = [(1 << c.thread, entries)]
         while todo:
             used, behind = todo.pop()
-            for thread, members in enumerate(self.of_thread):
+            self.poll.look()
+            for thread, members in self.poll.each(enumerate(self.of_thread)):
                 if used >> thread & 1:
                     continue
                 alpha, beta = self._exits(members, behind)
@@ -300,7 +309,7 @@ class CriticalCycles:
         return {}
 
 
-def _gathered(graph: EventGraph, at: Mapping[int, int]) -> dict[int, int]:
+def _gathered(graph: EventGraph, at: Mapping[int, int], poll: Poll) -> dict[int, int]:
     """For every program point the union of `at` over the points that can be reached from it."""
     before: dict[int, list[int]] = {}
     for edge in graph.edges:
@@ -308,6 +317,7 @@ def _gathered(graph: EventGraph, at: Mapping[int, int]) -> dict[int, int]:
     found = dict(at)
     todo = list(graph.points)
     while todo:
+        poll()
         here = todo.pop()
         for point in before.get(here, ()):
             joined = found[point] | found[here]

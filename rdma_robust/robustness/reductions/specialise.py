@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, disj, equals, evaluate, names, negate, substitute
 from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.limits import NEVER, Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES
 
@@ -30,10 +31,10 @@ Values = frozenset[int] | None
 """The values a cell can hold; None for any."""
 
 
-def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell]) -> tuple[EventGraph, ...]:
+def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll = NEVER) -> tuple[EventGraph, ...]:
     """Return event graphs with the same runs under sequential consistency, those of which nothing is known unchanged.
 
-    `cells` are all cells that the graphs mention.
+    `cells` are all cells that the graphs mention. Calls `poll` now and then.
     """
     if not any(g.registers or any(e.guard != TRUE for e in g.edges) for g in graphs):
         return tuple(graphs)
@@ -44,7 +45,7 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell]) -> tuple[Eve
     while due:
         changed: set[Cell] = set()
         for t in sorted(due):
-            found[t] = _Specialisation(graphs[t], values).graph() or graphs[t]
+            found[t] = _Specialisation(graphs[t], values, poll).graph() or graphs[t]
             for cell, new in _written(found[t], values):
                 if (joined := _join(values[cell], new)) != values[cell]:
                     values[cell] = joined
@@ -84,6 +85,7 @@ class _Specialisation:
 
     old: EventGraph
     values: Mapping[Cell, Values]
+    poll: Poll
 
     def graph(self) -> EventGraph | None:
         """Return the specialised graph; None if it would have too many points, or a register any value."""
@@ -96,7 +98,7 @@ class _Specialisation:
         edges: list[EventEdge] = []
         most = max(_MOST_POINTS, len(self.old.points))
         for point, registers in todo:
-            for edge in out.get(point, ()):
+            for edge in self.poll.each(out.get(point, ())):
                 steps = self._steps(edge, dict(registers))
                 if steps is None:
                     return None
@@ -126,7 +128,7 @@ class _Specialisation:
         if possible is None:
             return None if kept else [(_after(registers, assigns, 0), new)]
         found: dict[Registers, list[int]] = {}
-        for value in sorted(possible):
+        for value in self.poll.each(sorted(possible)):
             if evaluate(guard, {VALUE.name: value}):
                 found.setdefault(_after(registers, assigns, value), []).append(value)
         allowed = [v for values in found.values() for v in values]

@@ -1,0 +1,104 @@
+"""Limits of time and memory hold in every pass, and the answer says in which: no test here looks at the clock."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from rdma_robust import check
+from rdma_robust.cli.processes.outside import family_mebibytes
+from tests.conftest import Cli
+from tests.support.nasty import PROGRAMS, net
+
+SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 1_400_000}
+"""Sizes for which the whole work takes many seconds."""
+
+COMMANDS = [
+    ("check",),
+    ("check", "--instrumentation", "paper"),
+    ("check", "--reductions", "none"),
+    ("check", "--kernel", "python", "--engine", "karp-miller"),
+    ("check", "--self-check"),
+    ("check", "--certificate", "proofs"),
+    ("check", "--dump-after", "lower"),
+    ("explain",),
+    ("repair",),
+    ("repair", "--remove-needless"),
+    ("reach", "-t", "1 == 0"),
+    ("verify",),
+    ("outcomes", "--max-states", "100000000"),
+    ("report", "--no-cache", "--format", "html"),
+]
+CUT = re.compile(
+    r"reached the (time limit of [0-9.]+ s|memory limit of [0-9]+ MiB) while [a-z ]+|out of memory while [a-z ]+"
+)
+AFTER = re.compile(r"reached the (time|memory) limit of [0-9.]+ (s|MiB) after [0-9]+ states")
+
+
+def is_cut(code: int, said: str) -> None:
+    assert code == 3, said
+    said = " ".join(said.split())
+    assert CUT.search(said) or AFTER.search(said), said
+    assert "while working" not in said
+
+
+@pytest.fixture
+def nasty(tmp_path: Path) -> Path:
+    for name, size in SIZES.items():
+        (tmp_path / f"{name}.rdma").write_text(PROGRAMS[name](size))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("nasty")
+@pytest.mark.parametrize("name", SIZES)
+def test_a_limit_of_time_names_the_pass(cli: Cli, name: str) -> None:
+    for seconds in ("0.2", "0.7"):
+        done = cli("check", f"{name}.rdma", "--timeout", seconds)
+        is_cut(done.returncode, done.stdout + done.stderr)
+        assert f"time limit of {seconds} s" in " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.usefixtures("nasty")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_keeps_a_limit_of_time(cli: Cli, command: tuple[str, ...], nasty: Path) -> None:
+    page = ("-o", str(nasty / "r.html")) if command[0] == "report" else ()
+    done = cli(*command, "threads.rdma", "--timeout", "0.5", *page)
+    said = done.stdout + done.stderr + ((nasty / "r.html").read_text() if page else "")
+    is_cut(done.returncode, said)
+
+
+@pytest.mark.usefixtures("nasty")
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] not in ("outcomes", "report")], ids=" ".join)
+def test_every_command_keeps_a_limit_of_memory(cli: Cli, command: tuple[str, ...]) -> None:
+    memory = str(family_mebibytes(os.getpid()) + 5)
+    done = cli(*command, "statements.rdma", "--memory", memory, "--timeout", "60")
+    is_cut(done.returncode, done.stdout + done.stderr)
+    assert f"memory limit of {memory} MiB" in " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.usefixtures("nasty")
+def test_a_program_among_others_costs_its_own_row(cli: Cli, nasty: Path) -> None:
+    (nasty / "small.rdma").write_text(PROGRAMS["statements"](4))
+    done = cli(
+        "check", "threads.rdma", "small.rdma", "registers.rdma", "--timeout", "0.5", "--jobs", "2", "--format", "jsonl"
+    )
+    assert done.returncode == 3
+    verdicts = re.findall(r'"verdict": "([a-z-]+)"', done.stdout)
+    assert verdicts == ["unknown", "not-robust", "unknown"]
+
+
+def test_nets_are_read_within_the_limits(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ring.spec").write_text(net(20_000))
+    done = cli("cover", "ring.spec", "--timeout", "0.3")
+    is_cut(done.returncode, done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("name", ["threads", "branches", "registers", "cells"])
+def test_the_passes_look_themselves(name: str) -> None:
+    """Without the command line there is no timer."""
+    outcome = check(PROGRAMS[name](SIZES[name]), timeout=0.3)
+    assert outcome.verdict.value == "unknown"
+    assert CUT.match(outcome.reason), outcome.reason
