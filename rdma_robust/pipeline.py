@@ -12,11 +12,11 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.valid import validate
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
-from rdma_robust.limits import Progress, ignore
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.decide import DECISION, decide
+from rdma_robust.robustness.decide import DECISION, decide, decided
 from rdma_robust.robustness.passes import Context, Contract, Pass, Passes, run
 
 
@@ -82,8 +82,8 @@ def check_program(given: Given, options: CheckOptions, progress: Progress = igno
     """
     context = Context.of(options, progress)
     started = time.monotonic()
-    outcome: Outcome = run(PASSES, given, context)
-    program = outcome.program
+    program: Program = run(PREPARATION, given, context)
+    outcome = decided(program, context)
     if options.self_check:
         agreed = self_check(program, _remaining(options, started), outcome)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
@@ -107,14 +107,19 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
     Returns the names of the methods that confirmed the verdict; one that reaches a limit is left out.
     Raises InternalError on a disagreement.
     """
-    from rdma_robust.semantics.oracle.brute_force import oracle_robust  # noqa: PLC0415 - few ask for it
+    from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust  # noqa: PLC0415 - few ask for it
 
     if outcome.verdict is Verdict.UNKNOWN:
         return ()
+    until = Limits.of(options.timeout)
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
     methods: dict[str, Callable[[], Verdict]] = {
         other: lambda: decide(program, replace(options, instrumentation=other, engine="auto")).verdict,
-        "brute force": lambda: Verdict.NOT_ROBUST if oracle_robust(program, options.model) else Verdict.ROBUST,
+        "brute force": lambda: (
+            Verdict.NOT_ROBUST
+            if oracle_robust(program, options.model, DEFAULT_LIMITS.within(until.seconds_left()))
+            else Verdict.ROBUST
+        ),
     }
     agreed = []
     for name, method in methods.items():

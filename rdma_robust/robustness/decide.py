@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.errors import InternalError
+from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
@@ -43,12 +43,21 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
     InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
-    outcome: Outcome = run(DECISION, program, Context.of(options, progress, only))
-    return replace(outcome, time_s=time.monotonic() - started)
+    return replace(decided(program, Context.of(options, progress, only)), time_s=time.monotonic() - started)
+
+
+def decided(program: Program, context: Context) -> Outcome:
+    """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was."""
+    try:
+        outcome: Outcome = run(DECISION, program, context)
+    except LimitReached as reached:
+        options = context.options
+        return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
+    return outcome
 
 
 def _events(program: Program, context: Context) -> Frame:
-    return Frame.to_instrument(program, context.options.model)
+    return Frame.to_instrument(program, context.options.model, context.limits)
 
 
 def _filter(frame: Frame, context: Context) -> Filtered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -30,6 +30,12 @@ class OracleLimits:
     events: int = 48
     decisions: int = 2_000_000
     timeout: float | None = 60.0
+
+    def within(self, seconds: float | None) -> OracleLimits:
+        """Return these limits with at most so many seconds (None: no fewer)."""
+        if seconds is None:
+            return self
+        return replace(self, timeout=seconds if self.timeout is None else min(seconds, self.timeout))
 
 
 DEFAULT_LIMITS = OracleLimits()
