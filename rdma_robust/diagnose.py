@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from rdma_robust.errors import Diagnostic, ProgramError, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 
 MAX_ERRORS = 100
 MAX_CANDIDATES = 300
@@ -36,6 +37,10 @@ class Reporter:
         """Whether further errors are only counted."""
         return len(self._errors) >= MAX_ERRORS
 
+    def at(self, span: Span) -> Span:
+        """Return `span`, which is of this text, as a span of its file."""
+        return span if span.file or span == NO_SPAN else replace(span, file=self.file)
+
     def written(self, span: Span) -> str:
         """Return the text at `span`, on one line."""
         return " ".join(self.source[span.start : span.end].split())
@@ -49,11 +54,11 @@ class Reporter:
             return
         self._places.add((span.start, message))
         text = hint if isinstance(hint, str) else hint()
-        self._errors.append(Diagnostic("error", message, span, expected, text))
+        self._errors.append(Diagnostic("error", message, self.at(span), expected, text))
 
     def warn(self, span: Span, message: str, *, hint: str = "") -> None:
         """Add a warning."""
-        self.warnings.append(Diagnostic("warning", message, span, hint=hint))
+        self.warnings.append(Diagnostic("warning", message, self.at(span), hint=hint))
 
     def raise_errors(self) -> None:
         """Raise ProgramError with every error in source order, if there is one."""

@@ -6,6 +6,7 @@ turns each into a message and an exit code, so no traceback reaches a user.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,11 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A half-open piece of source text: 1-based lines and columns, 0-based character offsets."""
+    """A half-open piece of source text: 1-based lines and columns, 0-based character offsets.
+
+    `file` is empty inside of a text whose reader knows it. What was expanded (from a macro, an instance of a family, a line
+    of another language) has the span of the result; `origin` is that from which it was expanded, which may have one too.
+    """
 
     line: int
     column: int
@@ -22,6 +27,20 @@ class Span:
     end_column: int
     start: int
     end: int
+    file: str = ""
+    origin: Span | None = None
+
+    def chain(self) -> Iterator[Span]:
+        """Yield what this was expanded from, the last expansion first."""
+        at = self.origin
+        while at is not None:
+            yield at
+            at = at.origin
+
+    @staticmethod
+    def of_line(file: str, line: int) -> Span:
+        """Return the span of a line of another file, for an `origin`."""
+        return Span(line, 1, line, 1, 0, 0, file)
 
 
 NO_SPAN = Span(1, 1, 1, 1, 0, 0)
@@ -38,15 +57,19 @@ class Diagnostic:
     hint: str = ""
 
     def render(self, file: str, source: str) -> str:
-        """Return `file:line:column: severity: message`, the source line, a caret line, and what to do.
+        """Return `file:line:column: severity: message`, the source line, a caret line, where it was expanded from, and what
+        to do.
 
-        The excerpt of a very long line is cut to a window around the caret.
+        `source` is the text of `file`; of another file no line is shown. The excerpt of a very long line is cut to a window
+        around the caret.
         """
-        head = f"{file}:{self.span.line}:{self.span.column}: {self.severity}: {self.message}"
-        lines = [head]
-        source_lines = source.split("\n")
+        where = self.span.file or file
+        place = "" if self.span == NO_SPAN else f":{self.span.line}:{self.span.column}"
+        lines = [f"{where}{place}: {self.severity}: {self.message}"]
+        source_lines = source.split("\n") if place and source and where == file else []
         if self.span.line <= len(source_lines):
             lines += _excerpt(source_lines[self.span.line - 1], self.span)
+        lines += [f"  expanded from {origin.file or file}:{origin.line}" for origin in self.span.chain()]
         if self.expected:
             lines.append(f"  expected: {self.expected}")
         if self.hint:

@@ -65,12 +65,19 @@ class Export:
 
 
 def export_text(text: str, file: str, options: ExportOptions) -> Export:
-    """Return the program in `text` in the form asked for; `file` is for messages.
+    """Return the program in `text` in the form asked for, see :func:`export_program`; `file` is for messages.
 
-    Raises ProgramError for an ill-formed program, UsageError for one that the form cannot express, SizeLimitError for one
-    whose control graph is too large.
+    Raises ProgramError for an ill-formed program.
     """
-    program = blocking(load_program(text, file), options.await_loops)
+    return export_program(load_program(text, file), options)
+
+
+def export_program(program: Program, options: ExportOptions) -> Export:
+    """Return `program` in the form asked for.
+
+    Raises UsageError for a program that the form cannot express, SizeLimitError for one whose control graph is too large.
+    """
+    program = blocking(program, options.await_loops)
     if options.form == "promela":
         model = promela_of(program, options.variant or "paper", options.counter_bound, options.hardware)
         return Export(model.text, _bounded(model, options.counter_bound))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import Reporter
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.check.control import Shape
 from rdma_robust.language.check.declarations import ProgramChecker
 from rdma_robust.language.check.names import World, world_of
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.canonical import same
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.parse import parse
@@ -16,7 +19,15 @@ from rdma_robust.language.syntax.parse import parse
 if TYPE_CHECKING:
     from rdma_robust.language.check.targets import Target
 
-__all__ = ["format_source", "load_program", "load_program_and_target", "parse_program", "target_in"]
+__all__ = [
+    "format_source",
+    "has_text",
+    "load_automata",
+    "load_program",
+    "load_program_and_target",
+    "parse_program",
+    "target_in",
+]
 
 
 def load_program(text: str, file: str) -> cfg.Program:
@@ -25,6 +36,22 @@ def load_program(text: str, file: str) -> cfg.Program:
     Raises ProgramError, and nothing else, with every error of the file.
     """
     return _load(text, file)
+
+
+def load_automata(text: str, file: str, shapes: Mapping[str, Shape]) -> cfg.Program:
+    """Return the program in `text` in which the statements of a thread with a shape are the edges of an automaton.
+
+    Raises ProgramError with every error of the file.
+    """
+    return _load(text, file, shapes=shapes)
+
+
+def has_text(program: cfg.Program) -> bool:
+    """Return whether the source of `program` is the text of a program that does the same: then it can be edited."""
+    try:
+        return same(load_program(program.source, program.file), program)
+    except ProgramError:
+        return False
 
 
 def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Program, Target]:
@@ -47,13 +74,18 @@ def target_in(program: cfg.Program, target: str) -> Target:
     return target_reader(target)(world_of(program), program.threads)
 
 
-def _load(text: str, file: str, also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None) -> cfg.Program:
+def _load(
+    text: str,
+    file: str,
+    also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+) -> cfg.Program:
     report = Reporter(file, text)
     tree, _, poisoned = parse(text, report)
     if tree is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
-    checker = ProgramChecker(tree, report, poisoned)
+    checker = ProgramChecker(tree, report, poisoned, shapes)
     program = checker.check() if also is None else checker.check(also)
     report.raise_errors()
     return program

@@ -10,7 +10,9 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status
 from rdma_robust.analyses.repair.sites import Sites
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import has_text
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 
@@ -31,6 +33,19 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         return _searched(text, file, options, Checker(file, limits, deadline), started)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+
+
+def repair_program(program: Program, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
+    """Return a cheapest repair of `program`, see :func:`repair`.
+
+    A repair is an edit of the text. Raises UsageError for a program whose source does not do what the program does.
+    """
+    if not has_text(program):
+        raise UsageError(
+            f"{program.file}: a repair edits the text of a program, and this one was not read from its source; "
+            "`explain` says which order is missing"
+        )
+    return repair(program.source, program.file, options, limits)
 
 
 def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:

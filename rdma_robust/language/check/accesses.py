@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, conj, disj, equals, negate
 from rdma_robust.language.check import meaning
@@ -51,7 +52,7 @@ class StepLimit(Exception):
 
 
 class Lowering:
-    """Makes the steps of one statement; `text` and `span` are those of the statement, `written` is what stands at a span."""
+    """Makes the steps of one statement; `text` and `span` are those of the statement, `report` knows where it stands."""
 
     def __init__(
         self,
@@ -59,9 +60,9 @@ class Lowering:
         span: Span,
         domain: tuple[int, int] | None,
         spend: Callable[[Span], None],
-        written: Callable[[Span], str],
+        report: Reporter,
     ) -> None:
-        self._written = written
+        self._report = report
         self.text = text
         self.span = span
         self.domain = domain
@@ -174,7 +175,7 @@ class Lowering:
         for check in checks:
             if check.holds == TRUE:
                 continue
-            fault = cfg.Fault(check.kind, check.message, check.span, self._written(check.span))
+            fault = cfg.Fault(check.kind, check.message, self._report.at(check.span), self._report.written(check.span))
             guard = conj(passed, negate(check.holds))
             if meaning.uses_value(guard):
                 for choice in choices:

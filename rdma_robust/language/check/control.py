@@ -6,11 +6,11 @@ between them. A point that a loop comes back to must not be shared with a choice
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
-from rdma_robust.expr import FALSE, TRUE
+from rdma_robust.expr import FALSE, TRUE, conj
 from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
@@ -36,6 +36,24 @@ class _Edges:
         self.edges.extend((source, target, step) for step in steps)
 
 
+@dataclass(frozen=True, slots=True)
+class ShapeEdge:
+    """An edge of an automaton: its statement, behind an `assume` if it is `guarded`, is the next one of the thread."""
+
+    source: int
+    target: int
+    guarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the statements of a thread hang together if they are the edges of an automaton. Locations count from 0."""
+
+    start: int
+    end: int
+    edges: tuple[ShapeEdge, ...]
+
+
 class GraphBuilder:
     """Builds the graph of one thread, while its statements are checked."""
 
@@ -52,6 +70,32 @@ class GraphBuilder:
             entry = _EXIT
             self._check_only(body.statements)
         return _finish(self._graph, entry)
+
+    def automaton(self, body: ast.Block, shape: Shape) -> tuple[nx.MultiDiGraph[int], int, int]:
+        """Return the graph with a statement of `body` for every edge of `shape`, its entry and its exit.
+
+        Where statements are missing there was an error, and the graph means nothing.
+        """
+        written = [s for s in body.statements if not isinstance(s, ast.Registers)]
+        if len(written) != sum(1 + e.guarded for e in shape.edges) or any(isinstance(s, ast.Broken) for s in written):
+            self._check_only(body.statements)
+            return _finish(self._graph, 0)
+        statements = iter(written)
+        self._check_only(tuple(s for s in body.statements if isinstance(s, ast.Registers)))
+        ends = {shape.end: _EXIT}
+        self._graph.points = 1 + max((shape.start, *(p for e in shape.edges for p in (e.source, e.target))))
+        for edge in shape.edges:
+            guard = self.checker.guard(next(statements)) if edge.guarded else TRUE
+            statement = next(statements)
+            source, target = (ends.get(p, p) for p in (edge.source, edge.target))
+            lowered = self.checker.check(statement)
+            if isinstance(statement, ast.Skip):
+                text, span = self.checker.heading(statement)
+                lowered = Lowered([cfg.Step(cfg.Silent(), TRUE, (), span, text)])
+            for goal, made in ((target, lowered.then), (target, lowered.otherwise), (_DEAD, lowered.faults)):
+                guarded = (replace(step, guard=conj(guard, step.guard)) for step in made)
+                self._graph.add(source, goal, [step for step in guarded if step.guard != FALSE])
+        return _finish(self._graph, ends.get(shape.start, shape.start))
 
     def _block(self, block: ast.Block, source: int, target: int) -> None:
         """Add the steps of a block that does something, from `source` to `target`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import assert_never
 
@@ -10,7 +10,7 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
-from rdma_robust.language.check.control import GraphBuilder
+from rdma_robust.language.check.control import GraphBuilder, Shape
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import outcome
 from rdma_robust.language.check.resolve import ConstantResolver
@@ -21,11 +21,17 @@ from rdma_robust.language.syntax.tree_limits import first_line, statements_in
 
 
 class ProgramChecker:
-    """Checks a program, declaration by declaration, and builds it."""
+    """Checks a program, declaration by declaration, and builds it.
 
-    def __init__(self, tree: ast.Program, report: Reporter, poisoned: frozenset[str]) -> None:
+    The statements of a thread with one of the `shapes` are the edges of an automaton.
+    """
+
+    def __init__(
+        self, tree: ast.Program, report: Reporter, poisoned: frozenset[str], shapes: Mapping[str, Shape] | None = None
+    ) -> None:
         self.tree = tree
         self.report = report
+        self.shapes = shapes or {}
         self.world = World(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
         self._cells = 0
@@ -213,7 +219,8 @@ class ProgramChecker:
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
         try:
-            graph, entry, leaving = builder.thread(item.body)
+            shape = self.shapes.get(item.name.text)
+            graph, entry, leaving = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
         except StepLimit:
             self.world.poisoned.add(thread.name)
             return

@@ -120,4 +120,4 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLin
             same = before.allowed == claim.allowed
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error(claim.span, f"under {claim.model} this outcome {what}")
-    return cfg.OutcomeLine(conj(defined(condition), condition), claims, item.span, printer.item(item))
+    return cfg.OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))

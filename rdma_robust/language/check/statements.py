@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
-from rdma_robust.expr import Const, names
+from rdma_robust.expr import Const, Expr, conj, names
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import Lowered, Lowering
+from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.threads import Access, ThreadResolver
@@ -39,7 +40,8 @@ class StatementChecker:
         """Return the text and the span of what stands before the first block of a statement."""
         text = printer.statement(statement)
         span = statement.span
-        return text, Span(span.line, span.column, span.line, span.column + len(text), span.start, span.start + len(text))
+        end = span.start + len(text)
+        return text, self.report.at(Span(span.line, span.column, span.line, span.column + len(text), span.start, end))
 
     def check(self, statement: ast.Statement) -> Lowered:
         """Check a statement, without its blocks, and return its steps."""
@@ -85,6 +87,14 @@ class StatementChecker:
         value = self.names.reading(part.condition, f"{keyword} ")
         return self._lowering_of(text, span).condition(value, printer.expression(part.condition))
 
+    def guard(self, statement: ast.Statement) -> Expr:
+        """Check an `assume` over registers that guards the next statement; return when it is defined and holds."""
+        if not isinstance(statement, ast.Assume):
+            return UNKNOWN
+        reason = "a guard is made of registers and constants"
+        condition = self.names.private(statement.condition, reason, "assume ").expr
+        return conj(defined(condition), condition)
+
     def _condition(self, statement: ast.Assume | ast.Assert, condition: ast.Expr) -> Lowered:
         keyword = statement.keyword if isinstance(statement, ast.Assume) else "assert"
         value = self.names.reading(condition, f"{keyword} ")
@@ -93,7 +103,7 @@ class StatementChecker:
     def _assert(self, statement: ast.Assert, condition: ast.Expr) -> Lowered:
         lowered = self._condition(statement, condition)
         message = f"assertion `{printer.expression(condition)}` fails"
-        fault = cfg.Fault("assertion", message, statement.span, self.report.written(statement.span))
+        fault = cfg.Fault("assertion", message, self.report.at(statement.span), self.report.written(statement.span))
         failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
 
@@ -101,7 +111,7 @@ class StatementChecker:
         return self._lowering_of(printer.statement(statement), statement.span)
 
     def _lowering_of(self, text: str, span: Span) -> Lowering:
-        return Lowering(text, span, self.world.domain, self._spend, self.report.written)
+        return Lowering(text, self.report.at(span), self.world.domain, self._spend, self.report)
 
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)

@@ -14,7 +14,7 @@ from typing import Final
 
 import networkx as nx
 
-from rdma_robust.errors import Span
+from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow.cfg import (
     Cas,
@@ -50,14 +50,17 @@ def same(first: Program, second: Program) -> bool:
 
 
 def with_listing(program: Program) -> Program:
-    """Return `program` with its canonical text as its source, and with the spans of steps and faults pointing there."""
+    """Return `program` with its canonical text as its source, and with the spans of steps and faults pointing there.
+
+    Where they pointed before is what the new spans were expanded from.
+    """
     places: dict[tuple[int, int], Span] = {}
     text = ""
     for number, (line, key) in enumerate(_lines(program), 1):
         if key is not None:
             indent = len(line) - len(line.lstrip())
             start, end = len(text) + indent, len(text) + len(line)
-            places[key] = Span(number, indent + 1, number, len(line) + 1, start, end)
+            places[key] = Span(number, indent + 1, number, len(line) + 1, start, end, program.file)
         text += f"{line}\n"
     threads = tuple(_placed(thread, t, places) for t, thread in enumerate(program.threads))
     return replace(program, source=text, threads=threads)
@@ -67,7 +70,7 @@ def _placed(thread: Thread, number: int, places: dict[tuple[int, int], Span]) ->
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
     graph.add_nodes_from(thread.graph.nodes)
     for k, (source, target, step) in enumerate(steps(thread)):
-        span = places[number, k]
+        span = replace(places[number, k], origin=None if step.span == NO_SPAN else step.span)
         fault = None if step.fault is None else replace(step.fault, span=span)
         graph.add_edge(source, target, step=replace(step, span=span, fault=fault))
     return replace(thread, graph=graph)

@@ -1,0 +1,34 @@
+"""The pass that moves the spans of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import networkx as nx
+
+from rdma_robust.errors import Span
+from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
+
+
+def moved(program: Program, move: Callable[[Span], Span]) -> Program:
+    """Return `program` with every span of steps, faults, outcomes and warnings as `move` says."""
+    return replace(
+        program,
+        threads=tuple(_moved(thread, move) for thread in program.threads),
+        outcomes=tuple(replace(line, span=move(line.span)) for line in program.outcomes),
+        warnings=tuple(replace(warning, span=move(warning.span)) for warning in program.warnings),
+    )
+
+
+def _moved(thread: Thread, move: Callable[[Span], Span]) -> Thread:
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    graph.add_nodes_from(thread.graph.nodes)
+    for source, target, step in steps(thread):
+        graph.add_edge(source, target, step=_step(step, move))
+    return replace(thread, graph=graph)
+
+
+def _step(step: Step, move: Callable[[Span], Span]) -> Step:
+    fault = None if step.fault is None else replace(step.fault, span=move(step.fault.span))
+    return replace(step, span=move(step.span), fault=fault)
