@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from rdma_robust.counters.karp_miller_tree import Node, covers, fire, pump, realise
 from rdma_robust.counters.vass import Control, Marking, Vass
@@ -34,11 +36,7 @@ class SearchResult:
 
 def breadth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
     """Explore exact markings, shortest runs first; complete iff the reachable state space is finite."""
-    return (
-        _explore(vass, limits, progress, reduce, None, accelerate=False)
-        if vass.dimension
-        else _finite(vass, limits, progress, reduce, None)
-    )
+    return _search(vass, _store(vass, reduce), limits, progress, None)
 
 
 def depth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
@@ -46,11 +44,7 @@ def depth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce:
 
     Reaches a target after far fewer states than :func:`breadth_first`, by a run that need not be shortest.
     """
-    return (
-        _explore(vass, limits, progress, reduce, vass, accelerate=False)
-        if vass.dimension
-        else _finite(vass, limits, progress, reduce, vass)
-    )
+    return _search(vass, _store(vass, reduce), limits, progress, vass)
 
 
 def karp_miller(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
@@ -62,62 +56,167 @@ def karp_miller(vass: Vass, limits: Limits, progress: Progress = ignore, reduce:
 
     Source: Karp and Miller 1969; normal-form.md, part 3.
     """
-    return (
-        _explore(vass, limits, progress, reduce, vass, accelerate=True)
-        if vass.dimension
-        else _finite(vass, limits, progress, reduce, vass)
-    )
+    return _search(vass, _store(vass, reduce, accelerate=True), limits, progress, vass)
 
 
-def _finite(vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_rank: Vass | None) -> SearchResult:
-    initial = vass.initial
-    order = [initial]
-    parents: list[tuple[int, int]] = [(-1, -1)]
-    seen = {initial: 0}
-    expanded = bytearray(1)
+Step = tuple[int, Control, int, Marking]
+"""A transition that can be taken: its label, the control state after it, the number of its effect, the marking after it."""
+
+
+class _Store(Protocol):
+    """What a search has found: numbered elements, 0 is the initial one; counts the transitions that were taken."""
+
+    check_every: int
+    transitions: int
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+
+    def expand(self, number: int) -> Iterable[Step]:
+        """Return the steps from an element, or as many of them as are enough."""
+
+    def covers(self, step: Step) -> bool:
+        """Return whether there is an element for what a step leads to."""
+
+    def add(self, number: int, step: Step) -> bool:
+        """Append what a step from an element leads to; return whether it is the first with its control state."""
+
+    def run(self, number: int) -> tuple[int, ...]:
+        """Return the labels of a run from the initial element."""
+
+
+def _store(vass: Vass, reduce: bool, *, accelerate: bool = False) -> _Store:
+    return _Tree(vass, reduce, accelerate) if vass.dimension else _States(vass, reduce)
+
+
+def _search(vass: Vass, store: _Store, limits: Limits, progress: Progress, by_rank: Vass | None) -> SearchResult:
+    """Expand what is stored, in the order of the agenda, until a target is there, nothing is left, or a limit is reached."""
     fired: set[int] = set()
-    transitions = 0
-    cut = ""
-
-    def result(target: int, at: int, done: int, cut: str = "") -> SearchResult:
-        run = _path(parents, at) if target >= 0 else ()
-        return SearchResult(target, run, len(order), transitions, frozenset(fired), cut, len(order) - done)
-
-    def done_with(control: Control, successors: list[Control]) -> bool:
-        same = (s for s in successors if vass.rank(s) == vass.rank(control))
-        return all(expanded[seen[s]] if s in seen else 0 for s in same)
-
-    found = vass.target(initial)
-    if found >= 0:
-        return result(found, 0, 0)
-    agenda = _Agenda(by_rank, initial)
     done = 0
+
+    def result(target: int, at: int = 0, cut: str = "") -> SearchResult:
+        run = store.run(at) if target >= 0 else ()
+        return SearchResult(target, run, len(store), store.transitions, frozenset(fired), cut, len(store) - done)
+
+    if (found := vass.target(vass.initial)) >= 0:
+        return result(found)
+    agenda = _Agenda(by_rank, vass.initial)
+    most = sys.maxsize if limits.states is None else limits.states
     while (at := agenda.pop()) is not None:
-        if done % _CHECK_EVERY == 0:
-            progress(len(order), len(order) - done)
+        if done % store.check_every == 0:
+            progress(len(store), len(store) - done)
             if cut := limits.exceeded():
-                return result(-1, 0, done, cut)
+                return result(-1, cut=cut)
         done += 1
-        expanded[at] = 1
-        for guarded, successors in _parts(vass, order[at], reduce):
-            if successors and not (guarded and done_with(order[at], [s for _, s, _ in successors])):
-                break
-        transitions += len(successors)
-        for label, after, _ in successors:
+        for step in store.expand(at):
+            label, control, *_ = step
             fired.add(label)
-            if after in seen or vass.hopeless(after):
+            if store.covers(step) or vass.hopeless(control):
                 continue
-            if limits.states is not None and len(order) >= limits.states:
-                return result(-1, 0, done - 1, "states")
-            seen[after] = len(order)
-            expanded.append(0)
-            agenda.push(len(order), after)
-            order.append(after)
-            parents.append((at, label))
-            found = vass.target(after)
-            if found >= 0:
-                return result(found, len(order) - 1, done)
-    return result(-1, 0, done)
+            if (number := len(store)) >= most:
+                done -= 1
+                return result(-1, cut="states")
+            first = store.add(at, step)
+            agenda.push(number, control)
+            if first and (found := vass.target(control)) >= 0:
+                return result(found, number)
+    return result(-1)
+
+
+class _States:
+    """The control states of a VASS without counters; the steps of a state are counted when it is expanded."""
+
+    check_every = _CHECK_EVERY
+
+    def __init__(self, vass: Vass, reduce: bool) -> None:
+        self.transitions = 0
+        self._vass = vass
+        self._reduce = reduce
+        self._order = [vass.initial]
+        self._parents: list[tuple[int, int]] = [(-1, -1)]
+        self._number = {vass.initial: 0}
+        self._expanded = bytearray(1)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def expand(self, number: int) -> list[Step]:
+        control = self._order[number]
+        self._expanded[number] = 1
+        steps: list[Step] = []
+        for guarded, successors in _parts(self._vass, control, self._reduce):
+            steps = [(label, after, effect, ()) for label, after, effect in successors]
+            if steps and not (guarded and self._done_with(control, steps)):
+                break
+        self.transitions += len(steps)
+        return steps
+
+    def _done_with(self, control: Control, steps: list[Step]) -> bool:
+        rank, numbers = self._vass.rank, self._number
+        same = (after for _, after, _, _ in steps if rank(after) == rank(control))
+        return all(self._expanded[numbers[after]] if after in numbers else 0 for after in same)
+
+    def covers(self, step: Step) -> bool:
+        return step[1] in self._number
+
+    def add(self, number: int, step: Step) -> bool:
+        self._number[step[1]] = len(self._order)
+        self._expanded.append(0)
+        self._order.append(step[1])
+        self._parents.append((number, step[0]))
+        return True
+
+    def run(self, number: int) -> tuple[int, ...]:
+        run: list[int] = []
+        while self._parents[number][0] >= 0:
+            number, label = self._parents[number]
+            run.append(label)
+        return tuple(reversed(run))
+
+
+class _Tree:
+    """Nodes with markings, of which larger ones cover smaller ones; a step is counted when it is taken."""
+
+    check_every = _CHECK_TREE_EVERY
+
+    def __init__(self, vass: Vass, reduce: bool, accelerate: bool) -> None:
+        self.transitions = 0
+        self._vass = vass
+        self._reduce = reduce
+        self._accelerate = accelerate
+        self._nodes = [Node(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
+        self._by_control: dict[Control, list[int]] = {vass.initial: [0]}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def expand(self, number: int) -> Iterator[Step]:
+        vass, node = self._vass, self._nodes[number]
+        steps: list[Step] = []
+        for guarded, successors in _parts(vass, node.control, self._reduce):
+            steps = _enabled(vass, node.marking, successors)
+            same = (step for step in steps if vass.rank(step[1]) == vass.rank(node.control))
+            if steps and not (guarded and all(map(self.covers, same))):
+                break
+        for step in steps:
+            self.transitions += 1
+            yield step
+
+    def covers(self, step: Step) -> bool:
+        return any(covers(self._nodes[i].marking, step[3]) for i in self._by_control.get(step[1], ()))
+
+    def add(self, number: int, step: Step) -> bool:
+        label, control, effect, marking = step
+        siblings = self._by_control.setdefault(control, [])
+        new = Node(control, marking, number, label, effect, [])
+        if self._accelerate:
+            pump(self._nodes, siblings, new)
+        siblings.append(len(self._nodes))
+        self._nodes.append(new)
+        return len(siblings) == 1
+
+    def run(self, number: int) -> tuple[int, ...]:
+        return tuple(realise(self._vass.effects, self._nodes, number))
 
 
 def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, list[tuple[int, Control, int]]]]:
@@ -125,20 +224,10 @@ def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, l
     return vass.expansions(control) if reduce else ((False, vass.successors(control)),)
 
 
-def _enabled(
-    vass: Vass, marking: Marking, successors: list[tuple[int, Control, int]]
-) -> list[tuple[int, Control, int, Marking]]:
+def _enabled(vass: Vass, marking: Marking, successors: list[tuple[int, Control, int]]) -> list[Step]:
     """The successors whose effect the marking allows, with the marking after it."""
     fired = ((label, control, effect, fire(vass.effects, marking, effect)) for label, control, effect in successors)
     return [(label, control, effect, after) for label, control, effect, after in fired if after is not None]
-
-
-def _path(parents: list[tuple[int, int]], node: int) -> tuple[int, ...]:
-    run: list[int] = []
-    while parents[node][0] >= 0:
-        node, label = parents[node]
-        run.append(label)
-    return tuple(reversed(run))
 
 
 class _Agenda:
@@ -157,54 +246,3 @@ class _Agenda:
             if queue:
                 return queue.pop() if self._by_rank else queue.popleft()
         return None
-
-
-def _explore(
-    vass: Vass, limits: Limits, progress: Progress, reduce: bool, by_rank: Vass | None, *, accelerate: bool
-) -> SearchResult:
-    nodes = [Node(vass.initial, (0,) * vass.dimension, -1, -1, -1, [])]
-    by_control: dict[Control, list[int]] = {vass.initial: [0]}
-    fired: set[int] = set()
-    transitions = 0
-
-    def result(target: int, at: int, done: int, cut: str = "") -> SearchResult:
-        run = realise(vass.effects, nodes, at) if target >= 0 else ()
-        return SearchResult(target, run, len(nodes), transitions, frozenset(fired), cut, len(nodes) - done)
-
-    def covered(control: Control, marking: Marking) -> bool:
-        return any(covers(nodes[i].marking, marking) for i in by_control.get(control, ()))
-
-    found = vass.target(vass.initial)
-    if found >= 0:
-        return result(found, 0, 0)
-    agenda = _Agenda(by_rank, vass.initial)
-    done = 0
-    while (at := agenda.pop()) is not None:
-        if done % _CHECK_TREE_EVERY == 0:
-            progress(len(nodes), len(nodes) - done)
-            if cut := limits.exceeded():
-                return result(-1, 0, done, cut)
-        done += 1
-        node = nodes[at]
-        for guarded, successors in _parts(vass, node.control, reduce):
-            enabled = _enabled(vass, node.marking, successors)
-            same = ((s, marking) for _, s, _, marking in enabled if vass.rank(s) == vass.rank(node.control))
-            if enabled and not (guarded and all(covered(s, marking) for s, marking in same)):
-                break
-        for label, control, effect, marking in enabled:
-            transitions += 1
-            fired.add(label)
-            if covered(control, marking) or vass.hopeless(control):
-                continue
-            siblings = by_control.setdefault(control, [])
-            if limits.states is not None and len(nodes) >= limits.states:
-                return result(-1, 0, done - 1, "states")
-            new = Node(control, marking, at, label, effect, [])
-            if accelerate:
-                pump(nodes, siblings, new)
-            siblings.append(len(nodes))
-            agenda.push(len(nodes), control)
-            nodes.append(new)
-            if len(siblings) == 1 and (found := vass.target(control)) >= 0:
-                return result(found, len(nodes) - 1, done)
-    return result(-1, 0, done)
