@@ -13,6 +13,7 @@ LARGE: Final = 1 << 17
 """Documents of more bytes are written compressed."""
 
 _DEEPEST: Final = 3
+_ENCODED: Final = json.JSONEncoder(allow_nan=False).encode
 
 
 def write_document(certificate: Certificate, tool: Mapping[str, object]) -> bytes:
@@ -33,11 +34,11 @@ def write_document(certificate: Certificate, tool: Mapping[str, object]) -> byte
 def _laid_out(value: object, depth: int) -> str:
     """Return `value` as JSON with a line for each member or element down to some depth, and what is deeper on one line."""
     if depth == _DEEPEST or not isinstance(value, dict | list) or not value:
-        return json.dumps(value, allow_nan=False)
+        return _ENCODED(value)
     pad = "  " * (depth + 1)
     if isinstance(value, dict):
-        lines = [f"{pad}{json.dumps(name)}: {_laid_out(member, depth + 1)}" for name, member in value.items()]
+        lines = [f"{pad}{_ENCODED(name)}: {_laid_out(member, depth + 1)}" for name, member in value.items()]
         return "{\n" + ",\n".join(lines) + "\n" + "  " * depth + "}"
     if not isinstance(value[0], dict | list):
-        return json.dumps(value, allow_nan=False)
-    return "[\n" + ",\n".join(pad + json.dumps(each, allow_nan=False) for each in value) + "\n" + "  " * depth + "]"
+        return _ENCODED(value)
+    return "[\n" + ",\n".join(pad + _ENCODED(each) for each in value) + "\n" + "  " * depth + "]"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.invariant_states import KIND, Place
@@ -65,7 +66,10 @@ def _maximal(limits: Sequence[Limit]) -> Iterator[Limit]:
 def _taking(found: InductiveInvariant, fields: Sequence[str]) -> Callable[[Control], tuple[int, ...]]:
     """Return what takes the entries of these names out of a control state."""
     at = [found.fields.index(name) for name in fields]
-    return lambda control: tuple([control[i] for i in at])
+    if len(at) < 2:
+        return lambda control: tuple([control[i] for i in at])
+    # As fast as Python can: it is done for every state.
+    return itemgetter(*at)
 
 
 def _pair(frame: Frame, pair: QueuePair) -> JsonObject:
