@@ -1,7 +1,8 @@
 """The grammars of `grammars/` as lark parsers, from LALR tables that lie beside them.
 
 Building the tables of `rdma.lark` takes longer than deciding a small program, so `make promote` stores them as text. They
-count only for the very grammar and the version of lark that they were made by; otherwise they are built anew.
+count only for the very grammar and the version of lark that they were made by; otherwise they are built anew. Every command
+that reads a program waits for this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -9,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
-from importlib import resources
-from importlib.resources.abc import Traversable
 from io import BytesIO
 from pickle import loads
+from pkgutil import get_data
 from typing import Any, Final, Literal
 
 import lark
@@ -98,27 +97,31 @@ def build(name: Name, transformer: lark.Transformer[Token, Any] | None = None) -
 def _stored(name: Name) -> dict[str, Any] | None:
     """Return what is stored of a grammar, None if that is nothing or something else."""
     try:
-        text = _file(f"{name}.tables.json").read_text(encoding="utf-8")
+        stored: dict[str, Any] = json.loads(_read(f"{name}.tables.json"))
     except FileNotFoundError:
         return None
-    stored: dict[str, Any] = json.loads(text, object_hook=_numbered)
-    return stored if stored["made_of"] == _made_of(name) else None
+    if stored["made_of"] != _made_of(name):
+        return None
+    table = stored["data"]["parser"]["parser"]
+    table["tokens"] = _numbered(table["tokens"])
+    table["states"] = {state: _numbered(row) for state, row in _numbered(table["states"]).items()}
+    return {**stored, "memo": _numbered(stored["memo"])}
 
 
 def _made_of(name: Name) -> str:
-    """Return what tables depend on: lark, the options and a digest of the grammar."""
-    digest = sha256(_source(name).encode()).hexdigest()
-    return f"lark {lark.__version__}, {_GRAMMARS[name].kept}, {_GRAMMARS[name].options}, {digest}"
+    """Return what tables depend on: lark, the options and the grammar."""
+    return f"lark {lark.__version__}, {_GRAMMARS[name].kept}, {_GRAMMARS[name].options}\n{_source(name)}"
 
 
 def _source(name: Name) -> str:
-    return "".join(_file(each).read_text(encoding="utf-8") for each in _GRAMMARS[name].files)
+    return "".join(_read(each) for each in _GRAMMARS[name].files)
 
 
-def _file(name: str) -> Traversable:
-    return resources.files("rdma_robust.grammars") / name
+def _read(name: str) -> str:
+    """Return a file of package data. Raises FileNotFoundError."""
+    return (get_data("rdma_robust.grammars", name) or b"").decode()
 
 
-def _numbered(members: dict[str, Any]) -> dict[Any, Any]:
-    """Return an object of JSON with the keys that were numbers as numbers."""
-    return {int(key) if key.isdigit() else key: value for key, value in members.items()}
+def _numbered(members: dict[str, Any]) -> dict[int, Any]:
+    """Return an object of JSON whose keys were numbers with numbers as keys again."""
+    return {int(key): value for key, value in members.items()}

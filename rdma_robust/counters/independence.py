@@ -27,9 +27,8 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final
 
-import networkx as nx
-
 from rdma_robust.counters.program import CounterProgram, Footprint, Process
+from rdma_robust.digraph import components
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +92,18 @@ def _closure(members: int, disturbed: Sequence[int]) -> int:
 
 def _places(process: Process[Any]) -> dict[int, Place]:
     following: dict[int, Footprint] = {}
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_node(process.entry)
+    graph: dict[int, set[int]] = {process.entry: set()}
     for command in process.commands:
-        graph.add_edge(command.source, command.target)
+        graph.setdefault(command.source, set()).add(command.target)
         assert command.footprint is not None
         following[command.source] = following.get(command.source, Footprint()) | command.footprint
-    components = nx.condensation(graph)
     found: dict[int, Place] = {}
-    for number in reversed(list(nx.topological_sort(components))):
-        members = components.nodes[number]["members"]
+    for members in components(graph):
         future = Footprint()
         for at in members:
             future |= following.get(at, Footprint())
-            for after in graph[at]:
+            for after in graph.get(at, ()):
                 future |= found[after].future if after in found else Footprint()
-        cyclic = len(members) > 1 or any(graph.has_edge(at, at) for at in members)
+        cyclic = len(members) > 1 or members[0] in graph.get(members[0], ())
         found |= {at: Place(following.get(at, Footprint()), future, cyclic) for at in members}
     return found

@@ -142,7 +142,7 @@ def _middles(program: Program, graph: EventGraph) -> dict[int, tuple[int, int]]:
     thread = program.threads[graph.thread]
     numbered = list(enumerate(steps(thread)))
     operations = [(number, source, step) for number, (source, _, step) in numbered if isinstance(step.op, Put | Get)]
-    first = max([thread.entry, thread.exit, *thread.graph]) + 1
+    first = max([thread.entry, thread.exit, *thread.points]) + 1
     found = {}
     for edge in graph.edges:
         if edge.type in NIC_WRITE_TYPES:

@@ -62,7 +62,7 @@ def _posted(machine: RdmaMachine, code: ThreadCode) -> dict[int, Hashable]:
 def _live(thread: Thread) -> dict[int, tuple[int, ...]]:
     """Return for each point the places of the registers that may be read from there before they are written."""
     edges = [(u, v, _used(step), {name for name, _ in step.assigns}) for u, v, step in steps(thread)]
-    live: dict[int, set[str]] = {point: set() for point in thread.graph}
+    live: dict[int, set[str]] = {point: set() for point in thread.points}
     changed = True
     while changed:
         changed = False

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-import networkx as nx
-
+from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, names, size, substitute
 from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
 from rdma_robust.limits import NEVER, Poll
@@ -109,22 +108,29 @@ def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Po
     """Return the event graph of thread `index` of `program`. Program points keep their numbers."""
     thread = program.threads[index]
     rename = {r: Name(name) for r, name in register_names(program, index).items()}
-    fresh = count(max([thread.entry, thread.exit, *thread.graph]) + 1)
+    fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
     split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
     folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END, poll)
-    graph: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in folded)
-    graph.add_node(thread.entry)
+    following = _following(folded)
+    points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
     every = {name.name for name in rename.values()}
     at_end = every if kept is Kept.END else set()
-    live = dict.fromkeys(graph, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end, poll)
+    live = dict.fromkeys(points, every) if kept is Kept.ALL else _live(folded, thread.exit, at_end, poll)
     ever_live = {r for point in live.values() for r in point}
     at_entry = live.get(thread.entry, set())
     registers = tuple(
         (name, v if name in at_entry else 0) for r, v in thread.registers if (name := rename[r].name) in ever_live
     )
-    reachable = nx.descendants(graph, thread.entry) | {thread.entry}
-    edges = tuple(_reset_dead(e, registers, live) for e in poll.each(folded) if e.source in reachable)
-    return EventGraph(thread.name, index, thread.entry, edges, registers, frozenset(reachable))
+    reached = reachable([thread.entry], following)
+    edges = tuple(_reset_dead(e, registers, live) for e in poll.each(folded) if e.source in reached)
+    return EventGraph(thread.name, index, thread.entry, edges, registers, frozenset(reached))
+
+
+def _following(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for edge in edges:
+        found.setdefault(edge.source, set()).add(edge.target)
+    return found
 
 
 def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> Iterator[EventEdge]:
@@ -183,11 +189,11 @@ def _fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> l
 
 def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
     """Return program points that together lie on every cycle of silent edges."""
-    silent: nx.DiGraph[int] = nx.DiGraph((e.source, e.target) for e in edges if e.type is None and not _idle(e))
+    silent = _following(e for e in edges if e.type is None and not _idle(e))
     heads: set[int] = set()
-    for component in nx.strongly_connected_components(silent):
-        if len(component) > 1 or any(silent.has_edge(p, p) for p in component):
-            heads |= component
+    for component in components(silent):
+        if len(component) > 1 or component[0] in silent.get(component[0], ()):
+            heads.update(component)
     return heads
 
 

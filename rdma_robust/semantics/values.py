@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
-import networkx as nx
-
+from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
 from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
@@ -25,7 +24,11 @@ Values = frozenset[int]
 
 def is_loop_free(program: Program) -> bool:
     """Return whether no thread's graph has a cycle, so that every path is finite."""
-    return all(nx.is_directed_acyclic_graph(thread.graph) for thread in program.threads)
+    return all(_is_acyclic(thread.following) for thread in program.threads)
+
+
+def _is_acyclic(following: Following) -> bool:
+    return all(len(each) == 1 and each[0] not in following.get(each[0], ()) for each in components(following))
 
 
 def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[Cell, frozenset[int]]:

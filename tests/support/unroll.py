@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import networkx as nx
 
-from rdma_robust.language.flow.cfg import Program, Thread, steps
+from rdma_robust.language.flow.cfg import Edge, Program, Step, Thread, steps
 
 
 def unrolled(program: Program, bound: int) -> Program:
@@ -20,10 +20,9 @@ def unrolled(program: Program, bound: int) -> Program:
 def _unrolled(thread: Thread, bound: int) -> Thread:
     if nx.is_directed_acyclic_graph(thread.graph):
         return thread
-    points = max([thread.entry, thread.exit, *thread.graph]) + 1
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_node(thread.entry)
-    out: dict[int, list[tuple[int, object]]] = {}
+    points = max([thread.entry, thread.exit, *thread.points]) + 1
+    edges: list[Edge] = []
+    out: dict[int, list[tuple[int, Step]]] = {}
     for source, target, step in steps(thread):
         out.setdefault(source, []).append((target, step))
     layer = [thread.entry]
@@ -33,9 +32,9 @@ def _unrolled(thread: Thread, bound: int) -> Thread:
         for point in layer:
             for target, step in out.get(point, []):
                 copy = end if target == thread.exit else target + points * (depth + 1)
-                graph.add_edge(point + points * depth, copy, step=step)
+                edges.append((point + points * depth, copy, step))
                 if target != thread.exit:
                     following[target] = None
         layer = list(following)
-    graph.add_node(end)
-    return replace(thread, graph=graph, exit=end)
+    shown = dict.fromkeys([thread.entry, *(point for u, v, _ in edges for point in (u, v)), end])
+    return replace(thread, points=tuple(shown), edges=tuple(edges), exit=end)

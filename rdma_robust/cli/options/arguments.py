@@ -17,7 +17,7 @@ def seconds(value: float) -> float:
     return value
 
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", hidden=True)]
 Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit per program; 0 for none.", show_default="300")
 ]

@@ -39,7 +39,7 @@ def _known(names: list[str] | None) -> list[str] | None:
 @commands.command("report", help=REPORT_HELP)
 def _report(
     context: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", hidden=True)],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", hidden=True)],
     *,
     output: Annotated[
         str | None,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import networkx as nx
-
+from rdma_robust.digraph import reachable
 from rdma_robust.expr import FALSE, TRUE, conj
 from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.statements import StatementChecker
@@ -54,6 +53,10 @@ class Shape:
     edges: tuple[ShapeEdge, ...]
 
 
+Built = tuple[tuple[int, ...], tuple[cfg.Edge, ...], int, int]
+"""The points and edges of a graph, its entry and its exit."""
+
+
 class GraphBuilder:
     """Builds the graph of one thread, while its statements are checked."""
 
@@ -61,8 +64,8 @@ class GraphBuilder:
         self.checker = checker
         self._graph = _Edges()
 
-    def thread(self, body: ast.Block) -> tuple[nx.MultiDiGraph[int], int, int]:
-        """Return the graph, its entry and its exit."""
+    def thread(self, body: ast.Block) -> Built:
+        """Return the graph of a thread."""
         if _leads_to(body.statements, 0, _EXIT) is None:
             entry = 0
             self._block(body, 0, _EXIT)
@@ -71,8 +74,8 @@ class GraphBuilder:
             self._check_only(body.statements)
         return _finish(self._graph, entry)
 
-    def automaton(self, body: ast.Block, shape: Shape) -> tuple[nx.MultiDiGraph[int], int, int]:
-        """Return the graph with a statement of `body` for every edge of `shape`, its entry and its exit.
+    def automaton(self, body: ast.Block, shape: Shape) -> Built:
+        """Return the graph as :meth:`thread` does, with a statement of `body` for every edge of `shape`.
 
         Where statements are missing there was an error, and the graph means nothing.
         """
@@ -228,27 +231,17 @@ def _starts_with_loop(block: ast.Block) -> bool:
     return False
 
 
-def _finish(graph: _Edges, entry: int) -> tuple[nx.MultiDiGraph[int], int, int]:
+def _finish(graph: _Edges, entry: int) -> Built:
     """Number what can be reached from the entry: points in order, then the exit, then the dead end."""
     following: dict[int, list[int]] = {}
     for source, target, step in graph.edges:
         if step.guard != FALSE:
             following.setdefault(source, []).append(target)
-    reached = {entry}
-    stack = [entry]
-    while stack:
-        for target in following.get(stack.pop(), ()):
-            if target not in reached:
-                reached.add(target)
-                stack.append(target)
+    reached = reachable([entry], following)
     order = [p for p in range(graph.points) if p in reached]
     order.append(_EXIT)
     if _DEAD in reached:
         order.append(_DEAD)
     number = {point: k for k, point in enumerate(order)}
-    result: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    result.add_nodes_from(range(len(order)))
-    for source, target, step in graph.edges:
-        if source in reached:
-            result.add_edge(number[source], number[target], step=step)
-    return result, number[entry], number[_EXIT]
+    edges = tuple((number[source], number[target], step) for source, target, step in graph.edges if source in reached)
+    return tuple(range(len(order))), edges, number[entry], number[_EXIT]

@@ -220,7 +220,8 @@ class ProgramChecker:
         builder = GraphBuilder(checker)
         try:
             shape = self.shapes.get(item.name.text)
-            graph, entry, leaving = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
+            built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
+            points, edges, entry, leaving = built
         except StepLimit:
             self.world.poisoned.add(thread.name)
             return
@@ -230,7 +231,7 @@ class ProgramChecker:
         self.world.threads[thread.name] = thread
         registers = tuple((r.name, r.init) for r in thread.registers.values())
         name = node.name if node is not None else item.node.text
-        self._threads.append(cfg.Thread(thread.name, name, registers, graph, entry, leaving))
+        self._threads.append(cfg.Thread(thread.name, name, registers, points, edges, entry, leaving))
 
     def _check_register_places(self, item: ast.Thread) -> None:
         top = {id(s) for s in item.body.statements}

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-import networkx as nx
-
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow.cfg import (
@@ -67,13 +65,12 @@ def with_listing(program: Program) -> Program:
 
 
 def _placed(thread: Thread, number: int, places: dict[tuple[int, int], Span]) -> Thread:
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_nodes_from(thread.graph.nodes)
+    edges = []
     for k, (source, target, step) in enumerate(steps(thread)):
         span = replace(places[number, k], origin=None if step.span == NO_SPAN else step.span)
         fault = None if step.fault is None else replace(step.fault, span=span)
-        graph.add_edge(source, target, step=replace(step, span=span, fault=fault))
-    return replace(thread, graph=graph)
+        edges.append((source, target, replace(step, span=span, fault=fault)))
+    return replace(thread, edges=tuple(edges))
 
 
 def _lines(program: Program) -> Iterator[Line]:
@@ -92,7 +89,7 @@ def _lines(program: Program) -> Iterator[Line]:
         yield f"thread {name(thread.name)} on {name(thread.node)} from {thread.entry} to {thread.exit}", None
         for register, value in thread.registers:
             yield f"  reg {name(register)} = {value}", None
-        yield f"  points {' '.join(map(str, sorted(thread.graph.nodes)))}", None
+        yield f"  points {' '.join(map(str, sorted(thread.points)))}", None
         for k, (source, target, step) in enumerate(steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:

@@ -1,21 +1,21 @@
 """Control-flow graphs: what a checked program means to everything after the language room.
 
-A thread is a `networkx.MultiDiGraph` whose nodes are integer program points and whose edges carry a
-:class:`Step` under the key `step`. A step makes at most one shared access; everything else it does
-(its guard, its register updates) is local to the thread. Array elements are separate cells: an access
-with a computed index is one edge per possible index, guarded by `index == k`.
+A thread is a multigraph whose nodes are integer program points and whose edges carry a :class:`Step`. A step makes at most
+one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
+separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, Expr
 
 if TYPE_CHECKING:
-    import networkx as nx  # slow, and only builders of graphs need it
+    import networkx as nx  # slow, and few need it
 
 MAX_CELLS: Final = 4096
 MAX_STEPS: Final = 50_000
@@ -128,16 +128,42 @@ class Step:
     fault: Fault | None = None
 
 
+Edge = tuple[int, int, Step]
+
+
 @dataclass(frozen=True)
 class Thread:
-    """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point."""
+    """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
+
+    `edges` are (from, to, step), in the order of the source; `points` are all program points.
+    """
 
     name: str
     node: str
     registers: tuple[tuple[str, int], ...]
-    graph: nx.MultiDiGraph[int]
+    points: tuple[int, ...]
+    edges: tuple[Edge, ...]
     entry: int
     exit: int
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph[int]:
+        """The same as a graph of networkx, each step under the key `step`."""
+        import networkx as nx  # noqa: PLC0415 - slow, and few need it
+
+        graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+        graph.add_nodes_from(self.points)
+        for source, target, step in self.edges:
+            graph.add_edge(source, target, step=step)
+        return graph
+
+    @property
+    def following(self) -> dict[int, list[int]]:
+        """The points that follow each program point, once for each step there."""
+        found: dict[int, list[int]] = {point: [] for point in self.points}
+        for source, target, _ in self.edges:
+            found.setdefault(source, []).append(target)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +209,4 @@ class Program:
 
 def steps(thread: Thread) -> list[tuple[int, int, Step]]:
     """Return every edge of `thread` as (from, to, step), in a fixed order."""
-    return [(u, v, data["step"]) for u, v, _, data in sorted(thread.graph.edges(keys=True, data=True), key=lambda e: e[:3])]
+    return sorted(thread.edges, key=lambda edge: edge[:2])

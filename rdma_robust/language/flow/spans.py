@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import networkx as nx
-
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
 
@@ -22,11 +20,7 @@ def moved(program: Program, move: Callable[[Span], Span]) -> Program:
 
 
 def _moved(thread: Thread, move: Callable[[Span], Span]) -> Thread:
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_nodes_from(thread.graph.nodes)
-    for source, target, step in steps(thread):
-        graph.add_edge(source, target, step=_step(step, move))
-    return replace(thread, graph=graph)
+    return replace(thread, edges=tuple((source, target, _step(step, move)) for source, target, step in steps(thread)))
 
 
 def _step(step: Step, move: Callable[[Span], Span]) -> Step:

@@ -112,22 +112,29 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         yield from _words("register", registers)
         yield from _repeated(f"in thread {thread.name}, register", registers)
         yield from _points(thread)
-        count += thread.graph.number_of_edges()
+        count += len(thread.edges)
     if count > MAX_STEPS:
         yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
     yield from _outcomes(program)
 
 
 def _points(thread: Thread) -> Iterator[Complaint]:
-    for point in dict.fromkeys((thread.entry, thread.exit, *thread.graph.nodes)):
+    known = frozenset(thread.points)
+    for point in dict.fromkeys(
+        (thread.entry, thread.exit, *thread.points, *(p for u, v, _ in thread.edges for p in (u, v)))
+    ):
         if not isinstance(point, int) or not 0 <= point < MAX_POINT:
             yield Complaint(f"in thread {thread.name}, {point!r} is no program point: they are numbers below {MAX_POINT:,}")
-        elif point not in thread.graph:
+        elif point not in known and point in (thread.entry, thread.exit):
             yield Complaint(f"thread {thread.name} begins or ends at point {point}, which its graph does not have")
-    if thread.exit in thread.graph and thread.graph.out_degree(thread.exit):
+        elif point not in known:
+            yield Complaint(
+                f"an edge of thread {thread.name} begins or ends at point {point}, which its graph does not have"
+            )
+    if any(source == thread.exit for source, _, _ in thread.edges):
         yield Complaint(f"thread {thread.name} goes on from its exit, point {thread.exit}")
-    for _, _, data in thread.graph.edges(data=True):
-        if not isinstance(data.get("step"), Step):
+    for _, _, step in thread.edges:
+        if not isinstance(step, Step):
             yield Complaint(f"an edge of thread {thread.name} has no step")
 
 
@@ -213,7 +220,7 @@ class _Thread:
 
     def complaints(self) -> Iterator[Complaint]:
         cells = frozenset(self.program.cells)
-        ends = {p for p in self.thread.graph if not self.thread.graph.out_degree(p)} - {self.thread.exit}
+        ends = {*self.thread.points} - {source for source, _, _ in self.thread.edges} - {self.thread.exit}
         for _, target, step in steps(self.thread):
             messages = [*self._operation(step, cells), *self._expressions(step)]
             if not messages:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import networkx as nx
-
 from rdma_robust.expr import Expr
 from rdma_robust.language.flow.cfg import Program, Read, Silent, Step, Thread, steps
 from rdma_robust.language.flow.exclusive import cases, exclusive
@@ -44,12 +42,7 @@ def _blocking(thread: Thread) -> Thread:
     points = frozenset(waiting_points(thread))
     if not points:
         return thread
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_nodes_from(thread.graph.nodes)
-    for source, target, step in steps(thread):
-        if source != target or source not in points:
-            graph.add_edge(source, target, step=step)
-    return replace(thread, graph=graph)
+    return replace(thread, edges=tuple(e for e in steps(thread) if e[0] != e[1] or e[0] not in points))
 
 
 def _only_waits(back: list[Step], leaving: list[Step]) -> bool:

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "rdma_robust"
 FRONT_ENDS = ("certify", "language", "petri.spec", "grammars")
 """The rooms that the checker may use: itself, the language (from text to flow graphs), and the reader of nets."""
 
-WORDS = {"", "errors", "diagnose", "expr", "grammar_tables", "limits", "text", "petri", "petri.net"}
+WORDS = {"", "digraph", "errors", "diagnose", "expr", "grammar_tables", "limits", "text", "petri", "petri.net"}
 """Single modules: shared words, and what a net is. An empty name is the package itself."""
 
 FORBIDDEN = ("robustness", "counters", "semantics", "analyses", "pipeline", "evidence", "hardness", "outcome")

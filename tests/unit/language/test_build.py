@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-import networkx as nx
 import pytest
 
 from rdma_robust import Span, Verdict, check, reach, verify
@@ -171,10 +170,8 @@ def changed(step: cfg.Step) -> cfg.Program:
     """Return a program whose first step is `step`."""
     program = load("x = 1; put B.z = 1")
     thread = program.threads[0]
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    for source, target, old in cfg.steps(thread):
-        graph.add_edge(source, target, step=step if source == thread.entry else old)
-    return replace(program, threads=(replace(thread, graph=graph),))
+    edges = tuple((source, target, step if source == thread.entry else old) for source, target, old in cfg.steps(thread))
+    return replace(program, threads=(replace(thread, edges=edges),))
 
 
 A, B = cfg.Cell("A", "x"), cfg.Cell("B", "z")
@@ -223,8 +220,8 @@ def test_programs_that_no_text_makes_are_refused() -> None:
     deep: Expr = R
     for _ in range(3_000):
         deep = Unary("!", deep)
-    loop = nx.MultiDiGraph(thread.graph)
-    loop.add_edge(thread.exit, 0, step=cfg.Step(cfg.Silent()))
+    loop = (*thread.edges, (thread.exit, 0, cfg.Step(cfg.Silent())))
+    astray = (*thread.edges, (0, 70, cfg.Step(cfg.Silent())))
     for bad, message in (
         (replace(program, nodes=("A", "A", "B")), "node `A` is declared 2 times"),
         (replace(program, nodes=("A",)), "on a node that is not declared"),
@@ -236,7 +233,11 @@ def test_programs_that_no_text_makes_are_refused() -> None:
         (replace(program, threads=(replace(thread, node="C"),)), "which is no node"),
         (replace(program, threads=(replace(thread, exit=77),)), "which its graph does not have"),
         (replace(program, threads=(replace(thread, entry=-1),)), "-1 is no program point"),
-        (replace(program, threads=(replace(thread, graph=loop),)), "goes on from its exit"),
+        (replace(program, threads=(replace(thread, edges=loop),)), "goes on from its exit"),
+        (
+            replace(program, threads=(replace(thread, edges=astray),)),
+            "begins or ends at point 70, which its graph does not have",
+        ),
         (changed(step(cfg.Silent(), deep)), "more than 400 levels"),
         (replace(program, outcomes=(cfg.OutcomeLine(Name("A.q"), (), program.warnings[0].span, ""),)), "unknown name `A.q`"),
     ):

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-import networkx as nx
-
 from rdma_robust.expr import Const
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical, same, with_listing
@@ -32,11 +30,7 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
         return replace(program, threads=(new, *program.threads[1:]))
 
     def with_step(number: int, source: int, target: int, step: cfg.Step) -> cfg.Program:
-        graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-        graph.add_nodes_from(thread.graph.nodes)
-        for k, (u, v, old) in enumerate(at):
-            graph.add_edge(*((source, target) if k == number else (u, v)), step=step if k == number else old)
-        return with_thread(replace(thread, graph=graph))
+        return with_thread(replace(thread, edges=(*at[:number], (source, target, step), *at[number + 1 :])))
 
     found = [
         replace(program, name="other"),

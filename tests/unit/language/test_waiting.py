@@ -197,14 +197,11 @@ def test_guards_beyond_the_limit_are_not_claimed_exclusive() -> None:
 
 def test_a_program_without_text_waits_as_well() -> None:
     cell = cfg.Cell("A", "x")
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_edge(0, 0, step=cfg.Step(cfg.Read(cell), Binary("==", VALUE, Const(0))))
-    graph.add_edge(0, 1, step=cfg.Step(cfg.Read(cell), Binary(">", VALUE, Const(0)), (("r", VALUE),)))
-    thread = cfg.Thread("T", "A", (("r", 0),), graph, 0, 1)
+    again = (0, 0, cfg.Step(cfg.Read(cell), Binary("==", VALUE, Const(0))))
+    onward = (0, 1, cfg.Step(cfg.Read(cell), Binary(">", VALUE, Const(0)), (("r", VALUE),)))
+    thread = cfg.Thread("T", "A", (("r", 0),), (0, 1), (again, onward), 0, 1)
     built = cfg.Program("built", "built", "", ("A",), (cell,), (thread,))
     assert waits(built)
     assert [(u, v) for u, v, _ in cfg.steps(blocking(built).threads[0])] == [(0, 1)]
-    nowhere: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    nowhere.add_node(1)
-    nowhere.add_edge(0, 0, step=cfg.Step(cfg.Read(cell)))
-    assert not waits(replace(built, threads=(replace(thread, graph=nowhere),)))
+    nowhere = ((0, 0, cfg.Step(cfg.Read(cell))),)
+    assert not waits(replace(built, threads=(replace(thread, edges=nowhere),)))

@@ -1,0 +1,62 @@
+"""What is asked of every program's graphs: what can be reached, and which points lie on a cycle together.
+
+networkx would answer too, but loading it takes longer than deciding a small program; a test compares with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+Following = Mapping[int, Collection[int]]
+"""The points that can follow each point; those that are missing have none."""
+
+
+def reachable(starts: Iterable[int], following: Following) -> set[int]:
+    """Return `starts` and every point that paths from them come to."""
+    found = set(starts)
+    todo = list(found)
+    while todo:
+        new = [point for point in following.get(todo.pop(), ()) if point not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
+def components(following: Following) -> list[list[int]]:
+    """Return the strongly connected components of all points that have an entry or follow one that has.
+
+    A component comes after those that it leads to. Source: Tarjan, Depth-first search and linear graph algorithms, 1972.
+    """
+    found: list[list[int]] = []
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    """Of each point on the stack, the smallest number on the stack that it is known to reach."""
+    stack: list[int] = []
+    for root in following:
+        walk = [] if root in number else [(root, iter(following[root]))]
+        while walk:
+            point, rest = walk[-1]
+            if point not in number:
+                number[point] = lowest[point] = len(number)
+                stack.append(point)
+            after = next(rest, None)
+            if after is not None and after not in number:
+                walk.append((after, iter(following.get(after, ()))))
+            elif after is not None:
+                lowest[point] = min(lowest[point], lowest.get(after, lowest[point]))
+            else:
+                walk.pop()
+                if lowest[point] == number[point]:
+                    found.append(_popped(stack, point, lowest))
+                else:
+                    lowest[walk[-1][0]] = min(lowest[walk[-1][0]], lowest[point])
+    return found
+
+
+def _popped(stack: list[int], last: int, lowest: dict[int, int]) -> list[int]:
+    """Take points from the stack, and from `lowest`, down to `last`."""
+    taken: list[int] = []
+    while not taken or taken[-1] != last:
+        taken.append(stack.pop())
+        del lowest[taken[-1]]
+    return taken
