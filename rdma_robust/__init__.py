@@ -136,15 +136,15 @@ def reach(
     target that means nothing in the program.
     """
     from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
-    from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import target_in  # noqa: PLC0415
+    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import rdma  # noqa: PLC0415
 
     loaded = _loaded(program)
-    bounds = Bounds(rdma(ordered_reads), timeout, max_states, memory)
-    return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, bounds).answers[0]
+    limits = Limits.of(timeout, max_states, memory)
+    return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, limits, rdma(ordered_reads)).answers[0]
 
 
 def verify(
@@ -156,12 +156,12 @@ def verify(
     memory: int | None = None,
 ) -> Verified:
     """Check every `assert` and `outcome` line of `program`, see docs/safety.md. Parameters are those of :func:`reach`."""
-    from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
     from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import rdma  # noqa: PLC0415
 
-    return checked(blocking(_loaded(program)), Bounds(rdma(ordered_reads), timeout, max_states, memory))
+    return checked(blocking(_loaded(program)), Limits.of(timeout, max_states, memory), rdma(ordered_reads))
 
 
 def _loaded(program: Program | str | os.PathLike[str]) -> Program:

@@ -242,9 +242,9 @@ def _outcomes(
     timeout: Timeout = TIMEOUT_S,
     format_: Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")] = "text",
 ) -> None:
-    from rdma_robust.cli.commands.outcomes import Bounds, run_outcomes  # noqa: PLC0415
+    from rdma_robust.cli.commands.outcomes import OutcomesRequest, run_outcomes  # noqa: PLC0415
 
-    bounds = Bounds(rdma(ordered_reads), depth, max_states or None, limit(timeout))
+    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout))
     context.obj.append(partial(run_outcomes, file, bounds, format_))
 
 

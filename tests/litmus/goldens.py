@@ -11,9 +11,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_robust.analyses.safety.verify import Bounds, Checked, claims, verify
+from rdma_robust.analyses.safety.verify import Checked, claims, verify
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -63,7 +64,7 @@ def has_claims_to_verify(program: Program) -> bool:
 
 
 def measure_claims(program: Program) -> list[str]:
-    return [_told(checked) for checked in verify(program, Bounds(max_states=CLAIMS_BUDGET)).checked]
+    return [_told(checked) for checked in verify(program, Limits(states=CLAIMS_BUDGET)).checked]
 
 
 def _told(checked: Checked) -> str:

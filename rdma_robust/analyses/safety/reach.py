@@ -70,33 +70,37 @@ class Asked:
     time_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """`hardware` is what `rdma` means; `timeout` in seconds for everything, `max_states` of each search, `memory` in MiB of
-    the process, None for none."""
-
-    hardware: Model = RDMA
-    timeout: float | None = None
-    max_states: int | None = None
-    memory: int | None = None
-
-
-def reach(program: Program, goals: Sequence[Goal], model: ModelName, bounds: Bounds, progress: Progress = ignore) -> Asked:
+def reach(
+    program: Program,
+    goals: Sequence[Goal],
+    model: ModelName,
+    limits: Limits,
+    hardware: Model = RDMA,
+    *,
+    progress: Progress = ignore,
+) -> Asked:
     """Answer for every goal whether it is reachable under `model`, see :func:`answer`."""
-    return answer(program, [(goal, model) for goal in goals], bounds, progress)
+    return answer(program, [(goal, model) for goal in goals], limits, hardware, progress=progress)
 
 
 def answer(
-    program: Program, questions: Sequence[tuple[Goal, ModelName]], bounds: Bounds, progress: Progress = ignore
+    program: Program,
+    questions: Sequence[tuple[Goal, ModelName]],
+    limits: Limits,
+    hardware: Model = RDMA,
+    *,
+    progress: Progress = ignore,
 ) -> Asked:
-    """Answer for every goal whether it is reachable under its model; what SC does is searched once for all.
+    """Answer for every goal whether it is reachable under its model, where `hardware` is what `rdma` means.
+
+    What SC does is searched once for all. The states of `limits` are those of each search.
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
     (:func:`goals.is_local`); the rest is looked for among the states of the machine.
     Raises InternalError if a run that was found is not confirmed.
     """
-    asked = _Questions(program, questions, bounds, progress)
+    asked = _Questions(program, questions, limits, hardware, progress)
     asked.answer()
     took = time.monotonic() - asked.started
     answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
@@ -107,22 +111,28 @@ class _Questions:
     """The goals, each once; what is found out about each under SC and, where that is asked, under RDMA."""
 
     def __init__(
-        self, program: Program, questions: Sequence[tuple[Goal, ModelName]], bounds: Bounds, progress: Progress
+        self,
+        program: Program,
+        questions: Sequence[tuple[Goal, ModelName]],
+        limits: Limits,
+        hardware: Model,
+        progress: Progress,
     ) -> None:
         self.program = program
         self.goals = tuple(dict.fromkeys(goal for goal, _ in questions))
         self.wanted = {goal for goal, model in questions if model == "rdma"}
-        self.bounds = bounds
+        self.limits = limits
+        self.hardware = hardware
         self.progress = progress
         self.started = time.monotonic()
-        self.machine = RdmaMachine(program, bounds.hardware, watched(program, self.goals))
+        self.machine = RdmaMachine(program, hardware, watched(program, self.goals))
         self.under_sc: dict[Goal, Reached] = {}
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
         self.robust: bool | None = None
 
     def answer(self) -> None:
-        found = search_sequential(self.program, self.goals, self._limits(0.4 if self.wanted else 1.0), self.progress)
+        found = search_sequential(self.program, self.goals, self.limits.share(0.4 if self.wanted else 1.0), self.progress)
         self.sc_states = found.states
         self._answer_sc(found)
         self._from_sc()
@@ -133,16 +143,6 @@ class _Questions:
     def _left(self) -> list[Goal]:
         """Return what is still to be answered under RDMA."""
         return [goal for goal in self.goals if goal in self.wanted and goal not in self.under_rdma]
-
-    def _remaining(self) -> float | None:
-        if self.bounds.timeout is None:
-            return None
-        return max(0.0, self.bounds.timeout - (time.monotonic() - self.started))
-
-    def _limits(self, share: float) -> Limits:
-        remaining = self._remaining()
-        deadline = None if remaining is None else time.monotonic() + share * remaining
-        return Limits(deadline, self.bounds.max_states, self.bounds.memory)
 
     def _answer_sc(self, found: Sequential) -> None:
         size = _states(found.states)
@@ -172,7 +172,7 @@ class _Questions:
     def _by_threads(self) -> None:
         left = self._left()
         reached = Reached(Answer.UNREACHABLE, Argument.THREAD, "whatever it reads, the thread cannot do that")
-        for place in sorted(impossible_alone(self.program, left, self._limits(0.1))):
+        for place in sorted(impossible_alone(self.program, left, self.limits.share(0.1))):
             self.under_rdma[left[place]] = reached
 
     def _by_robustness(self) -> None:
@@ -183,12 +183,12 @@ class _Questions:
         ]
         if not local:
             return
-        remaining = self._remaining()
+        remaining = self.limits.seconds_left()
         options = CheckOptions(
-            hardware=self.bounds.hardware,
+            hardware=self.hardware,
             timeout=None if remaining is None else 0.5 * remaining,
-            max_states=self.bounds.max_states,
-            memory=self.bounds.memory,
+            max_states=self.limits.states,
+            memory=self.limits.memory,
         )
         outcome = decide(self.program, options, self.progress)
         self.check_states = outcome.counts.states
@@ -204,7 +204,7 @@ class _Questions:
         if not left:
             return
         bounded = not is_loop_free(self.program)
-        explored = explore_machine(self.machine, left, self._limits(1.0), self.progress, bounded=bounded)
+        explored = explore_machine(self.machine, left, self.limits.share(1.0), self.progress, bounded=bounded)
         self.rdma_states = explored.states
         if explored.cut:
             size = f"{_states(explored.states)} of the RDMA machine, {explored.depth} moves deep"
@@ -224,11 +224,9 @@ class _Questions:
             self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run)
 
     def _limit(self, cut: str) -> str:
-        return {
-            "time": f"reached the time limit of {self.bounds.timeout:g} s" if self.bounds.timeout is not None else "",
-            "states": f"reached the limit of {_states(self.bounds.max_states or 0)}",
-            "memory": f"reached the memory limit of {self.bounds.memory} MiB",
-        }[cut]
+        if cut == "states":
+            return f"reached the limit of {_states(self.limits.states or 0)}"
+        return f"reached {self.limits.said(cut)}"
 
 
 def _is_local(program: Program, goal: Goal) -> bool:

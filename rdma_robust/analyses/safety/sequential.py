@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, Met, kept, met_by, program_targets, watched
 from rdma_robust.counters.search import explore
-from rdma_robust.errors import InternalError
+from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
@@ -43,7 +43,10 @@ class Sequential:
 
 def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore) -> Sequential:
     """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found."""
-    frame = Frame.of(program, SC, kept(program, goals))
+    try:
+        frame = Frame.of(program, SC, kept(program, goals), limits)
+    except LimitReached as reached:
+        return Sequential({}, reached.limit, 0)
     look = watched(program, goals)
     machine = ScMachine(program, look)
     left = {i: program_targets(frame, goal) for i, goal in enumerate(goals)}

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults
-from rdma_robust.analyses.safety.reach import Answer, Asked, Bounds, Reached, answer
+from rdma_robust.analyses.safety.reach import Answer, Asked, Reached, answer
 from rdma_robust.errors import Span
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.limits import Progress, ignore
-from rdma_robust.model import ModelName
+from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.model import RDMA, Model, ModelName
 
 
 class Status(Enum):
@@ -77,10 +77,10 @@ def claims(program: Program) -> tuple[Claim, ...]:
     return tuple(sorted(found, key=lambda c: (c.span.start, c.kind, c.model)))
 
 
-def verify(program: Program, bounds: Bounds, progress: Progress = ignore) -> Verified:
+def verify(program: Program, limits: Limits, hardware: Model = RDMA, *, progress: Progress = ignore) -> Verified:
     """Check every claim of the program. Raises InternalError if a run that was found is not confirmed."""
     every = claims(program)
-    asked = answer(program, [(c.goal, c.model) for c in every], bounds, progress)
+    asked = answer(program, [(c.goal, c.model) for c in every], limits, hardware, progress=progress)
     checked = tuple(Checked(c, _status(c, reached), reached) for c, reached in zip(every, asked.answers, strict=True))
     return Verified(program, checked, asked)
 

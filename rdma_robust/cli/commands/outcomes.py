@@ -20,7 +20,7 @@ from rdma_robust.text import printable
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class OutcomesRequest:
     """Of each search; None means none."""
 
     hardware: Model
@@ -29,14 +29,14 @@ class Bounds:
     timeout: float | None
 
 
-def run_outcomes(file: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:
+def run_outcomes(file: str, bounds: OutcomesRequest, form: Literal["text", "json"]) -> Exit:
     """Report the final states of the program `file`; return the exit code."""
     item = only(file, "outcomes")
     limits = Limits.of(bounds.timeout, bounds.max_states, default_memory(1))
     return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, form), ENDING)
 
 
-def _explore(text: str, name: str, bounds: Bounds, form: Literal["text", "json"]) -> Exit:
+def _explore(text: str, name: str, bounds: OutcomesRequest, form: Literal["text", "json"]) -> Exit:
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415

@@ -45,7 +45,7 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
 
     def answer(source: Source, text: str) -> Exit:
         from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
-        from rdma_robust.analyses.safety.reach import Bounds, reach  # noqa: PLC0415
+        from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
         from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
         from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
         from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
@@ -56,9 +56,7 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
         program = blocking(program)
         for warning in program.warnings:
             warn(printable(warning.render(source.name, text), "\n"))
-        asked = reach(
-            program, [StateGoal(meant)], model, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory)
-        )
+        asked = reach(program, [StateGoal(meant)], model, limits.limits(), limits.hardware)
         out = StandardOutput()
         if form == "json":
             options = limits.described()
@@ -77,7 +75,6 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
     show = len(items) == 1 if explain is None else explain
 
     def answer(source: Source, text: str) -> Exit:
-        from rdma_robust.analyses.safety.reach import Bounds  # noqa: PLC0415
         from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
         from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
         from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
@@ -87,7 +84,7 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: Form, explain: 
         program = blocking(load_program(text, source.name))
         for warning in program.warnings:
             warn(printable(warning.render(source.name, text), "\n"))
-        verified = verify(program, Bounds(limits.hardware, limits.timeout, limits.max_states, limits.memory))
+        verified = verify(program, limits.limits(), limits.hardware)
         out = StandardOutput()
         if form == "json":
             out.line(json_report.layout(safety_report.verify_object(verified, TOOL, limits.described())))

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from math import prod
 
 from rdma_robust.analyses.safety.goals import StateGoal
-from rdma_robust.analyses.safety.reach import Answer, Bounds, reach
+from rdma_robust.analyses.safety.reach import Answer, reach
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.automata import TARGET, Automata, accepted_word, automata_program, read_automata
 from rdma_robust.hardness.finite import FiniteProgram, finite_program
 from rdma_robust.language.flow.cfg import Put
 from rdma_robust.language.load import load_program_and_target
+from rdma_robust.limits import Limits
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.teaching.demos.generated import decided, sizes, told_run
@@ -168,7 +169,7 @@ def _others(question: Question, found: bool, timeout: float | None) -> str:
         shown = " ".join(word) or "(the empty word)"
         return f"The product of the automata, built state by state, says the same: a shortest word is {shown}."
     program, target = load_program_and_target(question.text, question.file, question.target)
-    answer = reach(program, [StateGoal(target)], "sc", Bounds(timeout=timeout)).answers[0]
+    answer = reach(program, [StateGoal(target)], "sc", Limits.of(timeout)).answers[0]
     if answer.answer is Answer.UNKNOWN:
         return f"`rdma-robust reach --model sc` has no answer: {answer.reason}."
     _agree(question, found, answer.answer is Answer.REACHABLE)

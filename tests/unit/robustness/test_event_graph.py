@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.safety.verify import Bounds, Status, verify
+from rdma_robust.analyses.safety.verify import Status, verify
 from rdma_robust.expr import size
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import NO_LIMITS
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -114,4 +115,4 @@ thread U on A {{ x = 7; put B.y = 2 }}
     program = load_program(text, "clash.rdma")
     outcome = decide(program, CheckOptions())
     assert (outcome.verdict, outcome.faults) == (decide(program, CheckOptions(instrumentation="paper")).verdict, ())
-    assert verify(program, Bounds()).status is Status.HOLDS
+    assert verify(program, NO_LIMITS).status is Status.HOLDS

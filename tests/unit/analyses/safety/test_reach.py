@@ -15,28 +15,28 @@ import rdma_robust
 from rdma_robust import ProgramError, Verdict, check, parse
 from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import StateGoal, watched
-from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Bounds, Reached, reach
+from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached, reach
 from rdma_robust.analyses.safety.verify import Status
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program, load_program_and_target
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA, ModelName, rdma
+from rdma_robust.model import RDMA, Model, ModelName, rdma
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.targets import everything, random_target, reachable
 
-BOUNDS = Bounds(max_states=20_000)
+LIMITS = Limits(states=20_000)
 
 
-def asked(text: str, target: str, model: ModelName, bounds: Bounds = BOUNDS) -> Asked:
+def asked(text: str, target: str, model: ModelName, limits: Limits = LIMITS, hardware: Model = RDMA) -> Asked:
     program, meant = load_program_and_target(text, "test.rdma", target)
     program = blocking(program)
-    return reach(program, [StateGoal(meant)], model, bounds)
+    return reach(program, [StateGoal(meant)], model, limits, hardware)
 
 
-def answered(text: str, target: str, model: ModelName = "rdma", bounds: Bounds = BOUNDS) -> Reached:
-    return asked(text, target, model, bounds).answers[0]
+def answered(text: str, target: str, model: ModelName = "rdma", limits: Limits = LIMITS, hardware: Model = RDMA) -> Reached:
+    return asked(text, target, model, limits, hardware).answers[0]
 
 
 def compare(seed: int, *, loops: bool) -> list[str]:
@@ -51,7 +51,7 @@ def compare(seed: int, *, loops: bool) -> list[str]:
     for model in ("sc", "rdma"):
         machine = ScMachine(program, look) if model == "sc" else RdmaMachine(program, rdma(ordered), look)
         truth = reachable(machine, meant, 1500 if loops else 4000)
-        said = answered(text, target, model, Bounds(rdma(ordered), max_states=1000 if loops else 20_000))
+        said = answered(text, target, model, Limits(states=1000 if loops else 20_000), rdma(ordered))
         found.append(f"{model} {said.answer.value}: {said.argument.value}")
         if truth is not None:
             wanted = Answer.REACHABLE if truth else Answer.UNREACHABLE

@@ -8,15 +8,14 @@ import pytest
 
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
-from rdma_robust.analyses.safety.reach import Argument, Bounds
+from rdma_robust.analyses.safety.reach import Argument
 from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.limits import Limits as SearchLimits
-from rdma_robust.model import rdma
+from rdma_robust.model import RDMA, Model, rdma
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -32,11 +31,11 @@ ENDLESS = (
     NODES + "thread T on A { s = 1\n loop { put B.y = s }\n s = 2\n }\nthread U on B { reg r\n r = y\n assert r != 3\n}\n"
 )
 COUNTING = NODES + "domain 0..3\nthread T on A { reg i\n loop { put B.y = s\n i = (i + 1) % 2 }\n s = 1 }\n"
-BOUNDS = Bounds(max_states=20_000)
+LIMITS = Limits(states=20_000)
 
 
-def verified(text: str, bounds: Bounds = BOUNDS) -> Verified:
-    return verify(blocking(load_program(text, "test.rdma")), bounds)
+def verified(text: str, limits: Limits = LIMITS, hardware: Model = RDMA) -> Verified:
+    return verify(blocking(load_program(text, "test.rdma")), limits, hardware)
 
 
 def only(text: str) -> tuple[Status, Argument]:
@@ -62,7 +61,7 @@ def test_queues_without_bound_end_at_a_limit_that_is_named() -> None:
     endless = ENDLESS.replace("r = y\n assert r != 3", "r = y\n x2 = r\n r = y\n assert x2 <= r").replace(
         "reg r\n r = y", "reg r, x2\n r = y"
     )
-    (checked,) = verified(endless, Bounds(max_states=3000)).checked
+    (checked,) = verified(endless, Limits(states=3000)).checked
     assert (checked.status, checked.answer.argument) == (Status.UNKNOWN, Argument.LIMIT)
     assert "the limit of 3000 states" in checked.answer.reason
     assert "operations of a queue pair under way" in checked.answer.reason
@@ -107,13 +106,13 @@ def test_claims_are_decided_as_by_all_final_states(loops: bool, number: int) -> 
             condition = " && ".join(f"{rng.choice(words)} == {rng.randint(0, 2)}" for _ in range(2))
             text += f"\noutcome {condition} : {rng.choice(['allowed', 'forbidden'])} under sc, forbidden under rdma"
         ordered = rng.random() < 0.3
-        program = load_program(text + "\n", "x")
+        program = load_program(text + "\n", "test.rdma")
         truth = holds_by_outcomes(program, ordered)
         searches = {
             "rdma": explore(RdmaMachine(program, rdma(ordered)), Limits(states=2000)),
             "sc": explore(ScMachine(program), Limits()),
         }
-        for checked in verified(text + "\n", Bounds(rdma(ordered), max_states=1000 if loops else 20_000)).checked:
+        for checked in verified(text + "\n", Limits(states=1000 if loops else 20_000), rdma(ordered)).checked:
             claim = checked.claim
             if isinstance(claim.goal, FaultGoal):
                 met = claim.goal.fault in searches["rdma"].faults
@@ -131,7 +130,7 @@ def test_a_run_that_is_none_is_refused() -> None:
     program = load_program(SHARED_WORD, "test.rdma")
     (goal,) = (claim.goal for claim in claims(program))
     machine = RdmaMachine(program)
-    (run,) = explore_machine(machine, [goal], SearchLimits()).runs.values()
+    (run,) = explore_machine(machine, [goal], Limits()).runs.values()
     assert [str(e) for e in confirmed(machine, run, goal)]
     with pytest.raises(InternalError, match="none of the RDMA machine"):
         confirmed(machine, (*run[:2], *run[3:]), goal)
