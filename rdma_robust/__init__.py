@@ -115,9 +115,10 @@ def check(
     from dataclasses import replace  # noqa: PLC0415
 
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
-    from rdma_robust.pipeline import check_program  # noqa: PLC0415 - slow
+    from rdma_robust.pipeline import Text, check_program  # noqa: PLC0415 - slow
 
-    return check_program(_loaded(program), replace(options or CheckOptions(), **values))
+    chosen = replace(options or CheckOptions(), **values)
+    return check_program(Text(*_read(program)) if isinstance(program, str | os.PathLike) else program, chosen)
 
 
 def reach(
@@ -165,15 +166,23 @@ def verify(
 
 
 def _loaded(program: Program | str | os.PathLike[str]) -> Program:
-    """Return the program itself, or the one in a text or a file."""
-    from rdma_robust.files import LARGEST, read_regular  # noqa: PLC0415
+    """Return the program itself, validated, or the one in a text or a file."""
+    from rdma_robust.language.flow.valid import validate  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
-    if isinstance(program, str):
-        return load_program(program, "<string>")
-    if isinstance(program, os.PathLike):
-        return load_program(read_regular(program, LARGEST).decode("utf-8-sig"), os.fspath(program))
+    if isinstance(program, str | os.PathLike):
+        return load_program(*_read(program))
+    validate(program)
     return program
+
+
+def _read(program: str | os.PathLike[str]) -> tuple[str, str]:
+    """Return the text of a program and its name for messages."""
+    from rdma_robust.files import LARGEST, read_regular  # noqa: PLC0415
+
+    if isinstance(program, str):
+        return program, "<string>"
+    return read_regular(program, LARGEST).decode("utf-8-sig"), os.fspath(program)
 
 
 def __getattr__(name: str) -> object:

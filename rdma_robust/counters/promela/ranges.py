@@ -60,17 +60,17 @@ def variable_ranges(program: CounterProgram[Any]) -> dict[str, tuple[int | None,
     reachable state lies between the two, ends included. An end is None where no bound is found; `program.ranges`, the
     bounds the source language guarantees, are believed and make that impossible for programs of the language.
     """
-    return {name: (low, high) for name, (low, high) in variable_intervals(program).items()}
+    return {name: (low, high) for name, (low, high) in variable_intervals(program, counter_bounds(program)).items()}
 
 
-def variable_intervals(program: CounterProgram[Any]) -> dict[str, Interval]:
-    """Return :func:`variable_ranges` as intervals."""
+def variable_intervals(program: CounterProgram[Any], bounds: Mapping[str, int | None]) -> dict[str, Interval]:
+    """Return :func:`variable_ranges` as intervals; `bounds` are those of the counters."""
     found: dict[str, Interval] = {}
     for index, process in enumerate(program.processes):
         points = [process.entry, *(c.target for c in process.commands)]
         found[pc(index)] = (min(points), max(points))
     found |= {name: (value, value) for name, value in program.variables}
-    found |= {c: (0, b) for c, b in counter_bounds(program).items() if b is not None}
+    found |= {c: (0, b) for c, b in bounds.items() if b is not None}
     return _Analysis(found, {name: (low, high) for name, low, high in program.ranges}).run(program)
 
 

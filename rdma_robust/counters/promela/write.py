@@ -81,8 +81,9 @@ class _Model:
 
     @staticmethod
     def of(program: CounterProgram[Any], counter_bound: int) -> _Model:
-        caps = {c: counter_bound for c, bound in counter_bounds(program).items() if bound is None}
-        ranges = variable_intervals(program) | dict.fromkeys(caps, (0, counter_bound))
+        bounds = counter_bounds(program)
+        caps = {c: counter_bound for c, bound in bounds.items() if bound is None}
+        ranges = variable_intervals(program, bounds) | dict.fromkeys(caps, (0, counter_bound))
         cut = [[(c, path) for c in each.commands for path in paths(c.body, caps)] for each in program.processes]
         seen = {name for each in cut for _, path in each for name in path.names()}
         seen |= {name for target in program.targets for name in names(target.condition)}

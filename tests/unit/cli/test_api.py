@@ -105,3 +105,11 @@ def test_loops_that_wait_are_found_in_programs_without_text() -> None:
         waited = check(program, await_loops=True)
         assert waited.verdict is check(parse(text, await_loops=True)).verdict is check(text, await_loops=True).verdict
         assert waited.program.source == program.source
+
+
+def test_programs_that_are_none_are_refused_by_every_question() -> None:
+    program = parse(NOT_ROBUST, "sb.rdma")
+    wrong = replace(program, nodes=program.nodes[:1])
+    for ask in (check, verify, lambda p: reach(p, "drained")):
+        with pytest.raises(ProgramError, match=r"sb\.rdma: error: variable `.*` is on a node that is not declared"):
+            ask(wrong)
