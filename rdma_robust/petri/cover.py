@@ -32,10 +32,11 @@ from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
 from rdma_robust.petri.portfolio import Portfolio, RootEquation, Turns
-from rdma_robust.petri.race import can_race, race
+from rdma_robust.petri.race import race
 from rdma_robust.petri.slice import OMEGA, Core, Slice, slice_net
 from rdma_robust.petri.stages import rest_of, whole
 from rdma_robust.petri.state_equation import Cuts, StateEquation
+from rdma_robust.processes import can_fork
 
 _LOOK = 20_000
 """Elementary operations between two looks at the clock and the memory: some 20 ms."""
@@ -126,7 +127,7 @@ def _search(
         return _result(part, engine, finding, cut, search.stored)
 
     search = question.search(part.core, kernel, limits)
-    if processes < 2 or not isinstance(search, Portfolio) or not can_race():
+    if processes < 2 or not isinstance(search, Portfolio) or not can_fork():
         return answer(search, limits, progress)
     first = answer(search, limits, progress, _TOGETHER)
     if first.cut != "later":

@@ -17,11 +17,12 @@ from rdma_robust.cli.commands import cover as cover_command
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_net as cover_net
 from rdma_robust.cli.processes.decide_net import CoverOptions, answer_net
-from rdma_robust.cli.processes.outside import family_mebibytes, overdue
+from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes
 from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, DownwardInvariant, Run
+from rdma_robust.processes import family_mebibytes
 from tests.conftest import COMMAND, ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/cover.schema.json").read_text()))

@@ -18,6 +18,7 @@ from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits
 from rdma_robust.cli.processes.meter import Meter
 from rdma_robust.cli.stderr import warn
 from rdma_robust.options import CheckOptions
+from rdma_robust.processes import can_fork
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
@@ -96,7 +97,7 @@ def _answers(request: Request, meter: Meter) -> Generator[tuple[int, Answer]]:
             work.append((number, item))
     jobs = min(request.jobs or processors(), len(work))
     if jobs > 1:
-        from rdma_robust.cli.processes.pool import can_fork, decide_parallel  # noqa: PLC0415 - not needed for one program
+        from rdma_robust.cli.processes.pool import decide_parallel  # noqa: PLC0415 - not needed for one program
 
         if can_fork():
             ready = [(number, loaded(item, limits_of(request.options))) for number, item in work]

@@ -17,10 +17,11 @@ from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, can_fork, in_processes
+from rdma_robust.cli.processes.pool import Work, in_processes
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.processes import can_fork
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.cover import cover_report
 from rdma_robust.reports.cover.cover_result import CoverRecord

@@ -21,12 +21,13 @@ from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, can_fork, in_processes, retirement
+from rdma_robust.cli.processes.pool import Work, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
+from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.check.json_report import described
