@@ -75,7 +75,7 @@ def report(quick: bool) -> Iterator[str]:
         yield f"Not measured: {' and '.join(MISSING)} is not installed."
         return
     yield from ("## The machine", "", *machine(), "")
-    yield f"Each run had {budget.seconds:g} s and {budget.memory:,} MB. Times are processor times, medians of {budget.runs}"
+    yield f"Each run had {budget.seconds:g} s and {budget.memory:,} MB. Times are processor times, the least of {budget.runs}"
     yield "alternating runs."
     yield ""
     yield from paper_road(budget, quick)
