@@ -75,8 +75,8 @@ def report(quick: bool) -> Iterator[str]:
         yield f"Not measured: {' and '.join(MISSING)} is not installed."
         return
     yield from ("## The machine", "", *machine(), "")
-    yield f"Each run had {budget.seconds:g} s and {budget.memory:,} MB. Times are processor times, the least of {budget.runs}"
-    yield "alternating runs."
+    yield f"Each run had {budget.seconds:g} s and {budget.memory:,} MB. Times are processor times, the least of"
+    yield f"{budget.runs} alternating runs."
     yield ""
     yield from paper_road(budget, quick)
     yield from kernels(budget, quick)
