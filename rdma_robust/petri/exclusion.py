@@ -113,14 +113,14 @@ class Pairs:
     """The search for pairs of conditions that exclude each other; it only ever proves that targets cannot be covered.
 
     With `reduce` it ends with the cones that are never entered, if no target is proved out of reach but many transitions
-    are. Once the table is `known`, `excluding` tells about any cone.
+    are. From the moment when the table is filled, `excluding` and `prunes` tell about any cone.
     """
 
     def __init__(self, core: Core, kernel: Kernel, *, reduce: bool = False) -> None:
         self._core = core
         self._kernel = kernel
         self._reduce = reduce
-        self._conditions = Conditions(core)
+        self._conditions: Conditions
         self._table: PairTable | None = None
         self.stored = 0
         self.frontier = 0
@@ -128,6 +128,8 @@ class Pairs:
     def steps(self) -> Steps:
         """Fill the table; prove from it that no target can be covered, or that many transitions are dead."""
         core = self._core
+        # Only now: most nets are decided before.
+        self._conditions = Conditions(core)
         if len(self._conditions) > MOST:
             return None
         yield from self._fill()
