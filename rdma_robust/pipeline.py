@@ -109,7 +109,7 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
     """
     from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust  # noqa: PLC0415 - few ask for it
 
-    if outcome.verdict is Verdict.UNKNOWN:
+    if outcome.verdict is Verdict.UNKNOWN or not options.model.has_normal_form:
         return ()
     until = Limits.of(options.timeout)
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"

@@ -10,9 +10,10 @@ from typing import Final
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.errors import InternalError, LimitReached
+from rdma_robust.errors import InternalError, LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
@@ -39,7 +40,8 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 
     ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
     faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
-    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Raises
+    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Under a model
+    without a proven normal form brute force over the axioms decides, see :func:`~by_axioms.decide_by_axioms`. Raises
     InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
@@ -49,7 +51,7 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 def decided(program: Program, context: Context) -> Outcome:
     """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was."""
     try:
-        outcome: Outcome = run(DECISION, program, context)
+        outcome: Outcome = run(passes_of(context.options.model), program, context)
     except LimitReached as reached:
         options = context.options
         return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
@@ -58,6 +60,14 @@ def decided(program: Program, context: Context) -> Outcome:
 
 def _events(program: Program, context: Context) -> Frame:
     return Frame.to_instrument(program, context.options.model, context.limits)
+
+
+def _axioms(program: Program, context: Context) -> Outcome:
+    from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
+
+    if context.only is not None:
+        raise UsageError(f"there are no pivot classes under this model: {context.options.model}")
+    return decide_by_axioms(program, context.options)
 
 
 def _filter(frame: Frame, context: Context) -> Filtered:
@@ -133,6 +143,14 @@ DECISION: Final[Passes] = (
     Pass("confirm", _confirm, contracts.LIFTED, contracts.DECIDED, shown.outcome),
 )
 """The passes from a program to its outcome."""
+
+BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts.DECIDED, shown.outcome),)
+"""The same under a model for which no search is proven to decide."""
+
+
+def passes_of(model: Model) -> Passes:
+    """Return the passes that decide robustness under `model`."""
+    return DECISION if model.has_normal_form else BY_AXIOMS
 
 
 def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:

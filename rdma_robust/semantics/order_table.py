@@ -5,8 +5,10 @@ Source: the table of semantics.md (figure 4 of the paper, whose cells were lost 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
+from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
@@ -48,9 +50,19 @@ def _kind(event_type: EventType) -> str:
     return "CPU" if event_type in CPU_TYPES else event_type.value
 
 
-def cell(earlier: EventType, later: EventType) -> str:
-    """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError."""
-    return CELLS[_kind(earlier), _kind(later)]
+ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {"default": CELLS}
+"""The tables by the names that :attr:`Model.order` has for them."""
+
+
+def cell(earlier: EventType, later: EventType, order: str = "default") -> str:
+    """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError.
+
+    Raises UsageError for an order that has no table.
+    """
+    cells = ORDERS.get(order)
+    if cells is None:
+        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
+    return cells[_kind(earlier), _kind(later)]
 
 
 def _scope(text: str, issue: bool, model: Model) -> Scope:
@@ -70,9 +82,9 @@ def _scope(text: str, issue: bool, model: Model) -> Scope:
 
 def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far issue order preserves a program-order edge between events of these types."""
-    return _scope(cell(earlier, later), True, model)
+    return "all" if model.network == "none" else _scope(cell(earlier, later, model.order), True, model)
 
 
 def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these types."""
-    return _scope(cell(earlier, later), False, model)
+    return "all" if model.network == "none" else _scope(cell(earlier, later, model.order), False, model)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from rdma_robust import CheckOptions, Model, UsageError, Verdict, check
+from rdma_robust import CheckOptions, Model, UsageError, Verdict, check, parse
 from rdma_robust.model import NAMED, RDMA, SC, rdma
+from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.conftest import ROOT
 
 READS = ROOT / "litmus/order-nrr-nrr.rdma"
@@ -40,10 +43,11 @@ def test_the_reports_have_the_model_beside_ordered_reads() -> None:
 
 
 @pytest.mark.parametrize("model", [SC, Model(order="other")], ids=str)
-@pytest.mark.parametrize("instrumentation", ["pivot", "paper"])
-def test_a_model_without_a_proof_is_not_searched(model: Model, instrumentation: str) -> None:
+@pytest.mark.parametrize("instrument", [instrument_pivot, instrument_paper])
+def test_a_model_without_a_proof_is_not_searched(model: Model, instrument: Callable[..., object]) -> None:
+    program = parse(READS.read_text(encoding="utf-8"))
     with pytest.raises(UsageError, match="no search is proven") as raised:
-        check(READS, CheckOptions(instrumentation=instrumentation, hardware=model))
+        instrument(program, model)
     assert str(model) in str(raised.value)
 
 

@@ -24,10 +24,13 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
 
     `limits` are the options of every check (its limits count for each one), `options.timeout` limits everything together.
     Every solution was decided again from its patched text, and none makes a poll wait for ever (`counting`). The answer is
-    plain data. Raises ProgramError for a bad program and SizeLimitError for one too large to be marked.
+    plain data. Raises ProgramError for a bad program, SizeLimitError for one too large to be marked, and
+    UsageError for a model without a proven normal form.
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
+    if not limits.model.has_normal_form:
+        raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout
     try:
         return _searched(text, file, options, Checker(file, limits, deadline), started)

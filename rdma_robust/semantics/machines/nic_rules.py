@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
+from rdma_robust.errors import UsageError
 from rdma_robust.model import Model
 from rdma_robust.semantics.order_table import NFO_PAIRS, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -30,7 +31,14 @@ class Waits(NamedTuple):
 
 @cache
 def nic_rules(model: Model) -> Mapping[EventType, Waits]:
-    """Return the rules of a model."""
+    """Return the rules of a model.
+
+    Raises UsageError for one that the machine cannot run: its CPUs take effect at once and do not wait for the card.
+    """
+    for t in NIC_TYPES:
+        for scope in (ippo_scope, oppo_scope):
+            if scope(EventType.LR, t, model) != "all" or scope(t, EventType.LR, model) != "-":
+                raise UsageError(f"the RDMA machine does not know this model: {model}")
     return {later: _waits(later, model) for later in NIC_TYPES}
 
 

@@ -1,0 +1,70 @@
+"""Robustness under a model for which no search is proven to decide: all traces, by brute force over the axioms.
+
+Source: Definitions 1 to 4. Only programs without loops have finitely many traces; for others, and beyond the limits of the
+oracle, the answer is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import time
+
+import networkx as nx
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+from rdma_robust.robustness.lift import Lifted, confirm
+from rdma_robust.semantics.axioms import ob
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust
+from rdma_robust.semantics.trace import Trace
+
+METHOD = "brute force"
+"""What the outcome says of the search, as its engine."""
+
+
+def decide_by_axioms(program: Program, options: CheckOptions) -> Outcome:
+    """Return the outcome for `program` under `options.model`, whatever its order table is.
+
+    ROBUST follows from all its traces, NOT_ROBUST carries a violating one, confirmed by the axioms; UNKNOWN names the limit
+    of brute force that was met. Faults are not looked for. Raises InternalError if a trace that was found is not confirmed.
+    """
+    started = time.monotonic()
+    model = options.model
+    why = f"no search is proven to decide robustness under this model ({model})"
+    witness = None
+    try:
+        trace = oracle_robust(program, model, DEFAULT_LIMITS.within(options.timeout))
+    except SizeLimitError as error:
+        verdict, reason = Verdict.UNKNOWN, f"{why}, and brute force over the axioms gave up: {error}"
+    else:
+        found = "none of all traces is violating" if trace is None else "a violating trace was found"
+        verdict = Verdict.ROBUST if trace is None else Verdict.NOT_ROBUST
+        witness = None if trace is None else witness_of(trace, program, model)
+        reason = f"{found}, by brute force over the axioms: {why}"
+    return Outcome(
+        program,
+        verdict,
+        reason,
+        options.instrumentation,
+        METHOD,
+        Counts(),
+        time.monotonic() - started,
+        witness,
+        faults_exact=False,
+        checked_by=("axioms",) if witness else (),
+    )
+
+
+def witness_of(trace: Trace, program: Program, model: Model) -> Witness:
+    """Return a violating trace as a witness without a pivot, in an order in which its events may take effect.
+
+    Every order that extends ob gives the trace back (Theorem 4.1). Raises InternalError if this one is not confirmed.
+    """
+    observed: nx.DiGraph[int] = nx.DiGraph(list(ob(trace, model)))
+    observed.add_nodes_from(e.index for e in trace.events)
+    order = [trace.events[i] for i in nx.lexicographical_topological_sort(observed) if trace.events[i].thread >= 0]
+    ordered = trace_of_order(order, program)
+    return confirm(program, Lifted(ordered, 0, None, ordered.events[len(program.cells) :]), model)

@@ -1,0 +1,116 @@
+"""A model that only a test has, with another order table. It has a machine and axioms, and brute force decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from rdma_robust import CheckOptions, UsageError, Verdict, check
+from rdma_robust.analyses.explain.compose import explanation
+from rdma_robust.analyses.repair.plan import repair
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA, SC, Model, rdma
+from rdma_robust.robustness.split import class_count
+from rdma_robust.semantics.axioms import rdma_violation, sc_violation
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.order_table import CELLS, ORDERS
+from tests.conftest import ROOT
+from tests.support.random_programs import SMALL, random_program
+
+WEAKER = {("nrW", "nrW"): "-"}
+STRONGER = {("nlW", "nlR"): "qp"}
+READS = {("nrR", "nrR"): "qp"}
+CHANGES = {"test-weaker": WEAKER, "test-stronger": STRONGER, "test-reads": READS}
+NAMES = sorted(CHANGES)
+
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, cells in CHANGES.items():
+        monkeypatch.setitem(ORDERS, name, {**CELLS, **cells})
+    yield
+
+
+def litmus(name: str) -> str:
+    return (ROOT / f"litmus/{name}.rdma").read_text(encoding="utf-8").replace("expect ", "// expect ")
+
+
+@pytest.mark.parametrize(
+    ("order", "program", "verdict"),
+    [
+        ("test-weaker", "order-nrw-nrw", Verdict.NOT_ROBUST),
+        ("test-stronger", "order-nrw-nrw", Verdict.ROBUST),
+        ("test-weaker", "order-nlw-nlr", Verdict.NOT_ROBUST),
+        ("test-stronger", "order-nlw-nlr", Verdict.ROBUST),
+        ("test-reads", "order-nrr-nrr", Verdict.ROBUST),
+    ],
+)
+def test_one_cell_decides_the_program_that_is_about_it(order: str, program: str, verdict: Verdict) -> None:
+    model = Model(order=order)
+    outcome = check(litmus(program), hardware=model)
+    assert outcome.verdict is verdict
+    assert "by brute force over the axioms: no search is proven to decide" in outcome.reason and order in outcome.reason
+    if outcome.witness is not None:
+        trace = outcome.witness.trace
+        assert rdma_violation(trace, model) is None and sc_violation(trace) is not None
+        assert outcome.witness.order == trace.events[len(outcome.program.cells) :]
+
+
+def test_what_brute_force_cannot_do_is_unknown_and_says_so() -> None:
+    loops = check("node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x } }", hardware=Model(order="test-weaker"))
+    assert loops.verdict is Verdict.UNKNOWN
+    assert "no search is proven" in loops.reason and "without loops" in loops.reason
+
+
+@pytest.mark.parametrize("order", NAMES)
+def test_machine_and_axioms_agree(order: str) -> None:
+    """Also where the axioms and the machine of the usual order say something else."""
+    model = Model(order=order)
+    differ = 0
+    for seed in range(60):
+        program = load_program(random_program(Random(f"order {seed}"), SMALL), f"seed {seed}")
+        found = explore(RdmaMachine(program, model), Limits()).finals
+        assert found == axiomatic_outcomes(program, model).rdma, f"seed {seed}"
+        differ += found != explore(RdmaMachine(program), Limits()).finals
+    assert differ or order == "test-reads"
+
+
+def test_the_open_cell_by_name_is_the_option() -> None:
+    verdicts: Counter[bool] = Counter()
+    for seed in range(60):
+        program = load_program(random_program(Random(f"reads {seed}"), SMALL), f"seed {seed}")
+        by_name, by_option = (oracle_robust(program, m) is None for m in (Model(order="test-reads"), rdma(True)))
+        assert by_name == by_option
+        verdicts[by_name] += 1
+    assert min(verdicts.values()) > 5
+
+
+def test_under_sequential_consistency_everything_is_robust() -> None:
+    for name in ("order-nrw-nrw", "order-nlw-nlr", "2plus2w-put"):
+        assert check(litmus(name), hardware=SC).verdict is Verdict.ROBUST
+
+
+def test_what_needs_a_normal_form_refuses() -> None:
+    model = Model(order="test-weaker")
+    options = CheckOptions(hardware=model)
+    outcome = check(litmus("order-nrw-nrw"), options)
+    with pytest.raises(UsageError, match="no search is proven"):
+        explanation(outcome, options)
+    with pytest.raises(UsageError, match="polls and fences"):
+        repair(litmus("order-nrw-nrw"), "x", limits=options)
+    with pytest.raises(UsageError, match="no search is proven"):
+        class_count(outcome.program, options)
+    with pytest.raises(UsageError, match="no order table is called 'nonsense'"):
+        check(litmus("order-nrw-nrw"), hardware=Model(order="nonsense"))
+    with pytest.raises(UsageError, match="does not know this model"):
+        RdmaMachine(outcome.program, SC)
+
+
+def test_the_usual_model_is_searched() -> None:
+    assert check(litmus("order-nrw-nrw"), hardware=RDMA).engine != "brute force"
