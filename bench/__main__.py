@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, large_nets, spin
+from bench import coverability, families, large_nets, spin, startup
 from bench.measure import Budget, keep, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
@@ -124,6 +124,7 @@ def against_spin(console: Console) -> None:
 
 
 SECTIONS: dict[str, Callable[[Console], None]] = {
+    "startup": startup.report,
     "suite": whole_suite,
     "shapes": two_threads,
     "throughput": throughput,

@@ -10,6 +10,7 @@ from typing import Any
 import typer.main
 
 from rdma_robust.cli.app import app
+from rdma_robust.cli.first_word import described
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.petri.cover import COVER_ENGINES
@@ -40,7 +41,7 @@ INTRODUCTION = f"""{GENERATED}
 
 def cli_reference() -> str:
     """Return the page."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(described(app))
     context = group.make_context("rdma-robust", [], resilient_parsing=True)
     commands = (_command(context, name) for name in COMMANDS)
     return "\n".join((INTRODUCTION, *commands, _exit_codes(), _reductions(), _passes(), _engines()))

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.commands.demo import register as register_demo
 from rdma_robust.cli.first_word import described, with_command
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
@@ -42,9 +41,6 @@ from rdma_robust.cli.options.help_texts import (
 )
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.options.repair_options import register as register_repair
-from rdma_robust.cli.options.report_options import register as register_report
-from rdma_robust.cli.options.safety_options import register as register_safety
 from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -345,12 +341,6 @@ def _export(
     hardware = rdma(ordered_reads)
     options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
     context.obj.append(partial(run_export, file, options, output))
-
-
-register_repair(app)
-register_report(app)
-register_demo(app)
-register_safety(app)
 
 
 def run(arguments: Sequence[str]) -> int:

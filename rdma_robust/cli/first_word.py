@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from importlib import import_module
+from typing import Final
 
 import typer
 
 from rdma_robust.cli.options.help_texts import COMMANDS
+
+_ELSEWHERE: Final = {
+    "options.repair_options": ("repair",),
+    "options.report_options": ("report", "compare"),
+    "commands.demo": ("demo",),
+    "options.safety_options": ("reach", "verify"),
+}
+"""The commands that modules of their own describe, in the order of the help; most command lines need none of them."""
 
 
 def with_command(arguments: Sequence[str]) -> list[str]:
@@ -17,11 +27,16 @@ def with_command(arguments: Sequence[str]) -> list[str]:
     return ["check", *arguments]
 
 
-def described(app: typer.Typer, named: Sequence[str]) -> typer.Typer:
-    """Return `app` with only the command that is named, if one is: to describe all takes as long as deciding a program."""
-    if not {*named} & {*COMMANDS}:
-        return app
+def described(app: typer.Typer, named: Sequence[str] = ()) -> typer.Typer:
+    """Return `app` with all commands, or only with the one that is named: to describe all takes as long as deciding."""
     one = copy(app)
-    one.registered_commands = [command for command in app.registered_commands if command.name in named]
-    one.registered_groups = [group for group in app.registered_groups if group.name in named]
+    one.registered_commands, one.registered_groups = [*app.registered_commands], [*app.registered_groups]
+    wanted = {*named} & {*COMMANDS}
+    for module, commands in _ELSEWHERE.items():
+        if not wanted or wanted & {*commands}:
+            import_module(f"rdma_robust.cli.{module}").register(one)
+    if not wanted:
+        return one
+    one.registered_commands = [command for command in one.registered_commands if command.name in wanted]
+    one.registered_groups = [group for group in one.registered_groups if group.name in wanted]
     return one

@@ -14,7 +14,6 @@ from rdma_robust.counters.program import Add, Assign, Body, Choose, CounterProgr
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, Expr, names
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.valid import complaints
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
@@ -29,6 +28,8 @@ _WITHOUT_CELL: Final = (EventType.P, EventType.NF)
 
 
 def _program(program: Program) -> Iterator[str]:
+    from rdma_robust.language.flow.valid import complaints  # noqa: PLC0415 - few ask for it
+
     return map(str, complaints(program))
 
 

@@ -87,7 +87,7 @@ def test_exit_codes_of_the_process(installed: Cli, arguments: list[str], code: i
 def test_internal_errors_exit_with_4_and_no_traceback(installed: Cli, programs: Path) -> None:
     """A program that breaks the tool; here the tool is broken from outside, by a module that shadows one it imports."""
     (programs / "shadow").mkdir()
-    (programs / "shadow" / "sitecustomize.py").write_text("import sys\nsys.modules['networkx'] = None\n")
+    (programs / "shadow" / "sitecustomize.py").write_text("import sys\nsys.modules['lark'] = None\n")
     done = installed("calm.rdma", env={"PYTHONPATH": str(programs / "shadow")})
     assert done.returncode == 4
     assert "internal error" in done.stderr
