@@ -173,12 +173,12 @@ def test_two_stages_agree_with_the_naive_search() -> None:
 def test_two_stages_agree_with_the_naive_search_on_many_nets() -> None:
     rng = Random(4)
     staged = 0
-    for i in range(4_000):
+    for i in range(2_000):
         net = SHAPES[(0, 1, 2, 3, 3)[i % 5]](rng)
         result = cover(net, Limits(states=20_000))
-        assert naive_coverable(net, 60) in (None, check_result(net, result)), net
+        assert naive_coverable(net, 20) in (None, check_result(net, result)), net
         staged += isinstance(result.invariant, StagedInvariant)
-    assert staged > 100
+    assert staged > 40
 
 
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
