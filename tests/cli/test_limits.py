@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from rdma_robust import check
+from rdma_robust.cli.processes import decide_program
 from rdma_robust.cli.processes.outside import family_mebibytes
 from tests.conftest import Cli
 from tests.support.nasty import PROGRAMS, net
@@ -102,3 +105,22 @@ def test_the_passes_look_themselves(name: str) -> None:
     outcome = check(PROGRAMS[name](SIZES[name]), timeout=0.3)
     assert outcome.verdict.value == "unknown"
     assert CUT.match(outcome.reason), outcome.reason
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("limit", ["time", "memory"])
+def test_what_lets_no_timer_in_is_ended_from_outside(cli: Cli, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    kept = []
+
+    def stuck(*_: object) -> str:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        kept.append(b"x" * (400 << 20) if limit == "memory" else b"")
+        time.sleep(60)
+        return ""
+
+    monkeypatch.setattr(decide_program, "read_source", stuck)
+    memory = str(family_mebibytes(os.getpid()) + 100)
+    limits = ("--timeout", "0.2") if limit == "time" else ("--timeout", "0", "--memory", memory)
+    done = cli("check", "calm.rdma", *limits)
+    assert done.returncode == 3
+    assert f"reached the {limit} limit of {limits[-1]} {'s' if limit == 'time' else 'MiB'}, and was ended" in done.stdout

@@ -15,7 +15,7 @@ from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.options.formats import Format
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
-from rdma_robust.cli.processes.meter import Meter
+from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.stderr import warn
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
@@ -96,15 +96,22 @@ def _answers(request: Request, meter: Meter) -> Generator[tuple[int, Answer]]:
         else:
             work.append((number, item))
     jobs = min(request.jobs or processors(), len(work))
-    if jobs > 1:
-        from rdma_robust.cli.processes.pool import decide_parallel  # noqa: PLC0415 - not needed for one program
+    if work and _apart(request, jobs):
+        from rdma_robust.cli.processes.pool import decide_parallel  # noqa: PLC0415 - loaded late, as all that decides
 
-        if can_fork():
-            ready = [(number, loaded(item, limits_of(request.options))) for number, item in work]
-            yield from decide_parallel(ready, request.options, jobs, meter.tick)
-            return
+        ready = [(number, loaded(item, limits_of(request.options))) for number, item in work]
+        watch = meter.search if len(work) == 1 and wanted(request.quiet) else None
+        yield from decide_parallel(ready, request.options, jobs, meter.tick, watch)
+        return
     for number, item in work:
         yield number, decide_item(item, request.options, meter.search)
+
+
+def _apart(request: Request, jobs: int) -> bool:
+    """Whether programs are decided in processes of their own: for several at a time, and to be ended where a limit is kept
+    by nothing else."""
+    limited = request.options.timeout is not None or request.options.memory is not None
+    return can_fork() and (jobs > 1 or limited)
 
 
 def _text_report(request: Request) -> TextReport:

@@ -23,6 +23,7 @@ from rdma_robust.reports.check.result import failure, gave_up
 
 Reply = TypeVar("Reply")
 Tick = Callable[[], None]
+Watch = Callable[[int, int], None]
 TICK_S = 0.1
 RETIRE_MIB = 512
 
@@ -49,7 +50,7 @@ class Work(Generic[Reply]):
     lost: Callable[[str, str, bool, float], Reply]
     overdue: Callable[[int, float], str] | None = None
     families: bool = False
-    watch: Callable[[int, int], None] | None = None
+    watch: Watch | None = None
     retire: int = RETIRE_MIB
 
 
@@ -67,13 +68,22 @@ def retirement(limits: Limits) -> int:
 
 
 def decide_parallel(
-    items: Sequence[tuple[int, Item]], options: CheckOptions, jobs: int, tick: Tick
+    items: Sequence[tuple[int, Item]], options: CheckOptions, jobs: int, tick: Tick, watch: Watch | None = None
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield (number, answer) of each numbered item as it is done. Closing the generator ends every process."""
+    """Yield (number, answer) of each numbered item as it is done. Closing the generator ends every process.
+
+    `watch` is told now and then how far some item is.
+    """
     from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
     limits = limits_of(options)
-    work = Work(lambda item: decide_item(item, options), _lost, partial(overdue, limits), retire=retirement(limits))
+    work = Work(
+        lambda item, *tell: decide_item(item, options, *tell),
+        _lost,
+        partial(overdue, limits),
+        watch=watch,
+        retire=retirement(limits),
+    )
     yield from in_processes(items, work, jobs, tick)
 
 

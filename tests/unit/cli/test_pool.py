@@ -104,7 +104,7 @@ def test_the_guard_ends_what_does_not_look_at_its_limits(monkeypatch: pytest.Mon
     monkeypatch.setattr(decide, "read_source", stuck)
     answer = decide_item(Source("x.rdma", "x.rdma"), CheckOptions(timeout=0.05))
     assert answer.result.verdict == "unknown"
-    assert answer.result.reason == "reached the time limit of 0.05 s while working"
+    assert answer.result.reason == "reached the time limit of 0.05 s while deciding"
     assert 0.05 < answer.result.time_s < 30
 
 
