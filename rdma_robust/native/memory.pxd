@@ -4,8 +4,8 @@
 A block is replaced, and its room counted, only when there is a new one: after a refusal the owner is what it was before, and
 its destructor finds only blocks that are there.
 
-`refuse` is for tests: in a build with RDMA_ROBUST_TEST_BUILD, a macro that setup.py defines where the environment has it, the
-requests of a module number `first` to `first + count - 1` from now on are refused. It returns how many have been refused
+`refuse` is for tests: in a build with RDMA_ROBUST_TEST_BUILD, a macro that setup.py defines where the environment has it,
+the requests of a module number `first` to `first + count - 1` from now on are refused. It returns how many have been refused
 since it was called last, and in every other build -1.
 """
 
@@ -73,7 +73,7 @@ cdef inline void *zeroed(size_t count, size_t size) except NULL nogil:
 
 
 cdef inline void *try_grown(void *block, int64_t *room, int64_t needed, size_t size) noexcept nogil:
-    """The block with room for at least `needed` items, at least doubled where it is too small; NULL if there is no memory."""
+    """The block with room for at least `needed` items, at least doubled if it is too small; NULL if there is no memory."""
     cdef int64_t wanted
     cdef void *out
     if needed <= room[0]:

@@ -16,28 +16,32 @@ from typing import Any
 import pytest
 
 from bench.families import lock_server, ring_exchange
-from rdma_robust.counters.program import CounterProgram
+from rdma_robust.counters.program import Assign, Command, CounterProgram, Process, Require, Target, leaf
 from rdma_robust.counters.search import explore
+from rdma_robust.expr import Binary, Const, Name
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.options import ALL_REDUCTIONS
+from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
+from rdma_robust.outcome import Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS
 from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.slice import Core, slice_net
+from rdma_robust.pipeline import check_text
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot import instrument_pivot
+from tests.conftest import NOT_ROBUST, ROOT
 from tests.support.nets import make_net, random_program
 from tests.support.searches import comparable
 
-PETRI = tuple(
-    import_module(f"rdma_robust.petri.kernel.{name}")
-    for name in ("_rows", "_markings", "_firing", "_relaxation", "_store", "_forest", "_pair_table")
-)
-COUNTERS = tuple(
-    import_module(f"rdma_robust.counters.kernel.{name}")
-    for name in ("_code", "_store", "_places", "_look_ahead", "_proofs", "_kernel")
-)
+
+def modules(room: str) -> tuple[Any, ...]:
+    """The extension modules of a room."""
+    names = sorted(path.stem for path in (ROOT / "rdma_robust" / room / "kernel").glob("*.pyx"))
+    return tuple(import_module(f"rdma_robust.{room}.kernel.{name}") for name in names)
+
+
+PETRI, COUNTERS = modules("petri"), modules("counters")
 TEST_BUILD = PETRI[0].refuse_allocations(0, 0) >= 0
 FOR_EVER = 1 << 40
 
@@ -192,3 +196,31 @@ def test_a_search_of_states_is_cut_where_memory_is_refused(text: str, reductions
     program = instrument_pivot(load_program(text, "family"), reductions=reductions)
     failures = [refuse_each(module, lambda: searched(program), 1) for module in COUNTERS]
     assert sum(failures) > 20
+
+
+@pytest.mark.parametrize("engine", ["bfs", "dfs"])
+def test_a_search_whose_tables_grow_is_cut_where_memory_is_refused(engine: str) -> None:
+    up = leaf("up", Require(Binary("<", Name("x"), Const(3_500))), Assign((("x", Binary("+", Name("x"), Const(1))),)))
+    never: Target[str | None] = Target("never", Const(0))
+    process = Process("P", 0, (Command(0, 0, up),))
+    program = CounterProgram("large", (("x", 0),), (), (process,), (never,), (), (), (), (("x", 20),))
+
+    def work() -> object:
+        found = explore(program, Limits(), engine=engine)
+        if found.result.cut == "memory":
+            raise MemoryError
+        assert found.result.states == 3_501
+        return comparable(found)
+
+    assert sum(refuse_each(module, work, count) for module in COUNTERS for count in (1, FOR_EVER)) > 20
+
+
+def test_a_verdict_is_unknown_or_right_where_memory_is_refused() -> None:
+    def decide() -> object:
+        outcome = check_text(NOT_ROBUST, "it", CheckOptions(reductions=frozenset({"dead-ends", "por"})))
+        if outcome.verdict is Verdict.UNKNOWN:
+            assert "memory" in outcome.reason
+            raise MemoryError
+        return outcome.verdict
+
+    assert sum(refuse_each(module, decide, 1) for module in COUNTERS) > 10

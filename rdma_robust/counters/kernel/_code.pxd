@@ -2,6 +2,16 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from rdma_robust.counters.kernel._packed cimport Field
+from rdma_robust.counters.kernel._store cimport Store
+
+# The one place that numbers operations and statuses: bytecode.py and driver.py have them from here, by their names.
+cpdef enum Op:
+    END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR
+    ITE, BIT, LATER
+
+# Why a run of the kernel ended.
+cpdef enum Status:
+    BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
 
 
 cdef class Code:
@@ -16,11 +26,13 @@ cdef class Code:
     cdef uint8_t *fired_bits
     cdef int64_t labels, wide_value
     cdef uint64_t *buffer
-    cdef int64_t size, room
+    cdef uint64_t *hashes
+    cdef int64_t size, room, hash_room
     cdef bint neutral
 
     cdef void unpack(self, uint64_t *r) noexcept nogil
     cdef void fire(self, int64_t label) noexcept nogil
     cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil
     cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil
+    cdef bint hash_all(self, Store store) noexcept nogil
     cdef bint more_room(self) noexcept nogil

@@ -5,12 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from rdma_robust.counters.kernel._packed cimport CODE, HUGE, MEMORY, OMEGA, OVERFLOW, WIDE, Field, field_value, made_fields
+from rdma_robust.counters.kernel._packed cimport HUGE, LOW, OMEGA, Field, field_value, hash_words, made_fields, prefetch
+from rdma_robust.counters.kernel._store cimport Store
 from rdma_robust.native.memory cimport refuse, resized, try_grown
-
-cdef enum Op:
-    END, EMIT, JZ, JMP, CALL, RET, ACCEPT, MOV, ADD, SUB, MUL, DIV, MOD, EQ, NE, LT, LE, NOT, LAND, LOR, AND, OR, ANDN, SHR, ITE, BIT, LATER
-
 
 def refuse_allocations(long long first, long long count):
     """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
@@ -27,10 +24,10 @@ cdef class Code:
 
     def __dealloc__(self):
         free(self.field); free(self.code); free(self.slot); free(self.leaf); free(self.change); free(self.effect)
-        free(self.table); free(self.fired_bits); free(self.buffer)
+        free(self.table); free(self.fired_bits); free(self.buffer); free(self.hashes)
 
     def load(self, code, slots, leaves, changes, effects, table, int64_t labels):
-        """Take the whole program text again, arrays that have grown. `leaves` has (start in changes, label, effect) triples."""
+        """Take the whole text again, arrays that have grown. `leaves` has (start in changes, label, effect) triples."""
         cdef int64_t old = (self.labels + 7) // 8, new = (labels + 7) // 8, count = len(leaves)
         self.code = <int32_t *>_copied(self.code, code, 4)
         self.slot = <int64_t *>_copied(self.slot, slots, 8)
@@ -58,78 +55,47 @@ cdef class Code:
             slot[i] = field_value(r, &f[i])
 
     cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil:
-        """Run code on the slots, which have the fields of `parent`: successors go to the buffer. A negative status on trouble, else 1 + an accepted target or 0."""
+        """Run code on the slots, which have the fields of `parent`: successors go to the buffer.
+
+        A negative status on trouble, else 1 + an accepted target or 0.
+        """
         cdef int64_t *v = self.slot
         cdef int32_t *c
-        cdef int64_t back = 0, a, b
+        cdef int64_t back = 0
+        cdef int32_t op
         cdef int status
         while True:
             c = self.code + 4 * pc
+            op = c[0]
             pc += 1
-            if c[0] == JZ:
+            if op == JZ:
                 if v[c[2]] == 0:
                     pc = c[1]
-            elif c[0] == AND:
-                v[c[1]] = v[c[2]] & v[c[3]]
-            elif c[0] == OR:
-                v[c[1]] = v[c[2]] | v[c[3]]
-            elif c[0] == ANDN:
-                v[c[1]] = v[c[2]] & ~v[c[3]]
-            elif c[0] == EQ:
-                v[c[1]] = v[c[2]] == v[c[3]]
-            elif c[0] == NE:
-                v[c[1]] = v[c[2]] != v[c[3]]
-            elif c[0] == LT:
-                v[c[1]] = v[c[2]] < v[c[3]]
-            elif c[0] == LE:
-                v[c[1]] = v[c[2]] <= v[c[3]]
-            elif c[0] == NOT:
-                v[c[1]] = v[c[2]] == 0
-            elif c[0] == LAND:
-                v[c[1]] = v[c[2]] != 0 and v[c[3]] != 0
-            elif c[0] == LOR:
-                v[c[1]] = v[c[2]] != 0 or v[c[3]] != 0
-            elif c[0] == ITE:
+            elif op == ITE:
                 v[c[1]] = v[c[3]] if v[c[2]] != 0 else v[c[4]]
                 pc += 1
-            elif c[0] == BIT:
-                a = v[c[3]]
-                v[c[1]] = self.table[c[2] + (a >> 6)] >> (a & 63) & 1
-            elif c[0] == MOV:
-                v[c[1]] = v[c[2]]
-            elif c[0] == ADD:
-                v[c[1]] = v[c[2]] + v[c[3]]
-            elif c[0] == SUB:
-                v[c[1]] = v[c[2]] - v[c[3]]
-            elif c[0] == MUL:
-                v[c[1]] = v[c[2]] * v[c[3]]
-            elif c[0] == DIV:
-                b = v[c[3]]
-                v[c[1]] = v[c[2]] / b if b != 0 else 0
-            elif c[0] == MOD:
-                b = v[c[3]]
-                v[c[1]] = v[c[2]] % b if b != 0 else 0
-            elif c[0] == SHR:
-                b = v[c[3]]
-                v[c[1]] = v[c[2]] >> (b if b < 63 else 63)
-            elif c[0] == JMP:
+            elif op == BIT:
+                v[c[1]] = self.table[c[2] + (v[c[3]] >> 6)] >> (v[c[3]] & 63) & 1
+            elif op == JMP:
                 pc = c[1]
-            elif c[0] == CALL:
+            elif op == CALL:
                 back = pc
                 pc = c[1]
-            elif c[0] == RET:
+            elif op == RET:
                 pc = back
-            elif c[0] == EMIT:
+            elif op == EMIT:
                 status = self.emit(number, parent, c[1], c[2])
                 if status < 0:
                     return status
-            elif c[0] == ACCEPT:
+            elif op == ACCEPT:
                 return 1 + c[1]
-            elif c[0] == LATER:
+            elif op == LATER:
                 self.wanted = c[1]
                 return -CODE
-            else:
+            elif op == END:
                 return 0
+            else:
+                v[c[1]] = value_of(op, v[c[2]], v[c[3]])
 
     cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil:
         """Put a successor into the buffer, if the counters allow it."""
@@ -173,6 +139,21 @@ cdef class Code:
         self.size += 1
         return 0
 
+    cdef bint hash_all(self, Store store) noexcept nogil:
+        """Hash the successors that may be stored; False if there is no memory."""
+        cdef int64_t s
+        cdef uint64_t *r
+        cdef void *made = try_grown(self.hashes, &self.hash_room, self.size, 8)
+        if made == NULL:
+            return not self.size
+        self.hashes = <uint64_t *>made
+        for s in range(self.size):
+            r = self.buffer + s * self.record
+            if r[self.words] & LOW != LOW:
+                self.hashes[s] = hash_words(r, self.words)
+                prefetch(&store.table[self.hashes[s] & store.mask])
+        return True
+
     cdef bint more_room(self) noexcept nogil:
         """Make room for another record in the buffer; False if there is no memory."""
         cdef void *made = try_grown(self.buffer, &self.room, self.size + 1, self.record * 8)
@@ -180,6 +161,43 @@ cdef class Code:
             return False
         self.buffer = <uint64_t *>made
         return True
+
+
+cdef inline int64_t value_of(int32_t op, int64_t a, int64_t b) noexcept nogil:
+    """What an operation makes of two numbers; those that take one ignore the other."""
+    if op == AND:
+        return a & b
+    elif op == OR:
+        return a | b
+    elif op == ANDN:
+        return a & ~b
+    elif op == EQ:
+        return a == b
+    elif op == NE:
+        return a != b
+    elif op == LT:
+        return a < b
+    elif op == LE:
+        return a <= b
+    elif op == NOT:
+        return a == 0
+    elif op == LAND:
+        return a != 0 and b != 0
+    elif op == LOR:
+        return a != 0 or b != 0
+    elif op == ADD:
+        return a + b
+    elif op == SUB:
+        return a - b
+    elif op == MUL:
+        return a * b
+    elif op == DIV:
+        return a / b if b != 0 else 0
+    elif op == MOD:
+        return a % b if b != 0 else 0
+    elif op == SHR:
+        return a >> (b if b < 63 else 63)
+    return a  # MOV
 
 
 cdef void *_copied(void *block, numbers, int size) except NULL:

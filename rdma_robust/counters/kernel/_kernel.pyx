@@ -1,19 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The compiled search kernel: the searches of searches.py over states packed into machine words.
 
-bytecode.py makes what it runs; driver.py drives it. The states are in a Store, Code finds successors. The interpreter lock is
-released during :meth:`Search.run`.
+bytecode.py makes what it runs; driver.py drives it. The states are in a Store, Code finds successors. The interpreter lock
+is released during :meth:`Search.run`.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from rdma_robust.counters.kernel._code cimport Code
-from rdma_robust.counters.kernel._packed cimport (
-    BUDGET, CODE, DONE, FOUND, LOW, MEMORY, OMEGA, STATES, Field, equal_words, field_value, hash_words, made_fields,
-    prefetch,
-)
+from rdma_robust.counters.kernel._agenda cimport Agenda
+from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, STATES, Code
+from rdma_robust.counters.kernel._packed cimport LOW, Field, field_value, hash_words, made_fields
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Store, is_expanded, record_at, set_expanded
@@ -21,12 +19,6 @@ from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
 LAYOUT = 4
 """To be raised with every change of what driver.py and bytecode.py hand over."""
-
-
-cdef struct Stack:
-    uint32_t *items
-    int64_t size
-    int64_t room
 
 
 def refuse_allocations(long long first, long long count):
@@ -45,17 +37,18 @@ cdef class Search:
     cdef Field *field
     cdef readonly Places places
     cdef int32_t *rank_field
-    cdef Stack *stack
-    cdef uint64_t *hashes
-    cdef int64_t hash_room, note_room, noted, stack_bytes, max_states
-    cdef int64_t *scratch
+    cdef Agenda agenda
+    cdef int64_t note_room, noted, max_states
     cdef int64_t *chain
     cdef int64_t *notes
     cdef uint64_t *packed
     cdef readonly int64_t done, transitions, found_state
     cdef readonly int found
 
-    def __init__(self, int words, list fields, list locations, int counters, list rank_fields, *, bint reduce, bint by_rank, bint accelerate, int longest_chain):
+    def __init__(
+        self, int words, list fields, list locations, int counters, list rank_fields,
+        *, bint reduce, bint by_rank, bint accelerate, int longest_chain,
+    ):
         cdef int i
         self.counters, self.reduce, self.accelerate, self.by_rank = counters, reduce, accelerate, by_rank
         self.store, self.code = Store(words, counters), Code(words, fields, counters)
@@ -65,20 +58,13 @@ cdef class Search:
         self.rank_field = <int32_t *>zeroed(len(rank_fields), sizeof(int32_t))
         for i in range(len(rank_fields)):
             self.rank_field[i] = rank_fields[i]
-        self.stack = <Stack *>zeroed(len(rank_fields) + 1, sizeof(Stack))
-        self.ranks = len(rank_fields)
+        self.ranks, self.agenda = len(rank_fields), Agenda(len(rank_fields) + 1)
         self.packed = <uint64_t *>zeroed(self.record, 8)
-        self.scratch = <int64_t *>zeroed(counters, 8)
         self.chain = <int64_t *>zeroed(longest_chain, 8)
         self.longest_chain = longest_chain
 
     def __dealloc__(self):
-        cdef int i
-        if self.stack != NULL:
-            for i in range(self.ranks + 1):
-                free(self.stack[i].items)
-        free(self.field); free(self.rank_field); free(self.stack); free(self.hashes); free(self.chain)
-        free(self.notes); free(self.scratch); free(self.packed)
+        free(self.field); free(self.rank_field); free(self.chain); free(self.notes); free(self.packed)
 
     @property
     def states(self):
@@ -86,7 +72,7 @@ cdef class Search:
 
     @property
     def bytes(self):
-        return self.store.bytes + self.stack_bytes
+        return self.store.bytes + self.agenda.bytes
 
     @property
     def wide_field(self):
@@ -125,7 +111,7 @@ cdef class Search:
     def run(self, int64_t budget, int64_t max_states, int64_t max_bytes):
         """Expand up to `budget` states; return a status."""
         cdef int status
-        self.max_states, self.store.max_bytes = max_states, max_bytes - self.stack_bytes
+        self.max_states, self.store.max_bytes = max_states, max_bytes - self.agenda.bytes
         with nogil:
             status = self.loop(budget)
         return status
@@ -135,7 +121,7 @@ cdef class Search:
         return self.test(0) == FOUND
 
     def path(self, int64_t number):
-        """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to state `number`."""
+        """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to `number`."""
         cdef uint64_t *r
         cdef int i
         found = []
@@ -153,15 +139,19 @@ cdef class Search:
         """The transition with this label from a state, and those at local locations that were taken with it."""
         cdef int p
         cdef int64_t s
+        cdef Place *here
         self.code.unpack(record_at(self.store, parent))
         self.code.size = 0
         for p in range(self.processes):
             s = self.code.size
-            if self.places.place[p][self.code.slot[p]].code >= 0:
-                self.code.execute(parent, record_at(self.store, parent), self.places.place[p][self.code.slot[p]].code)
+            here = &self.places.place[p][self.code.slot[p]]
+            # That code is not there yet, or a field too narrow, concerns other transitions than the stored one.
+            if here.code >= 0 and self.code.execute(parent, record_at(self.store, parent), here.code) == -MEMORY:
+                raise MemoryError
             while s < self.code.size:
                 if <int64_t>(self.code.buffer[s * self.record + self.words] >> 32) == label:
-                    self.settle(parent, s, p)
+                    if self.settle(parent, s, p) == MEMORY:
+                        raise MemoryError
                     return [label] + [self.chain[i] for i in range(self.chain_length)]
                 s += 1
         raise AssertionError("a stored transition is not enabled")
@@ -172,12 +162,10 @@ cdef class Search:
         while budget > 0:
             rank = 0
             if self.by_rank:
-                rank = self.ranks
-                while rank >= 0 and self.stack[rank].size == 0:
-                    rank -= 1
+                rank = self.agenda.highest()
                 if rank < 0:
                     return DONE
-                number = self.stack[rank].items[self.stack[rank].size - 1]
+                number = self.agenda.last(rank)
             else:
                 if self.done == self.store.states:
                     return DONE
@@ -186,7 +174,7 @@ cdef class Search:
             if not self.places.known(self.code.slot):
                 return CODE
             if self.by_rank:
-                self.stack[rank].size -= 1
+                self.agenda.drop(rank)
             self.done += 1
             set_expanded(self.store, number, True)
             status = self.expand(number)
@@ -194,7 +182,7 @@ cdef class Search:
                 self.done -= 1
                 set_expanded(self.store, number, False)
                 if self.by_rank:
-                    self.stack[rank].size += 1
+                    self.agenda.take_back(rank)
             if status:
                 return status
             budget -= 1
@@ -207,6 +195,7 @@ cdef class Search:
         cdef uint64_t everything, m
         cdef int count = 0, k, p, status, guarded
         cdef int64_t s
+        cdef Place *here
         everything = (<uint64_t>1 << self.processes) - 1 if self.processes < 64 else ~<uint64_t>0
         if self.reduce:
             count = self.places.clusters(self.code.slot, members, everything)
@@ -219,11 +208,12 @@ cdef class Search:
                 self.code.unpack(record_at(self.store, number))
             for p in range(self.processes):
                 if m >> p & 1:
-                    if self.places.place[p][self.code.slot[p]].code >= 0:
-                        status = self.code.execute(number, record_at(self.store, number), self.places.place[p][self.code.slot[p]].code)
+                    here = &self.places.place[p][self.code.slot[p]]
+                    if here.code >= 0:
+                        status = self.code.execute(number, record_at(self.store, number), here.code)
                         if status < 0:
                             return self.stopped(-status)
-                    if k < count and self.places.place[p][self.code.slot[p]].cyclic:
+                    if k < count and here.cyclic:
                         guarded = 1
                 ends[p] = self.code.size
             self.noted = 0
@@ -237,7 +227,7 @@ cdef class Search:
                         if status:
                             return status
                         s += 1
-            if not self.hash_buffer():
+            if not self.code.hash_all(self.store):
                 return MEMORY
             if self.code.size and not (guarded and self.nothing_new(self.rank(record_at(self.store, number)))):
                 break
@@ -255,7 +245,7 @@ cdef class Search:
             while note < self.noted and self.notes[2 * note] == s:
                 self.code.fire(self.notes[2 * note + 1])
                 note += 1
-            status = self.add(number, self.code.buffer + s * self.record, self.hashes[s])
+            status = self.add(number, self.code.buffer + s * self.record, self.code.hashes[s])
             if status:
                 return status
         return 0
@@ -268,21 +258,6 @@ cdef class Search:
             r = self.code.buffer + s * self.record
             if self.rank(r) > rank and self.ahead.hopeless(r):
                 r[self.words] |= LOW
-
-    cdef bint hash_buffer(self) noexcept nogil:
-        """Hash the successors that may be stored; False if there is no memory."""
-        cdef int64_t s
-        cdef uint64_t *r
-        cdef void *made = try_grown(self.hashes, &self.hash_room, self.code.size, 8)
-        if made == NULL:
-            return not self.code.size
-        self.hashes = <uint64_t *>made
-        for s in range(self.code.size):
-            r = self.code.buffer + s * self.record
-            if r[self.words] & LOW != LOW:
-                self.hashes[s] = hash_words(r, self.words)
-                prefetch(&self.store.table[self.hashes[s] & self.store.mask])
-        return True
 
     cdef int stopped(self, int status) noexcept nogil:
         """The status with which code ended early; where more code is needed, which."""
@@ -299,9 +274,9 @@ cdef class Search:
             r = self.code.buffer + s * self.record
             if self.rank(r) != rank:
                 continue
-            found = self.store.find(r, self.hashes[s], &place)
+            found = self.store.find(r, self.code.hashes[s], &place)
             if self.counters:
-                if not self.covered(r, found):
+                if not self.store.covered(r, found):
                     return 0
             elif found < 0 or not is_expanded(self.store, found):
                 return 0
@@ -361,49 +336,6 @@ cdef class Search:
         self.noted += 1
         return 1
 
-    cdef int covered(self, uint64_t *r, int64_t other) noexcept nogil:
-        """Some record in the chain from `other` has counters at least as large."""
-        while other >= 0:
-            if self.at_most(r, record_at(self.store, other)):
-                return 1
-            other = <int64_t>record_at(self.store, other)[self.words + 1] - 1
-        return 0
-
-    cdef inline int at_most(self, uint64_t *small, uint64_t *large) noexcept nogil:
-        cdef int i
-        for i in range(self.words + 2, self.record):
-            if <int64_t>small[i] > <int64_t>large[i]:
-                return 0
-        return 1
-
-    cdef void raise_counters(self, uint64_t *r, int64_t number, int64_t chain) noexcept nogil:
-        """Set to omega what a cycle from an ancestor with the same fields to `r` increases."""
-        cdef int64_t first = number + 1, at
-        cdef uint64_t *a
-        cdef int i
-        cdef bint smaller
-        while chain >= 0:
-            if self.at_most(record_at(self.store, chain), r) and chain < first:
-                first = chain
-            chain = <int64_t>record_at(self.store, chain)[self.words + 1] - 1
-        for i in range(self.counters):
-            self.scratch[i] = <int64_t>r[self.words + 2 + i]
-        at = number
-        while at >= first:
-            a = record_at(self.store, at)
-            if equal_words(a, r, self.words):
-                smaller = True
-                for i in range(self.counters):
-                    if <int64_t>a[self.words + 2 + i] > self.scratch[i]:
-                        smaller = False
-                if smaller:
-                    for i in range(self.words + 2, self.record):
-                        if <int64_t>a[i] < <int64_t>r[i]:
-                            r[i] = <uint64_t>OMEGA
-            if a[self.words] & LOW == LOW:
-                return
-            at = <int64_t>(a[self.words] & LOW)
-
     cdef int add(self, int64_t number, uint64_t *r, uint64_t h) noexcept nogil:
         """Store a successor unless it is there. A status, 0 to go on."""
         cdef int64_t old, label = <int64_t>(r[self.words] >> 32)
@@ -413,14 +345,14 @@ cdef class Search:
             return 0
         old = self.store.find(r, h, &place)
         if old >= 0:
-            if not self.counters or self.covered(r, old):
+            if not self.counters or self.store.covered(r, old):
                 return 0
         if self.looks and self.ahead.hopeless(r):
             return 0
         if self.store.states >= self.max_states:
             return STATES
         if self.counters and self.accelerate and old >= 0:
-            self.raise_counters(r, number, old)
+            self.store.raise_counters(r, number, old)
         if not self.store.insert(r, h, old, place) or not self.put_off():
             return MEMORY
         if old < 0:
@@ -428,22 +360,9 @@ cdef class Search:
         return 0
 
     cdef bint put_off(self) noexcept nogil:
-        """Put the newest state on the stack of its rank, if there are any; False if there is no memory."""
-        cdef Stack *stack
-        cdef int64_t before
-        cdef void *made
-        if not self.by_rank:
-            return True
-        stack = &self.stack[self.rank(record_at(self.store, self.store.states - 1))]
-        before = stack.room
-        made = try_grown(stack.items, &stack.room, stack.size + 1, sizeof(uint32_t))
-        if made == NULL:
-            return False
-        stack.items = <uint32_t *>made
-        self.stack_bytes += (stack.room - before) * sizeof(uint32_t)
-        stack.items[stack.size] = <uint32_t>(self.store.states - 1)
-        stack.size += 1
-        return True
+        """Put the newest state on the agenda, if there is one; False if there is no memory."""
+        cdef int64_t newest = self.store.states - 1
+        return not self.by_rank or self.agenda.put(self.rank(record_at(self.store, newest)), newest)
 
     cdef int test(self, int64_t number) noexcept nogil:
         """FOUND if a target holds in a new state: the slots are restored for the state being expanded."""

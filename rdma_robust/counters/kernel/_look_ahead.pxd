@@ -3,10 +3,11 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from rdma_robust.counters.kernel._packed cimport Field
 
-# The columns of a move. Pairs (field, bits) from BARS to GOAL_BARS are the bars that a goal minds, to MARKS all of them, from
-# there to MARKS_END its marks; NEXT is the next move of its process from its source.
+# The columns of a move. Pairs (field, bits) from BARS to GOAL_BARS are the bars that a goal minds, to MARKS all of them,
+# from there to MARKS_END its marks; NEXT is the next move of its process from its source.
 cdef enum:
-    PROCESS, SOURCE, TARGET, BARS, GOAL_BARS, MARKS, MARKS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, NEXT, MOVE_COLUMNS
+    PROCESS, SOURCE, TARGET, BARS, GOAL_BARS, MARKS, MARKS_END, PASSES, CELL, GUARDED, LEAST, ALLOWED, WRITES, COUNTS, NEXT
+    MOVE_COLUMNS
 
 cdef enum:
     KIND_PROCESS, KIND_CELL, KEPT, KEPT_END, GUARDS, GUARDS_END, KIND_COLUMNS

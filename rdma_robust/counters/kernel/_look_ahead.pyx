@@ -20,7 +20,10 @@ def refuse_allocations(long long first, long long count):
 cdef class Look:
     """The tables of a pruner for records with these fields. Raises MemoryError."""
 
-    def __init__(self, int words, list fields, list locations, int64_t[::1] header, int64_t[::1] moves, int64_t[::1] pairs, int64_t[::1] kinds, int64_t[::1] guards, uint64_t[::1] rows):
+    def __init__(
+        self, int words, list fields, list locations, int64_t[::1] header, int64_t[::1] moves, int64_t[::1] pairs,
+        int64_t[::1] kinds, int64_t[::1] guards, uint64_t[::1] rows,
+    ):
         cdef int i
         self.words, self.fields, self.processes = words, len(fields), len(locations)
         self.field = made_fields(fields)
@@ -186,6 +189,7 @@ cdef class Look:
         cdef uint64_t *rows
         cdef uint64_t word
         cdef int64_t *m
+        cdef int64_t *pairs
         cdef int64_t i, j, k
         memset(found, 0, self.row * 8)
         for j in range(self.row):
@@ -200,7 +204,8 @@ cdef class Look:
                         return True
                     found[k] |= rows[k]
                 if m[COUNTS] and free_moves[j] >> (i & 63) & 1:
-                    if self.marked(self.header[SPREAD_PAIRS + 2 * m[PROCESS]], self.header[SPREAD_PAIRS + 1 + 2 * m[PROCESS]]):
+                    pairs = self.header + SPREAD_PAIRS + 2 * m[PROCESS]
+                    if self.marked(pairs[0], pairs[1]):
                         found[j] |= <uint64_t>1 << (i & 63)
                     if self.marked(m[MARKS], m[MARKS_END]):
                         found[j] |= <uint64_t>1 << (i & 63)

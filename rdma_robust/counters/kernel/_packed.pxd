@@ -46,10 +46,6 @@ cdef extern from *:
     const int64_t HUGE "RDMA_HUGE"
 
 
-cdef enum Status:
-    BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
-
-
 cdef struct Field:
     int64_t least
     uint64_t mask

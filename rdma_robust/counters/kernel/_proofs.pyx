@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What looks ahead have shown, so that most need not be made.
 
-A state from which nothing can be met leaves a *proof*: the locations that each process was found to reach, and the values that
-kept moves from being taken. Where the marks are the same, the processes at such locations and the values there, the look ahead
-of another state would take no move that this one has not taken; so it is not made. Before a proof is stored it is generalised,
-by looking again from more locations and with any values, as long as proofs are of use.
+A state from which nothing can be met leaves a *proof*: the locations that each process was found to reach, and the values
+that kept moves from being taken. Where the marks are the same, the processes at such locations and the values there, the
+look ahead of another state would take no move that this one has not taken; so it is not made. Before a proof is stored it is
+generalised, by looking again from more locations and with any values, as long as proofs are of use.
 
-In the memory are keys (next key, first proof, masked words) and proofs (next proof, how many further conditions, a mask and a
-value for every word, the locations reached as bits, the conditions), all by their places.
+In the memory are keys (next key, first proof, masked words) and proofs (next proof, how many further conditions, a mask and
+a value for every word, the locations reached as bits, the conditions), all by their places.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -21,7 +21,7 @@ from rdma_robust.counters.kernel._packed cimport Field, equal_words, field_value
 from rdma_robust.native.memory cimport refuse, resized, zeroed
 
 cdef int64_t ROOM = 1 << 19
-"""Words of memory for proofs: four megabytes, of which those not used are never touched. When it is full all are forgotten."""
+"""Words of memory for proofs: four megabytes, of which those not used are never touched. When full all are forgotten."""
 cdef int64_t BUCKETS = 1 << 10
 cdef int64_t EFFORT = 1 << 12
 """Times to look again, for a proof that holds for more states, before the first of them has been of use."""

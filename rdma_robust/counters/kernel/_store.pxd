@@ -7,8 +7,8 @@ cdef enum:
 
 
 cdef class Store:
-    cdef int words, record, index_bits
-    cdef bint chained
+    cdef int words, counters, record, index_bits
+    cdef int64_t *scratch
     cdef uint64_t **chunk
     cdef int64_t chunks, chunk_room, expanded_room
     cdef uint8_t *expanded
@@ -18,6 +18,9 @@ cdef class Store:
 
     cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil
     cdef bint insert(self, uint64_t *r, uint64_t h, int64_t old, uint64_t place) noexcept nogil
+    cdef bint covered(self, uint64_t *r, int64_t other) noexcept nogil
+    cdef bint at_most(self, uint64_t *small, uint64_t *large) noexcept nogil
+    cdef void raise_counters(self, uint64_t *r, int64_t number, int64_t chain) noexcept nogil
     cdef bint new_chunk(self) noexcept nogil
     cdef bint rehash(self) noexcept nogil
 

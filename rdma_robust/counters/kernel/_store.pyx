@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from rdma_robust.counters.kernel._packed cimport equal_words, hash_words, prefetch
+from rdma_robust.counters.kernel._packed cimport LOW, OMEGA, equal_words, hash_words, prefetch
 from rdma_robust.native.memory cimport refuse, try_resized, try_zeroed, zeroed
 
 cdef uint64_t AHEAD = 16
@@ -25,9 +25,10 @@ cdef class Store:
     """No states yet. `counters` is how many there are. Raises MemoryError."""
 
     def __init__(self, int words, int counters):
-        self.words, self.chained = words, counters > 0
+        self.words, self.counters = words, counters
         self.record = words + 1 + (1 + counters if counters else 0)
         self.index_bits = 12
+        self.scratch = <int64_t *>zeroed(counters, 8)
         self.table = <uint32_t *>zeroed(1 << 12, sizeof(uint32_t))
         self.mask = (1 << 12) - 1
         self.bytes = (1 << 12) * sizeof(uint32_t)
@@ -37,10 +38,10 @@ cdef class Store:
         cdef int64_t i
         for i in range(self.chunks):
             free(self.chunk[i])
-        free(self.chunk); free(self.expanded); free(self.table)
+        free(self.chunk); free(self.expanded); free(self.table); free(self.scratch)
 
     cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil:
-        """The newest record with the fields of `r`, whose hash is `h`, or -1; the place in the table where it is or belongs."""
+        """The newest record with the fields of `r`, whose hash is `h`, or -1; where in the table it is or belongs."""
         cdef uint64_t i = h & self.mask
         cdef uint32_t index_mask = (<uint32_t>1 << self.index_bits) - 1
         cdef uint32_t tag = <uint32_t>(h >> 32) & ~index_mask
@@ -63,11 +64,54 @@ cdef class Store:
             return False
         to = record_at(self, self.states)
         memcpy(to, r, self.record * 8)
-        if self.chained:
+        if self.counters:
             to[self.words + 1] = <uint64_t>(old + 1)
         self.states += 1
         self.table[place] = (<uint32_t>(h >> 32) & ~index_mask) | <uint32_t>self.states
         return <uint64_t>self.states * 4 < (self.mask + 1) * 3 or self.rehash()
+
+    cdef bint covered(self, uint64_t *r, int64_t other) noexcept nogil:
+        """Some record in the chain from `other` has counters at least as large."""
+        while other >= 0:
+            if self.at_most(r, record_at(self, other)):
+                return True
+            other = <int64_t>record_at(self, other)[self.words + 1] - 1
+        return False
+
+    cdef bint at_most(self, uint64_t *small, uint64_t *large) noexcept nogil:
+        cdef int i
+        for i in range(self.words + 2, self.record):
+            if <int64_t>small[i] > <int64_t>large[i]:
+                return False
+        return True
+
+    cdef void raise_counters(self, uint64_t *r, int64_t number, int64_t chain) noexcept nogil:
+        """Set to omega what a cycle from an ancestor with the same fields to `r` increases."""
+        cdef int64_t first = number + 1, at
+        cdef uint64_t *a
+        cdef int i
+        cdef bint smaller
+        while chain >= 0:
+            if self.at_most(record_at(self, chain), r) and chain < first:
+                first = chain
+            chain = <int64_t>record_at(self, chain)[self.words + 1] - 1
+        for i in range(self.counters):
+            self.scratch[i] = <int64_t>r[self.words + 2 + i]
+        at = number
+        while at >= first:
+            a = record_at(self, at)
+            if equal_words(a, r, self.words):
+                smaller = True
+                for i in range(self.counters):
+                    if <int64_t>a[self.words + 2 + i] > self.scratch[i]:
+                        smaller = False
+                if smaller:
+                    for i in range(self.words + 2, self.record):
+                        if <int64_t>a[i] < <int64_t>r[i]:
+                            r[i] = <uint64_t>OMEGA
+            if a[self.words] & LOW == LOW:
+                return
+            at = <int64_t>(a[self.words] & LOW)
 
     cdef bint new_chunk(self) noexcept nogil:
         """Make room for more records; False if that would take too much memory."""

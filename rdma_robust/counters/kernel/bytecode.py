@@ -9,7 +9,7 @@ program is then compiled again with a wider one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
@@ -30,15 +30,18 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 
+try:
+    from rdma_robust.counters.kernel._code import Op
+except ImportError:
+    _NUMBERS: Mapping[str, int] = {}
+else:
+    _NUMBERS = Op.__members__
+
 Label = TypeVar("Label")
 Range = tuple[int, int]
 
-_NAMES: Final = (
-    "END", "EMIT", "JZ", "JMP", "CALL", "RET", "ACCEPT", "MOV", "ADD", "SUB", "MUL", "DIV", "MOD", "EQ", "NE", "LT", "LE",
-    "NOT", "LAND", "LOR", "AND", "OR", "ANDN", "SHR", "ITE", "BIT", "LATER",
-)  # fmt: skip
-OPS: Final = {name: number for number, name in enumerate(_NAMES)}
-"""The operations, in the order of the kernel's enumeration."""
+OPS: Final[Mapping[str, int]] = {name: int(number) for name, number in _NUMBERS.items()}
+"""The operations by name, as the kernel numbers them; none without the kernel, which alone runs them."""
 _BINARY: Final = {
     "+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "MOD", "==": "EQ", "!=": "NE", "<": "LT", "<=": "LE",
     "&&": "LAND", "||": "LOR", "&": "AND", "|": "OR", "&~": "ANDN", ">>": "SHR",

@@ -23,6 +23,7 @@ from rdma_robust.limits import Limits, Progress, resident_mebibytes
 _LAYOUT = 4
 
 try:
+    from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
     from rdma_robust.counters.kernel._proofs import LookAhead
 except ImportError:
@@ -33,8 +34,6 @@ else:
 
 Label = TypeVar("Label")
 
-_BUDGET, _DONE, _FOUND, _CODE, _WIDE, _STATES, _MEMORY, _OVERFLOW = range(8)
-"""Why a run of the kernel ended, in the order of its enumeration."""
 _FIRST_BUDGET, _SECONDS = 256, 0.03
 _NO_LIMIT = sys.maxsize
 _SMALL = 30
@@ -75,7 +74,7 @@ def search(
             status = run.go(limits, progress)
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
-        if status != _WIDE:
+        if status != Status.WIDE:
             return run.result(status)
         name = run.fields[run.kernel.wide_field]
         ranges[name] = _wider(run.ranges[run.kernel.wide_field], run.kernel.wide_value)
@@ -161,23 +160,23 @@ class _Run(Generic[Label]):
         self._load()
         kernel.start(self.values)
         if kernel.target_at_start():
-            return _FOUND
+            return Status.FOUND
         budget, most = _FIRST_BUDGET, limits.states if limits.states is not None else _NO_LIMIT
         while True:
             progress(kernel.states, kernel.states - kernel.done)
             self.cut = limits.exceeded()
             if self.cut:
-                return _BUDGET
+                return Status.BUDGET
             started = time.perf_counter()
             status: int = kernel.run(budget, most, _room(limits.memory, kernel.bytes))
-            if status == _CODE:
+            if status == Status.CODE:
                 if kernel.places.need_process < 0:
                     self.assembler.complete(kernel.places.need_location)
                 else:
                     self._compile(kernel.places.need_process, kernel.places.need_location)
                 self._load()
-            elif status != _BUDGET:
-                self.cut = {_STATES: "states", _MEMORY: "memory"}.get(status, "")
+            elif status != Status.BUDGET:
+                self.cut = {Status.STATES: "states", Status.MEMORY: "memory"}.get(Status(status), "")
                 return status
             else:
                 seconds = time.perf_counter() - started
@@ -186,12 +185,12 @@ class _Run(Generic[Label]):
     def result(self, status: int) -> KernelResult[Label]:
         """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
         kernel = self.kernel
-        if status == _OVERFLOW:
+        if status == Status.OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
         fired = kernel.fired()
-        frontier = kernel.states - (kernel.done - (status in (_STATES, _MEMORY)))
-        target = kernel.found if status == _FOUND else -1
-        run = self._run() if status == _FOUND else ()
+        frontier = kernel.states - (kernel.done - (status in (Status.STATES, Status.MEMORY)))
+        target = kernel.found if status == Status.FOUND else -1
+        run = self._run() if status == Status.FOUND else ()
         result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
         return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes)

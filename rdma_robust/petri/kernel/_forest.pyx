@@ -15,8 +15,8 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from rdma_robust.native.memory cimport refuse, zeroed
+from rdma_robust.petri.kernel._nodes cimport Nodes
 from rdma_robust.petri.kernel._rows cimport Rows, Waiting
-from rdma_robust.petri.kernel._store cimport Store
 from rdma_robust.petri.kernel.heaps cimport Entry, Heap, extract, insert
 from rdma_robust.petri.kernel.node cimport (
     Node, below, has, lowest, marked, node_bytes, omega, places_of, put, take, values_of,
@@ -32,7 +32,7 @@ def refuse_allocations(long long first, long long count):
     return refuse(first, count)
 
 
-cdef class Forest(Store):
+cdef class Forest(Nodes):
     cdef Rows guards, deltas, targets
     cdef Waiting waiting
     cdef readonly dict cycles

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Compiled twins of `MarkingSet` and `Tree` in `loops`: markings by number, under domination and with parents.
 
-They raise OverflowError for numbers beyond 2**60, where the Python twins have to be used instead; nothing ever wraps. After a
-MemoryError an object can only be thrown away.
+They raise OverflowError for numbers beyond 2**60, where the Python twins have to be used instead; nothing ever wraps. After
+a MemoryError an object can only be thrown away.
 """
 
 from libc.stdint cimport int64_t, uint64_t

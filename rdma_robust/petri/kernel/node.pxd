@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The markings that `_store` stores: two sets of places as bits (marked, omega), and lists of the finite numbers.
+"""The markings that `_nodes` stores: two sets of places as bits (marked, omega), and lists of the finite numbers.
 
 `words` is the length of such a set in words, the same for all nodes of a search.
 """

@@ -1,4 +1,4 @@
-"""The table of conditions that may hold together, filled in Python; `_net_pairs` is its compiled twin."""
+"""The table of conditions that may hold together, filled in Python; `_pair_table` is its compiled twin."""
 
 from __future__ import annotations
 

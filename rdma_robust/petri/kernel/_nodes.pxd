@@ -5,7 +5,7 @@ from rdma_robust.petri.kernel.node cimport Node
 from rdma_robust.petri.kernel.numbers cimport Numbers
 
 
-cdef class Store:
+cdef class Nodes:
     cdef int places, words, count, live
     cdef bint exact
     cdef Node **nodes

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The markings of a compiled search: stored by number, found by equality in a hash table or under domination by an index.
 
-After a MemoryError a store can only be thrown away.
+After a MemoryError they can only be thrown away.
 """
 
 from libc.stddef cimport size_t
@@ -23,7 +23,7 @@ def refuse_allocations(long long first, long long count):
     return refuse(first, count)
 
 
-cdef class Store:
+cdef class Nodes:
     """The nodes, and the query: the marking that is being looked for, or is to be stored."""
 
     def __cinit__(self, core, bint exact=False):
