@@ -134,15 +134,18 @@ def reach(
     """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
 
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
-    target that means nothing in the program.
+    target that means nothing in the program, and UsageError for another `model`.
     """
     from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
+    from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
-    from rdma_robust.model import rdma  # noqa: PLC0415
+    from rdma_robust.model import NAMED, rdma  # noqa: PLC0415
 
+    if model not in NAMED:
+        raise UsageError(f"no model is called {model!r}; there is {' and '.join(NAMED)}")
     loaded = _loaded(program)
     limits = Limits.of(timeout, max_states, memory)
     return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, limits, rdma(ordered_reads)).answers[0]

@@ -37,7 +37,20 @@ def _piece(text: Value, what: str) -> str:
     found = f"{text}".strip()
     if not found or not _PIECE.fullmatch(found) or "\n" in found or "\r" in found or "//" in found or "/*" in found:
         raise UsageError(f"{what} is {quote(str(text))}: it must be a part of one line of the language")
+    if not _closed(found):
+        raise UsageError(f"{what} is {quote(found)}: it must be whole, without the lines after it")
     return found
+
+
+def _closed(text: str) -> bool:
+    """Whether every bracket has its other half; a line with one open, or that ends with an operator, takes in the next."""
+    open_now: list[str] = []
+    for char in text:
+        if char in "([":
+            open_now.append(char)
+        elif char in ")]" and (not open_now or open_now.pop() + char not in ("()", "[]")):
+            return False
+    return not open_now and text[-1] not in "+-*/%=!<>&|,"
 
 
 def _word(text: str, what: str) -> str:
@@ -229,13 +242,14 @@ class AutomatonBuilder:
         """
         if self._number(source) == self._end:
             raise UsageError(f"thread {self.name} is over at location {quote(source)}: no edge leaves it")
-        word = _piece(action, "an action").split()[0]
+        made = _piece(action, "an action")
+        word = made.split()[0]
         if word in ("reg", "halt"):
             instead = "registers are declared with the automaton" if word == "reg" else "an edge to the end location ends it"
             raise UsageError(f"thread {self.name}: {quote(word)} is no action of an edge; {instead}")
         if when != "":
             self._lines.add(f"  assume {_piece(when, 'a guard')}", at)
-        self._lines.add(f"  {action.strip()}", at)
+        self._lines.add(f"  {made}", at)
         self._edges.append(ShapeEdge(self._number(source), self._number(target), when != ""))
         return self
 
@@ -275,7 +289,8 @@ class ProgramBuilder:
         if loopback:
             self._head.add("allow loopback")
         if domain is not None:
-            self._head.add(f"domain {int(domain[0])}..{int(domain[1])}")
+            least, greatest = (_piece(bound, "a bound of the domain") for bound in domain)
+            self._head.add(f"domain {least}..{greatest}")
         self._threads: list[_Declared] = []
         self._tail = _Lines()
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
+
+from rdma_robust.errors import UsageError
 
 ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma"]
@@ -23,6 +25,8 @@ class Model:
     thread), `rdma` is the paper's. `cpu` is what orders those of CPUs. `atomics` says against what remote
     read-modify-writes are atomic (there are none yet). `order` names the table of preserved orders, and `ordered_reads`
     sets its one open cell (nrR, nrR) to `qp`.
+
+    Raises UsageError for a word that has no meaning (yet): nothing would give it one, and it would be decided as another.
     """
 
     network: Network = "rdma"
@@ -30,6 +34,15 @@ class Model:
     atomics: Atomics = "hca"
     order: str = "default"
     ordered_reads: bool = False
+
+    def __post_init__(self) -> None:
+        for what, words, word in (
+            ("network", get_args(Network), self.network),
+            ("cpu", get_args(Cpu), self.cpu),
+            ("atomics", get_args(Atomics), self.atomics),
+        ):
+            if word not in words:
+                raise UsageError(f"no {what} is called {word!r}; there is {' and '.join(words)}")
 
     def __str__(self) -> str:
         reads = ", reads ordered" if self.ordered_reads else ""

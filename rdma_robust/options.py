@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 
 Instrumentation = Literal["pivot", "paper"]
@@ -41,7 +42,7 @@ class CheckOptions:
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
     REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
-    the threads have at least `large` combinations of program points.
+    the threads have at least `large` combinations of program points. Raises UsageError for a `hardware` that is no Model.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -56,6 +57,10 @@ class CheckOptions:
     reductions: frozenset[str] = ALL_REDUCTIONS
     large: int = LARGE
     hardware: Model = RDMA
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.hardware, Model):
+            raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
 
     @property
     def model(self) -> Model:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rdma_robust import CheckOptions, Model, UsageError, Verdict, check, parse
+from rdma_robust import CheckOptions, Model, UsageError, Verdict, check, parse, reach
 from rdma_robust.model import NAMED, RDMA, SC, rdma
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
@@ -54,3 +55,19 @@ def test_a_model_without_a_proof_is_not_searched(model: Model, instrument: Calla
 def test_the_named_models() -> None:
     assert NAMED == {"sc": SC, "rdma": RDMA}
     assert not SC.has_normal_form and RDMA.has_normal_form and rdma(True).has_normal_form
+
+
+@pytest.mark.parametrize("words", [{"cpu": "tso"}, {"network": "rma"}, {"network": "RDMA"}, {"atomics": "cpu"}], ids=str)
+def test_a_word_without_a_meaning_is_refused(words: dict[str, Any]) -> None:
+    """Store buffering is not robust under TSO: deciding it by CPUs that keep their order would say that it is."""
+    with pytest.raises(UsageError, match=r"^no \w+ is called '\w+'; there is "):
+        Model(**words)
+
+
+def test_what_is_no_model_is_refused() -> None:
+    no_model: Any = "sc"
+    with pytest.raises(UsageError, match="'sc' is no Model"):
+        CheckOptions(hardware=no_model)
+    no_name: Any = "tso"
+    with pytest.raises(UsageError, match="no model is called 'tso'; there is sc and rdma"):
+        reach(READS, "A.x == 1", model=no_name)

@@ -82,6 +82,7 @@ class GraphBuilder:
         written = [s for s in body.statements if not isinstance(s, ast.Registers)]
         if len(written) != sum(1 + e.guarded for e in shape.edges) or any(isinstance(s, ast.Broken) for s in written):
             self._check_only(body.statements)
+            assert self.checker.report.failed, "the edges of an automaton are not its statements"
             return _finish(self._graph, 0)
         statements = iter(written)
         self._check_only(tuple(s for s in body.statements if isinstance(s, ast.Registers)))

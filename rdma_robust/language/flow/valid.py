@@ -41,6 +41,9 @@ MAX_POINT: Final = 1_000_000
 MAX_LEVELS: Final = 400
 """Levels of operators in an expression. Later passes recurse over them."""
 
+LEAST_TOO_LARGE: Final = 10**18
+"""Numbers have at most 18 digits, in texts too. The compiled kernels compute with 64 bits."""
+
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
 _ARITHMETIC: Final = frozenset("+-*/%")
@@ -100,10 +103,9 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     for cell in program.cells:
         if cell.node not in program.nodes:
             yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
-        if not isinstance(cell.init, int):
-            yield Complaint(f"the initial value of {quote(str(cell))} is no integer")
-    if program.domain is not None and program.domain[0] > program.domain[1]:
-        yield Complaint(f"the domain {program.domain[0]}..{program.domain[1]} is empty")
+        if not _integer(cell.init):
+            yield Complaint(f"the initial value of {quote(str(cell))} is no integer of at most 18 digits")
+    yield from _domain(program)
     count = 0
     for thread in program.threads:
         if thread.node not in program.nodes:
@@ -111,6 +113,10 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         registers = [name for name, _ in thread.registers]
         yield from _words("register", registers)
         yield from _repeated(f"in thread {thread.name}, register", registers)
+        for name, value in thread.registers:
+            if not _integer(value):
+                what = f"the initial value of register {quote(f'{thread.name}.{name}')}"
+                yield Complaint(f"{what} is no integer of at most 18 digits")
         yield from _points(thread)
         count += len(thread.edges)
     if count > MAX_STEPS:
@@ -118,12 +124,26 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     yield from _outcomes(program)
 
 
+def _integer(value: object) -> bool:
+    """Whether it is a number as the language has them: no truth value, which would be printed as a word."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LEAST_TOO_LARGE
+
+
+def _domain(program: Program) -> Iterator[Complaint]:
+    if program.domain is None:
+        return
+    if not isinstance(program.domain, tuple) or len(program.domain) != 2 or not all(map(_integer, program.domain)):
+        yield Complaint(f"the domain {program.domain!r} is no pair of integers of at most 18 digits")
+    elif program.domain[0] > program.domain[1]:
+        yield Complaint(f"the domain {program.domain[0]}..{program.domain[1]} is empty")
+
+
 def _points(thread: Thread) -> Iterator[Complaint]:
     known = frozenset(thread.points)
     for point in dict.fromkeys(
         (thread.entry, thread.exit, *thread.points, *(p for u, v, _ in thread.edges for p in (u, v)))
     ):
-        if not isinstance(point, int) or not 0 <= point < MAX_POINT:
+        if not _integer(point) or not 0 <= point < MAX_POINT:
             yield Complaint(f"in thread {thread.name}, {point!r} is no program point: they are numbers below {MAX_POINT:,}")
         elif point not in known and point in (thread.entry, thread.exit):
             yield Complaint(f"thread {thread.name} begins or ends at point {point}, which its graph does not have")
@@ -173,8 +193,8 @@ def _expression(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[st
     while todo:
         match todo.pop():
             case Const(value):
-                if not isinstance(value, int):
-                    yield f"{value!r} is no integer"
+                if not _integer(value):
+                    yield f"{value!r} is no integer of at most 18 digits"
             case Name(name):
                 if name not in known:
                     nothing = "what is read is used where nothing is read"

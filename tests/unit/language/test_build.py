@@ -153,7 +153,13 @@ Wrong = Callable[[ProgramBuilder], object]
         ),
         (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "reg r"), UsageError, "`reg` is no action"),
         (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "x = 1", when="x"), ProgramError, "a guard is made of"),
-        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "x = ", when="1"), ProgramError, "unexpected"),
+        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "x = = 1", when="1"), ProgramError, "unexpected"),
+        # Lines that would take in the next one: two edges would be one statement.
+        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "cas(x, 0,").edge("p", "q", "1)"), UsageError, "be whole"),
+        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "x = 1 +"), UsageError, "be whole"),
+        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "skip", when="(1"), UsageError, "be whole"),
+        (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", 5), ProgramError, "unexpected"),
+        (lambda _: ProgramBuilder("p", domain=(0, 1.5)), UsageError, "a bound of the domain is 1.5: it must be a number"),
         (lambda b: b.automaton("T", "A", "p", "q").edge("p", "q", "x = 1 + w"), ProgramError, "unknown name `w`"),
     ],
 )
@@ -229,6 +235,11 @@ def test_programs_that_no_text_makes_are_refused() -> None:
         (replace(program, cells=(*program.cells, program.cells[0])), "`A.x` is declared 2 times"),
         (replace(program, cells=(*program.cells, cfg.Cell("A", "a b"))), "`a b` is no name for a variable"),
         (replace(program, cells=(*program.cells, cfg.Cell("A", "big", 1.5))), "is no integer"),  # type: ignore[arg-type]
+        (replace(program, cells=(*program.cells, cfg.Cell("A", "big", True))), "the initial value of `A.big` is no integer"),
+        (replace(program, cells=(*program.cells, cfg.Cell("A", "big", 10**18))), "is no integer"),
+        (replace(program, threads=(replace(thread, registers=(("r", 1.5),)),)), "of register `T.r` is no integer"),  # type: ignore[arg-type]
+        (replace(program, domain=(0, 1.5)), "no pair of integers"),  # type: ignore[arg-type]
+        (changed(step(cfg.Silent(), Const(True))), "True is no integer"),
         (replace(program, threads=(thread, thread)), "thread `T` is declared 2 times"),
         (replace(program, threads=(replace(thread, node="C"),)), "which is no node"),
         (replace(program, threads=(replace(thread, exit=77),)), "which its graph does not have"),
