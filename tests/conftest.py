@@ -69,7 +69,7 @@ def installed(tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Run the command line in `tmp_path` without starting a process: the answer of `installed`, but sooner."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rdma_robust.cli.commands.check.processors", lambda: 1)
@@ -78,9 +78,9 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def run(*arguments: str, stdin: str = "") -> Answer:
         monkeypatch.setattr(sys, "argv", ["rdma-robust", *arguments])
         monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode())))
-        capsys.readouterr()
+        capfd.readouterr()
         code = main()
-        out, err = capsys.readouterr()
+        out, err = capfd.readouterr()
         assert "Traceback" not in err
         return Answer(list(arguments), code, out, err)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, expand, read_source
+from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
+from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.processes.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.files import LARGEST
 from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
+
+Found = TypeVar("Found")
 
 
 def only(file: str, command: str) -> Item:
@@ -26,25 +31,50 @@ def only(file: str, command: str) -> Item:
 def answer_each(
     items: Sequence[Item], limits: Callable[[], Limits], answer: Callable[[Source, str], Exit], more: Slack = NONE
 ) -> Exit:
-    """Return the worst exit code of what `answer` does for each item and its text, see :func:`answer_item`."""
-    return worst([answer_item(item, limits(), answer, more) for item in items])
+    """Return the worst exit code of what `answer` does for each item and its text, see :func:`answer_sources`."""
+    return answer_sources(items, limits, lambda source: answer(source, read_source(source)), more)
+
+
+def answer_sources(
+    items: Sequence[Item],
+    limits: Callable[[], Limits],
+    answer: Callable[[Source], Exit],
+    more: Slack = NONE,
+    largest: int = LARGEST,
+) -> Exit:
+    """Return the worst exit code of what `answer` does for each item, which may raise anything.
+
+    Reading and answering end soon after a limit, and so much `more`, is reached; where they do not, from outside, for
+    `answer` runs in another process (:func:`each_apart`). What is raised becomes a message on standard error and the exit
+    code that it means, but for BrokenPipeError and KeyboardInterrupt. A stream is read here, up to a byte after `largest`.
+    """
+    ready = [item if isinstance(item, Missing) else loaded(item, limits(), largest) for item in items]
+
+    def answered(number: int) -> Exit:
+        item = ready[number]
+        if isinstance(item, Missing):
+            warn(f"{printable(item.name)}: {'unknown' if item.cut else 'error'}: {item.reason}")
+            return Exit.UNKNOWN if item.cut else Exit.INVALID
+        return _here(item.name, limits(), lambda: answer(item), more)
+
+    return worst(each_apart([item.name for item in ready], limits(), answered))
 
 
 def answer_item(item: Item, limits: Limits, answer: Callable[[Source, str], Exit], more: Slack = NONE) -> Exit:
-    """Return the exit code of `answer`, which is given the source and its text and may raise anything.
+    """Return the exit code of `answer` for one item and its text, see :func:`answer_sources`."""
+    return answer_each([item], lambda: limits, answer, more)
 
-    Reading and answering end soon after a limit, and so much `more`, is reached. What is raised becomes a message on
-    standard error and the exit code that it means, but for BrokenPipeError and KeyboardInterrupt.
+
+def answering(name: str, limits: Limits, action: Callable[[], Found], more: Slack = NONE) -> Found | Exit:
+    """Return what `action` returns, or the exit code that its exception means for `name`, see :func:`answer_sources`.
+
+    What `action` returns crosses a pipe, and streams are to be read before (:func:`rdma_robust.cli.inputs.loaded`).
     """
-    if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
-        return Exit.INVALID
-    source = item
-    return answering(item.name, limits, lambda: answer(source, read_source(source)), more)
+    return each_apart([name], limits, lambda _: _here(name, limits, action, more))[0]
 
 
-def answering(name: str, limits: Limits, action: Callable[[], Exit], more: Slack = NONE) -> Exit:
-    """Return what `action` returns, or what its exception means for the program `name`, see :func:`answer_item`."""
+def _here(name: str, limits: Limits, action: Callable[[], Found], more: Slack) -> Found | Exit:
+    """Return what :func:`answering` returns, in this process."""
     try:
         with guarded_by(limits, more):
             return action()

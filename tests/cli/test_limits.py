@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from rdma_robust import check
+from rdma_robust.cli import answering, inputs
+from rdma_robust.cli.commands import demo_show, verify_certificate
+from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import decide_program
 from rdma_robust.cli.processes.outside import family_mebibytes
-from tests.conftest import Cli
+from tests.conftest import ROBUST, Cli
 from tests.support.nasty import PROGRAMS, net
 
 SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 1_400_000}
@@ -124,3 +127,89 @@ def test_what_lets_no_timer_in_is_ended_from_outside(cli: Cli, monkeypatch: pyte
     done = cli("check", "calm.rdma", *limits)
     assert done.returncode == 3
     assert f"reached the {limit} limit of {limits[-1]} {'s' if limit == 'time' else 'MiB'}, and was ended" in done.stdout
+
+
+UNATTENDED = [
+    ("explain", "calm.rdma", "--timeout", "0.2"),
+    ("repair", "calm.rdma", "--timeout", "0.2"),
+    ("reach", "calm.rdma", "-t", "1 == 0", "--timeout", "0.2"),
+    ("verify", "calm.rdma", "--timeout", "0.2"),
+    ("outcomes", "calm.rdma", "--timeout", "0.2"),
+    ("check", "calm.rdma", "--dump-after", "lower", "--timeout", "0.2"),
+    ("export", "calm.rdma", "--to", "json"),
+    ("fmt", "calm.rdma"),
+    ("verify-certificate", "proofs/calm.rdma.json"),
+    ("demo", "vass", "calm.rdma"),
+    ("demo", "finite", "calm.rdma", "--target", "1 == 0"),
+    ("demo", "pcp", "calm.rdma"),
+]
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("command", UNATTENDED, ids=lambda c: " ".join(c[:2]))
+def test_every_command_is_ended_from_outside(cli: Cli, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+    assert cli("check", "calm.rdma", "--certificate", "proofs").returncode == 0
+    here = os.getpid()
+
+    def stuck(*_: object, **__: object) -> str:
+        assert os.getpid() != here, "nobody could end this process"
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        time.sleep(60)
+        return ""
+
+    monkeypatch.setattr(answering, "TIMEOUT_S", 0.2)
+    for module in (answering, demo_show, verify_certificate):
+        monkeypatch.setattr(module, "read_source", stuck)
+    done = cli(*command)
+    assert done.returncode == 3, done.stderr
+    assert f"{command[1 + (command[0] == 'demo')]}: unknown: reached the time limit of 0.2 s, and was ended" in done.stderr
+
+
+@pytest.mark.usefixtures("programs")
+def test_memory_is_kept_from_outside_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+
+    def stuck(*_: object) -> str:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        kept.append(b"x" * (400 << 20))
+        time.sleep(60)
+        return ""
+
+    monkeypatch.setattr(answering, "read_source", stuck)
+    memory = str(family_mebibytes(os.getpid()) + 100)
+    done = cli("verify", "calm.rdma", "--timeout", "0", "--memory", memory)
+    assert done.returncode == 3
+    assert f"calm.rdma: unknown: reached the memory limit of {memory} MiB, and was ended from outside" in done.stderr
+
+
+@pytest.mark.usefixtures("programs")
+def test_the_programs_after_one_that_was_ended_are_answered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = inputs.read_source
+
+    def stuck(source: Source) -> str:
+        if source.name == "sb.rdma":
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            time.sleep(60)
+        return read(source)
+
+    def dead(source: Source) -> str:
+        if source.name == "sb.rdma":
+            os._exit(7)
+        return read(source)
+
+    monkeypatch.setattr(answering, "read_source", stuck)
+    monkeypatch.setattr(answering, "TIMEOUT_S", 0.5)
+    done = cli("fmt", "sb.rdma", "calm.rdma")
+    assert done.returncode == 3
+    assert "program calm" in done.stdout
+    assert "sb.rdma: unknown: reached the time limit of 0.5 s" in done.stderr
+    monkeypatch.setattr(answering, "read_source", dead)
+    done = cli("fmt", "sb.rdma", "calm.rdma")
+    assert done.returncode == 4
+    assert "program calm" in done.stdout
+    assert "sb.rdma: internal error: its process died (exit code 7)" in done.stderr
+
+
+def test_streams_are_read_by_the_process_that_waits(cli: Cli) -> None:
+    assert cli("fmt", "-", stdin=ROBUST).stdout.startswith("program calm")
+    assert cli("demo", "pcp", "-", stdin="a,ab\nb\n").stderr.startswith("-:2:1: error: ")

@@ -40,4 +40,4 @@ def _abp(
     from rdma_robust.teaching.demos.walk_abp import abp_walk  # noqa: PLC0415
 
     shown = showing(output, html, force, pace, all_moves)
-    context.obj.append(partial(run_demo, "demo abp", partial(abp_walk, word, letters, length), shown))
+    context.obj.append(partial(run_demo, "demo abp", lambda _: abp_walk(word, letters, length), shown))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.commands.demo_vass import one_file
 from rdma_robust.cli.options.arguments import limit, seconds
 from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
 from rdma_robust.errors import UsageError
@@ -57,16 +56,17 @@ def _finite(
         raise UsageError("a question is a FILE with --target, or --automata alone")
     shown = showing(output, html, force, pace, all_moves)
     build = partial(_walk, file, target, automata, limit(timeout))
-    context.obj.append(partial(run_demo, file or automata or "demo finite", build, shown))
+    suffix = ".rdma" if file is not None else ".json"
+    context.obj.append(partial(run_demo, "demo finite", build, shown, file or automata, suffix))
 
 
-def _walk(file: str | None, target: str | None, automata: str | None, timeout: float | None) -> Walk:
+def _walk(file: str | None, target: str | None, automata: str | None, timeout: float | None, text: str) -> Walk:
     from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question  # noqa: PLC0415
 
     if file is not None and target is not None:
-        question = program_question(one_file(file, ".rdma"), file, target)
+        question = program_question(text, file, target)
     elif automata is not None:
-        question = automata_question(one_file(automata, ".json"), automata)
+        question = automata_question(text, automata)
     else:
         question = automata_question(None)
     return finite_walk(question, timeout)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.inputs import Missing, expand, read_source
 from rdma_robust.cli.options.arguments import MaxStates, limit, seconds
 from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
 from rdma_robust.errors import UsageError
@@ -60,24 +59,21 @@ def _pcp(
         raise UsageError("an instance is a FILE, or both --top and --bottom")
     shown = showing(output, html, force, pace, all_moves)
     build = partial(_walk, file, top, bottom, (indices, max_states or None, limit(timeout)))
-    context.obj.append(partial(run_demo, file or "demo pcp", build, shown))
+    context.obj.append(partial(run_demo, "demo pcp", build, shown, file, ".pcp"))
 
 
-def _walk(file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None]) -> Walk:
+def _walk(
+    file: str | None, top: str | None, bottom: str | None, limits: tuple[int, int | None, float | None], text: str
+) -> Walk:
     from rdma_robust.teaching.demos.walk_pcp import pcp_walk  # noqa: PLC0415
 
-    return pcp_walk(_instance(file, top, bottom), *limits)
+    return pcp_walk(_instance(file, text, top, bottom), *limits)
 
 
-def _instance(file: str | None, top: str | None, bottom: str | None) -> Instance:
+def _instance(file: str | None, text: str, top: str | None, bottom: str | None) -> Instance:
     from rdma_robust.hardness.pcp_file import instance_of, read_instance  # noqa: PLC0415
     from rdma_robust.teaching.demos.walk_pcp import CLASSIC  # noqa: PLC0415
 
     if file is None:
         return CLASSIC if top is None or bottom is None else instance_of(top, bottom)
-    items = expand([file], suffixes=(".pcp",))
-    if len(items) > 1:
-        raise UsageError(f"{len(items)} files; a demo takes one instance")
-    if isinstance(items[0], Missing):
-        raise UsageError(items[0].reason)
-    return read_instance(read_source(items[0]), file)
+    return read_instance(text, file)

@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rdma_robust.cli.answering import default_limits
+from rdma_robust.cli.answering import answering, default_limits
+from rdma_robust.cli.inputs import Item, Missing, expand, loaded, read_source
 from rdma_robust.cli.options.demo_options import Showing
 from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
 from rdma_robust.cli.processes import stop
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
-from rdma_robust.cli.processes.guard import guarded_by
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.teaching.demos.walk import Code, Walk
 from rdma_robust.text import printable
@@ -36,15 +37,22 @@ def list_demos(demos: Sequence[tuple[str, str]]) -> Exit:
     return Exit.OK
 
 
-def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
+def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: str | None = None, suffix: str = "") -> Exit:
     """Make the walk-through by `build`, save what is asked for, and tell it; return the exit code.
 
-    `name` is what errors of `build` are about: the input file, or the demo.
+    `build` is given the text of the one input that `file` stands for, the empty text without one. Raises UsageError.
     """
     _protect(showing)
+    name, limits = file or demo, default_limits()
+    source = None if file is None else _source(file, suffix, limits)
+    if isinstance(source, Missing):
+        warn(f"{printable(source.name)}: {'unknown' if source.cut else 'error'}: {source.reason}")
+        return Exit.UNKNOWN if source.cut else Exit.INVALID
+    with _busy():
+        walk = answering(name, limits, lambda: build("" if source is None else read_source(source)))
+    if isinstance(walk, Exit):
+        return walk
     try:
-        with _busy(), guarded_by(default_limits()):
-            walk = build()
         saved = _saved(walk, showing)
     except BrokenPipeError:
         raise
@@ -55,6 +63,14 @@ def run_demo(name: str, build: Callable[[], Walk], showing: Showing) -> Exit:
     if saved:
         StandardOutput().line(f"Saved: {', '.join(map(printable, saved))}")
     return Exit.OK
+
+
+def _source(file: str, suffix: str, limits: Limits) -> Item:
+    """Return the one input that `file` stands for, with its text if it is a stream. Raises UsageError."""
+    items = expand([file], suffixes=(suffix,))
+    if len(items) > 1:
+        raise UsageError(f"{len(items)} files; a demo takes one")
+    return items[0] if isinstance(items[0], Missing) else loaded(items[0], limits)
 
 
 def _protect(showing: Showing) -> None:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.inputs import Missing, expand, read_source
 from rdma_robust.cli.options.arguments import limit, seconds
 from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
-from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
     from rdma_robust.teaching.demos.walk import Walk
@@ -54,27 +52,16 @@ def _vass(
 
     shown = showing(output, html, force, pace, all_moves)
     build = partial(_walk, file, limit(timeout), max_states, output)
-    context.obj.append(partial(run_demo, file or "demo vass", build, shown))
+    context.obj.append(partial(run_demo, "demo vass", build, shown, file, ".spec"))
 
 
-def _walk(file: str | None, timeout: float | None, max_states: int, output: str | None) -> Walk:
+def _walk(file: str | None, timeout: float | None, max_states: int, output: str | None, text: str) -> Walk:
     from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, read_question, vass_walk  # noqa: PLC0415
 
     if file is None:
         return vass_walk(read_question(EXAMPLE, EXAMPLE_FILE), timeout)
-    text = one_file(file, ".spec")
     if file.endswith(".rdma"):
         from rdma_robust.teaching.demos.walk_vass_back import back_walk  # noqa: PLC0415
 
         return back_walk(text, file, timeout, max_states, output)
     return vass_walk(read_question(text, file), timeout)
-
-
-def one_file(file: str, suffix: str) -> str:
-    """Return the text of the one file that `file` stands for. Raises UsageError."""
-    items = expand([file], suffixes=(suffix,))
-    if len(items) > 1:
-        raise UsageError(f"{len(items)} files; a demo takes one")
-    if isinstance(items[0], Missing):
-        raise UsageError(items[0].reason)
-    return read_source(items[0])

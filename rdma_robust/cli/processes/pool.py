@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -95,7 +95,7 @@ def _lost(name: str, why: str, defect: bool, time_s: float) -> Answer:
 
 def in_processes(
     items: Sequence[tuple[int, Named]], work: Work[Reply], jobs: int, tick: Tick
-) -> Iterator[tuple[int, Reply]]:
+) -> Generator[tuple[int, Reply]]:
     """Yield (number, reply) of each numbered item as it is done, `jobs` at a time. Closing ends every process."""
     crew = Crew(families=work.families)
     waiting = list(reversed(items))

@@ -1,0 +1,62 @@
+"""Work in a process of its own, ended from outside where neither the passes nor the timer of the guard get through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from rdma_robust.cli.processes.outside import overdue
+from rdma_robust.cli.processes.pool import Work, in_processes, retirement
+from rdma_robust.cli.stderr import REPORT_IT, warn
+from rdma_robust.limits import Limits
+from rdma_robust.processes import can_fork
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What crosses the pipe: the process has been forked with all the rest."""
+
+    name: str
+    number: int
+
+
+def each_apart(names: Sequence[str], limits: Limits, answer: Callable[[int], Found | Exit]) -> list[Found | Exit]:
+    """Return `answer` of 0, 1, ..., what is done for the programs of these `names`, each within `limits`.
+
+    `answer` runs in another process, one number after the other; it may print, and what it returns crosses a pipe. Where
+    that process has to be ended or dies, standard error says why, the answer is the exit code that says so, and another
+    process does what is left. Without limits, and where processes cannot be forked, all is done here. Raises
+    BrokenPipeError where `answer` does, and no other exception of it: it is to raise none.
+    """
+    if (limits.deadline is None and limits.memory is None) or not can_fork():
+        return [answer(number) for number in range(len(names))]
+
+    def decide(task: _Task) -> tuple[Found | Exit] | None:
+        try:
+            return (answer(task.number),)
+        except BrokenPipeError:
+            return None
+
+    def lost(name: str, why: str, defect: bool, _seconds: float) -> tuple[Found | Exit] | None:
+        if defect:
+            warn(f"{printable(name)}: internal error: {why}\n{REPORT_IT}")
+            return (Exit.INTERNAL,)
+        warn(f"{printable(name)}: unknown: {why}")
+        return (Exit.UNKNOWN,)
+
+    work = Work(decide, lost, partial(overdue, limits), retire=retirement(limits))
+    tasks = [(number, _Task(name, number)) for number, name in enumerate(names)]
+    answers: list[Found | Exit] = []
+    with closing(in_processes(tasks, work, 1, lambda: None)) as coming:
+        for _, reply in coming:
+            if reply is None:
+                raise BrokenPipeError
+            answers += reply
+    return answers
