@@ -9,8 +9,7 @@ from typing import Any
 
 import typer.main
 
-from rdma_robust.cli.app import app
-from rdma_robust.cli.first_word import described
+from rdma_robust.cli.app import command_line
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.petri.cover import COVER_ENGINES
@@ -41,9 +40,9 @@ INTRODUCTION = f"""{GENERATED}
 
 def cli_reference() -> str:
     """Return the page."""
-    group: Any = typer.main.get_command(described(app))
+    group: Any = typer.main.get_command(command_line())
     context = group.make_context("rdma-robust", [], resilient_parsing=True)
-    commands = (_command(context, name) for name in COMMANDS)
+    commands = (_command(context, name) for name in sorted(COMMANDS))
     return "\n".join((INTRODUCTION, *commands, _exit_codes(), _reductions(), _passes(), _engines()))
 
 

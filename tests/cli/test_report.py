@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from rdma_robust.cli.app import COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS
 from tests.cli.test_stop import endless
 from tests.conftest import COMMAND, INVALID, NOT_ROBUST, ROBUST, Cli
 from tests.support.batches import HOSTILE_NAMES

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rdma_robust.cli.app import COMMANDS
+from rdma_robust.cli.options.help_texts import COMMANDS
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -7,16 +7,44 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
+
+import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
-from rdma_robust.cli.inputs import Item, Missing, Source, loaded
-from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded
+from rdma_robust.cli.options.arguments import (
+    AwaitLoops,
+    Certificates,
+    Engine,
+    Expect,
+    Explain,
+    Files,
+    InstrumentationOption,
+    Jobs,
+    Kernel,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    OutputFile,
+    Quiet,
+    Reductions,
+    ReportFormat,
+    SelfCheck,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import Format
+from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.check import json_report
@@ -67,6 +95,62 @@ class _Run:
             self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
         elif summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
+
+
+def check_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    instrumentation: InstrumentationOption = "pivot",
+    engine: Engine = "auto",
+    kernel: Kernel = "auto",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    self_check: SelfCheck = False,
+    reductions: Reductions = "all",
+    expect: Expect = False,
+    format_: ReportFormat = "text",
+    output: OutputFile = None,
+    certificate: Certificates = None,
+    explain: Explain = None,
+    dump_after: Annotated[
+        str | None,
+        typer.Option("--dump-after", metavar="PASS", help="Print what PASS makes of each program and decide nothing."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Note in the context what is to be done."""
+    items = expand(files, tuple(COMMANDS))
+    at_a_time = min(jobs or processors(), len(items))
+    options = CheckOptions(
+        instrumentation=instrumentation,
+        engine=engine,
+        kernel=kernel,
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=memory_limit(memory, at_a_time),
+        self_check=self_check,
+        reductions=parse_reductions(reductions),
+    )
+    if certificate is not None and dump_after is not None:
+        raise UsageError("--certificate and --dump-after exclude one another")
+    if dump_after is not None:
+        from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
+
+        context.obj.append(partial(run_dump, items, options, dump_after))
+        return
+    if certificate is not None:
+        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+        items = with_certificates(items, certificate)
+    request = Request(items, options, jobs, expect, format_, output, explain, quiet)
+    context.obj.append(partial(run_check, request))
 
 
 def run_check(request: Request) -> Exit:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from functools import partial
+from typing import Annotated, Final, Literal
+
+import typer
 
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.cli.answering import default_limits
 from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
+from rdma_robust.cli.options.arguments import OutputFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.errors import LimitReached, UsageError
@@ -21,6 +25,19 @@ WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
     "json": write_json,
     "md": write_markdown,
 }
+
+
+def compare_command(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="OLD", hidden=True)],
+    new: Annotated[str, typer.Argument(metavar="NEW", hidden=True)],
+    *,
+    format_: Annotated[Literal["text", "json", "md"], typer.Option("--format", help="Form of the comparison.")] = "text",
+    output: OutputFile = None,
+    strict: Annotated[bool, typer.Option("--strict", help="New and missing programs count as changes too.")] = False,
+) -> None:
+    """Note in the context what is to be done."""
+    context.obj.append(partial(run_compare, old, new, format_, output, strict))
 
 
 def run_compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:

@@ -7,11 +7,28 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
+
+import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
-from rdma_robust.cli.inputs import Item, Missing, loaded
-from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.inputs import Item, Missing, expand, loaded
+from rdma_robust.cli.options.arguments import (
+    Certificates,
+    Explain,
+    Files,
+    Jobs,
+    MaxStates,
+    Memory,
+    OutputFile,
+    Quiet,
+    ReportFormat,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import Format
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
@@ -74,6 +91,45 @@ class _Run:
         elif summary.interrupted:
             warn(f"interrupted: {summary.nets} of {summary.requested} nets done")
         return Exit(summary.exit_code)
+
+
+def cover_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Engine; auto runs several and stops at the first answer.")
+    ] = "auto",
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    expect: Annotated[
+        bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
+    ] = False,
+    format_: ReportFormat = "text",
+    output: OutputFile = None,
+    certificate: Certificates = None,
+    explain: Explain = None,
+    markings: Annotated[bool, typer.Option("--markings", help="Show the marking after every step of a run.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Note in the context what is to be done."""
+    items = expand(files, suffixes=(".spec",))
+    at_a_time = min(jobs or processors(), len(items))
+    options = CoverOptions(
+        engine=engine,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=memory_limit(memory, at_a_time),
+        markings=markings,
+    )
+    if certificate is not None:
+        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+        items = with_certificates(items, certificate)
+    request = CoverRequest(items, options, jobs, expect, format_, output, explain, quiet)
+    context.obj.append(partial(run_cover, request))
 
 
 def run_cover(request: CoverRequest) -> Exit:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.cli.options.arguments import Force
+from rdma_robust.cli.options.demo_options import AllMoves, Html, Pace, Save, showing
 
 HELP = """Send symbols by puts: bare, by the alternating-bit protocol as told in the paper, and with one more check.
 

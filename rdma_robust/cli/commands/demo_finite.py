@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.options.arguments import limit, seconds
-from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.cli.options.arguments import Force, limit
+from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ commands = typer.Typer()
 @commands.command("finite", help=HELP, short_help="hardness without polls: reachability, and automata, as programs")
 def _finite(
     context: typer.Context,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)] = None,
+    file: MaybeFile = None,
     *,
     target: Annotated[
         str | None, typer.Option(metavar="CONDITION", help="What is to be reached in FILE.", show_default=False)
@@ -41,9 +41,7 @@ def _finite(
     automata: Annotated[
         str | None, typer.Option(metavar="FILE.json", help="Automata instead of a program.", show_default=False)
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit of each search; 0 for none.")
-    ] = 60,
+    timeout: SearchTimeout = 60,
     output: Save = None,
     html: Html = None,
     force: Force = False,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.options.arguments import MaxStates, limit, seconds
-from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.cli.options.arguments import Force, MaxStates, limit
+from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ commands = typer.Typer()
 @commands.command("pcp", help=HELP, short_help="undecidability: Post's problem as a program, solved by running it")
 def _pcp(
     context: typer.Context,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)] = None,
+    file: MaybeFile = None,
     *,
     top: Annotated[
         str | None, typer.Option(metavar="WORDS", help="The top words, between commas.", show_default=False)
@@ -44,9 +44,7 @@ def _pcp(
     ] = None,
     indices: Annotated[int, typer.Option(metavar="N", min=1, help="Search sequences of up to N indices.")] = 20,
     max_states: MaxStates = 0,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit; 0 for none.", show_default="60")
-    ] = 60,
+    timeout: SearchTimeout = 60,
     output: Save = None,
     html: Html = None,
     force: Force = False,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.options.arguments import limit, seconds
-from rdma_robust.cli.options.demo_options import AllMoves, Force, Html, Pace, Save, showing
+from rdma_robust.cli.options.arguments import Force, limit
+from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
 
 if TYPE_CHECKING:
     from rdma_robust.teaching.demos.walk import Walk
@@ -34,11 +34,9 @@ commands = typer.Typer()
 @commands.command("vass", help=HELP, short_help="hardness: a vector addition system as a program, and back")
 def _vass(
     context: typer.Context,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)] = None,
+    file: MaybeFile = None,
     *,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit of each search; 0 for none.")
-    ] = 60,
+    timeout: SearchTimeout = 60,
     max_states: Annotated[
         int, typer.Option(metavar="N", min=1, help="Control states of a program's VASS that are written out.")
     ] = 5_000,

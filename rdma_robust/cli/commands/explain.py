@@ -6,11 +6,27 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.options.arguments import (
+    AwaitLoops,
+    File,
+    Force,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    OutputFile,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import Drawing, ExplainFormat
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
@@ -38,6 +54,44 @@ class ExplainRequest:
     width: int | None = None
     to: str | None = None
     force: bool = False
+
+
+def explain_command(
+    context: typer.Context,
+    file: File,
+    *,
+    format_: Annotated[ExplainFormat, typer.Option("--format", help="Form of the explanation.")] = "text",
+    of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    final_states: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="States of each machine searched for final states, a tenth of it for programs with loops; 0: none.",
+        ),
+    ] = 100_000,
+    width: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
+    ] = None,
+    output: OutputFile = None,
+    force: Force = False,
+) -> None:
+    """Note in the context what is to be done."""
+    options = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=memory_limit(memory),
+    )
+    request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
+    context.obj.append(partial(run_explain, request))
 
 
 def run_explain(request: ExplainRequest) -> Exit:

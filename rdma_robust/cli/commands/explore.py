@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
+from rdma_robust.cli.options.arguments import AwaitLoops, File, Memory, OrderedReads, limit, memory_limit, seconds
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.guard import guarded_by
 from rdma_robust.cli.processes.stop import Stopped
@@ -22,6 +25,19 @@ if TYPE_CHECKING:
     from rdma_robust.teaching.explorer.view import VerdictView
 
 
+Tui = Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")]
+Port = Annotated[
+    int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
+]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
+State = Annotated[
+    str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
+]
+DecideTimeout = Annotated[
+    float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit for deciding; 0 for none.", show_default="60")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ExploreRequest:
     """What to explore and where to begin. `options` are those of deciding; `port` 0 is any that is free."""
@@ -32,6 +48,30 @@ class ExploreRequest:
     browser: bool = True
     tui: bool = False
     state: str = ""
+
+
+def explore_command(
+    context: typer.Context,
+    file: File,
+    *,
+    tui: Tui = False,
+    port: Port = 0,
+    browser: Browser = True,
+    state: State = "",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: DecideTimeout = 60,
+    memory: Memory = None,
+) -> None:
+    """Note in the context what is to be done."""
+    options = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        memory=memory_limit(memory),
+    )
+    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2])
+    context.obj.append(partial(run_explore, request))
 
 
 def run_explore(request: ExploreRequest) -> Exit:

@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.options.arguments import AwaitLoops, File, OrderedReads, OutputFile
 from rdma_robust.cli.output import output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.model import rdma
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.exports import ExportOptions
+
+
+MAX_COUNTER_BOUND = 32_767
+
+
+def export_command(
+    context: typer.Context,
+    file: File,
+    *,
+    to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
+    instrumentation: Annotated[
+        Literal["pivot", "paper", "none"] | None,
+        typer.Option(
+            help="What to ask of the program; none is the program under sequential consistency, and asks for its faults. "
+            "Default: paper for promela, else pivot.",
+            show_default=False,
+        ),
+    ] = None,
+    of: Annotated[Literal["vass", "program"], typer.Option(help="dot: which graph to draw.")] = "vass",
+    counter_bound: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, max=MAX_COUNTER_BOUND, help="promela: where poll counters without a proven bound stop."
+        ),
+    ] = 7,
+    max_states: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
+    ] = 0,
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    output: OutputFile = None,
+) -> None:
+    """Note in the context what is to be done."""
+    from rdma_robust.exports import ExportOptions  # noqa: PLC0415
+
+    hardware = rdma(ordered_reads)
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
+    context.obj.append(partial(run_export, file, options, output))
 
 
 def run_export(file: str, options: ExportOptions, to: str | None) -> Exit:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from functools import partial
+from typing import Annotated, Literal
+
+import typer
 
 from rdma_robust.cli.answering import answer_each, default_limits
-from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.inputs import Item, Source, expand
+from rdma_robust.cli.options.arguments import Files
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -14,6 +18,20 @@ from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 Mode = Literal["print", "check", "write"]
+
+
+def fmt_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would change.")] = False,
+    write: Annotated[bool, typer.Option("--write", "-w", help="Write the programs back instead of printing them.")] = False,
+) -> None:
+    """Note in the context what is to be done."""
+    if check and write:
+        raise UsageError("--check and --write exclude one another")
+    mode: Mode = "check" if check else "write" if write else "print"
+    context.obj.append(partial(run_fmt, expand(files), mode))
 
 
 def run_fmt(items: Sequence[Item], mode: Mode) -> Exit:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Annotated, Literal
+
+import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.options.defaults import default_memory
+from rdma_robust.cli.options.arguments import AnswerFormat, File, MaxStates, OrderedReads, Timeout, limit
+from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.model import Model
+from rdma_robust.model import Model, rdma
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -27,6 +31,23 @@ class OutcomesRequest:
     depth: int | None
     max_states: int | None
     timeout: float | None
+
+
+def outcomes_command(
+    context: typer.Context,
+    file: File,
+    *,
+    depth: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Moves of an execution.", show_default="no limit")
+    ] = None,
+    max_states: MaxStates = 0,
+    ordered_reads: OrderedReads = False,
+    timeout: Timeout = TIMEOUT_S,
+    format_: AnswerFormat = "text",
+) -> None:
+    """Note in the context what is to be done."""
+    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout))
+    context.obj.append(partial(run_outcomes, file, bounds, format_))
 
 
 def run_outcomes(file: str, bounds: OutcomesRequest, form: Literal["text", "json"]) -> Exit:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
+from rdma_robust.cli.options.arguments import (
+    AnswerFormat,
+    AwaitLoops,
+    File,
+    Force,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
@@ -21,6 +37,22 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
+
+
+CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
+CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
+CostFlush = Annotated[int, typer.Option(metavar="N", help="Cost of a flush: the processor waits for the network.")]
+AllMinimal = Annotated[
+    bool, typer.Option("--all-minimal", help="List every repair from which nothing can be left out, up to 100.")
+]
+RemoveNeedless = Annotated[
+    bool, typer.Option("--remove-needless", help="Instead find polls, fences and unread gets that can go.")
+]
+Write = Annotated[bool, typer.Option("--write", "-w", help="Write the patched program back to FILE.")]
+PatchedFile = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the patched program to FILE; - prints it.")
+]
+Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and nothing else.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +68,36 @@ class RepairRequest:
     force: bool = False
     diff: bool = False
     format: Literal["text", "json"] = "text"
+
+
+def repair_command(
+    context: typer.Context,
+    file: File,
+    *,
+    cost_poll: CostPoll = 2,
+    cost_rfence: CostRfence = 1,
+    cost_flush: CostFlush = 5,
+    all_minimal: AllMinimal = False,
+    remove_needless: RemoveNeedless = False,
+    write: Write = False,
+    output: PatchedFile = None,
+    force: Force = False,
+    diff: Diff = False,
+    format_: AnswerFormat = "text",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+) -> None:
+    """Note in the context what is to be done."""
+    from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
+
+    options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=limit(timeout))
+    most = memory_limit(memory)
+    limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=most)
+    request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_)
+    context.obj.append(partial(run_repair, request))
 
 
 def run_repair(request: RepairRequest) -> Exit:

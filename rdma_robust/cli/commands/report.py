@@ -9,14 +9,35 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, loaded, read_source
-from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.inputs import Item, Missing, UnreadableError, expand, loaded, read_source
+from rdma_robust.cli.options.arguments import (
+    AwaitLoops,
+    Engine,
+    Expect,
+    InstrumentationOption,
+    Jobs,
+    Kernel,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Reductions,
+    SelfCheck,
+    Timeout,
+    limit,
+    memory_limit,
+    seconds,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
+from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
@@ -38,6 +59,9 @@ from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
 from rdma_robust.text import printable
 
 DASK = "dask://"
+
+
+REPAIR_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +116,95 @@ class _Batch:
         )
         options = described(self.request.options, self.request.expect)
         return BatchReport(entries, summary, self.request.expect, TOOL, options)
+
+
+def _known(names: list[str] | None) -> list[str] | None:
+    for name in names or ():
+        if name not in FORMS:
+            raise typer.BadParameter(f"{printable(name)!r} is none of {', '.join(FORMS)}")
+    return names
+
+
+def report_command(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", hidden=True)],
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE|DIR", help="Where the report goes. Default: standard output."),
+    ] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMS),
+            callback=_known,
+            help="Form of the report; may be given several times if the output is a folder. Default: by the suffix of the "
+            "output file, else html.",
+            show_default=False,
+        ),
+    ] = None,
+    expect: Expect = False,
+    jobs: Jobs = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    max_states: MaxStates = 0,
+    repair: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            callback=seconds,
+            help="html: how long to look for a repair of each program that is not robust; 0 for not at all.",
+        ),
+    ] = REPAIR_S,
+    cache: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep answers.")] = False,
+    executor: Annotated[
+        str,
+        typer.Option(metavar="WHERE", help="Who decides: local, or dask://HOST:PORT, the scheduler of a Dask cluster."),
+    ] = "local",
+    instrumentation: InstrumentationOption = "pivot",
+    engine: Engine = "auto",
+    kernel: Kernel = "auto",
+    ordered_reads: OrderedReads = False,
+    await_loops: AwaitLoops = False,
+    self_check: SelfCheck = False,
+    reductions: Reductions = "all",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")] = False,
+) -> None:
+    """Note in the context what is to be done."""
+    items = expand(paths)
+    if no_cache and cache is not None:
+        raise UsageError("--cache and --no-cache exclude one another")
+    at_a_time = min(jobs or processors(), len(items))
+    options = CheckOptions(
+        instrumentation=instrumentation,
+        engine=engine,
+        kernel=kernel,
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=memory_limit(memory, at_a_time),
+        self_check=self_check,
+        reductions=parse_reductions(reductions),
+    )
+    request = ReportRequest(
+        items=items,
+        options=options,
+        jobs=jobs,
+        expect=expect,
+        formats=tuple(dict.fromkeys(formats or ())),
+        path=output,
+        repair=repair,
+        cache=None if no_cache else cache or "",
+        executor=executor,
+        quiet=quiet,
+    )
+    context.obj.append(partial(run_report, request))
 
 
 def run_report(request: ReportRequest) -> Exit:

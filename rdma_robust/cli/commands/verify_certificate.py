@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
+from typing import Annotated
+
+import typer
 
 from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
+from rdma_robust.cli.options.arguments import Files
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -22,6 +26,19 @@ PHRASES = {
     "safe": "is safe",
     "unsafe": "is unsafe",
 }
+
+
+def verify_certificate_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    input_: Annotated[
+        str | None,
+        typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
+    ] = None,
+) -> None:
+    """Note in the context what is to be done."""
+    context.obj.append(partial(run_verify, files, input_))
 
 
 def run_verify(arguments: Sequence[str], given: str | None) -> Exit:

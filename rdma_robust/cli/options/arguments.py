@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, as types of parameters."""
+"""Arguments and options that several commands have, each declared once, as types of parameters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.options.defaults import MEMORY_HELP
+from rdma_robust.cli.options.defaults import MEMORY_HELP, default_memory
+from rdma_robust.cli.options.formats import Format, TextOrJson
+from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
+from rdma_robust.options import EngineName, Instrumentation, KernelName
 
 
 def seconds(value: float) -> float:
@@ -17,7 +20,38 @@ def seconds(value: float) -> float:
     return value
 
 
+def limit(value: float) -> float | None:
+    """Return a limit as the options of deciding have it: None for none, which is 0 or infinity on the command line."""
+    return None if value == 0 or math.isinf(value) else value
+
+
+def memory_limit(value: int | None, jobs: int = 1) -> int | None:
+    """Return the limit in mebibytes that --memory asks for, of each of `jobs` programs at a time: None for none, which is
+    0 on the command line."""
+    return (default_memory(jobs) if value is None else value) or None
+
+
+File = Annotated[str, typer.Argument(metavar="FILE", hidden=True)]
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", hidden=True)]
+
+InstrumentationOption = Annotated[
+    Instrumentation, typer.Option(help="Which reduction to use: pivot is the fast one, paper the reference.")
+]
+Engine = Annotated[EngineName, typer.Option(help="Search engine; auto picks by the program.")]
+Kernel = Annotated[
+    KernelName, typer.Option(help="Search kernel; auto is the compiled one where it is installed, python the reference.")
+]
+OrderedReads = Annotated[
+    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
+]
+AwaitLoops = Annotated[
+    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+]
+Reductions = Annotated[str, typer.Option(metavar="NAMES", help=REDUCTIONS_HELP)]
+SelfCheck = Annotated[
+    bool, typer.Option("--self-check", help="Decide with the other instrumentation and by brute force too, and compare.")
+]
+
 Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit per program; 0 for none.", show_default="300")
 ]
@@ -36,29 +70,29 @@ Jobs = Annotated[
         show_default=False,
     ),
 ]
-OrderedReads = Annotated[
-    bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
+
+Expect = Annotated[
+    bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")
 ]
+ReportFormat = Annotated[Format, typer.Option("--format", help="Form of the report on standard output.")]
+AnswerFormat = Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")]
+OutputFile = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="OUT", help="Write to OUT instead of standard output, in one step."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Certificates = Annotated[
     str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
 ]
-AwaitLoops = Annotated[
-    bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
+Explain = Annotated[
+    bool | None,
+    typer.Option(
+        "--explain/--no-explain",
+        "-v",
+        help="Explain answers beneath the rows. Default: if there is one file.",
+        show_default=False,
+    ),
 ]
-Tui = Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")]
-Port = Annotated[
-    int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
 ]
-Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
-State = Annotated[
-    str, typer.Option(metavar="STATE", help="Begin with a shared state: what follows # in a link.", show_default=False)
-]
-DecideTimeout = Annotated[
-    float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit for deciding; 0 for none.", show_default="60")
-]
-Version = Annotated[bool, typer.Option("--version", help="Print the version and the search kernel in use, and exit.")]
-
-
-def limit(value: float) -> float | None:
-    """Return a limit as the options of deciding have it: None for none, which is 0 or infinity on the command line."""
-    return None if value == 0 or math.isinf(value) else value

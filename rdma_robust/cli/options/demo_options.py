@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rdma_robust.cli.options.arguments import seconds
+
 AUTO = "auto"
 
 
@@ -34,6 +36,7 @@ def pace(value: str) -> str:
     return value
 
 
+MaybeFile = Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)]
 Save = Annotated[
     str | None,
     typer.Option(
@@ -46,7 +49,10 @@ Save = Annotated[
 Html = Annotated[
     str | None, typer.Option("--html", metavar="FILE", help="Write the walk-through as a page, its runs to be stepped.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Let -o and --html replace files that are there.")]
+SearchTimeout = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", callback=seconds, help="Time limit of each search; 0 for none."),
+]
 Pace = Annotated[
     str,
     typer.Option(metavar="auto|SECONDS", callback=pace, help="Pause between sections on a terminal; 0 for none."),

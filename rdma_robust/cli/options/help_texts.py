@@ -1,22 +1,6 @@
 """Help of commands: long texts, kept apart from the options."""
 
-COMMANDS = (
-    "check",
-    "compare",
-    "cover",
-    "demo",
-    "explain",
-    "explore",
-    "export",
-    "fmt",
-    "outcomes",
-    "reach",
-    "repair",
-    "report",
-    "verify",
-    "verify-certificate",
-)
-"""The names of all commands; a first argument that is none of them is a file to check."""
+from typing import Final
 
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
 
@@ -62,7 +46,8 @@ Examples
   rdma-robust outcomes --depth 40 pingpong.rdma
 """
 
-VERIFY_HELP = """Check certificates that `check --certificate` has written, without the engines that found the verdicts.
+VERIFY_CERTIFICATE_HELP = """\
+Check certificates that `check --certificate` has written, without the engines that found the verdicts.
 
 FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
 names the file that it is about, relative to its own folder, and holds only for that file's text.
@@ -98,7 +83,7 @@ Examples
   rdma-robust reach sb.rdma --model sc -t 'T1 ended && T2 ended && T1.r == 0 && T2.r == 0'
 """
 
-VERIFY_PROGRAM_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.
+VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.
 
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input. The answer says which argument
 was used: the program is robust, so that all SC executions are all there is; or all states of the hardware were searched,
@@ -277,3 +262,21 @@ Examples
   rdma-robust compare old.json new.json
   rdma-robust compare --format md old.json new.json > comment.md
 """
+
+COMMANDS: Final = {
+    "check": CHECK_HELP,
+    "cover": COVER_HELP,
+    "fmt": FMT_HELP,
+    "outcomes": OUTCOMES_HELP,
+    "explain": EXPLAIN_HELP,
+    "explore": EXPLORE_HELP,
+    "verify-certificate": VERIFY_CERTIFICATE_HELP,
+    "export": EXPORT_HELP,
+    "repair": REPAIR_HELP,
+    "report": REPORT_HELP,
+    "compare": COMPARE_HELP,
+    "reach": REACH_HELP,
+    "verify": VERIFY_HELP,
+    "demo": DEMO_HELP,
+}
+"""All commands, in the order of the help; a first argument that is none of them is a file to check."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.cli.first_word import with_command
+from rdma_robust.cli.app import with_command
 from rdma_robust.cli.inputs import LARGEST, Missing, Source, UnreadableError, expand, read_source
 from rdma_robust.cli.output import replace_file
 from rdma_robust.errors import UsageError

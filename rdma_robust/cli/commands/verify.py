@@ -1,0 +1,75 @@
+"""The `verify` command: check what programs claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.answering import answer_each
+from rdma_robust.cli.commands.safety_limits import SafetyLimits
+from rdma_robust.cli.inputs import Source, expand
+from rdma_robust.cli.options.arguments import (
+    AnswerFormat,
+    Explain,
+    Files,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.formats import TextOrJson
+from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.stderr import warn
+from rdma_robust.model import rdma
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+
+def verify_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    ordered_reads: OrderedReads = False,
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    format_: AnswerFormat = "text",
+    explain: Explain = None,
+) -> None:
+    """Note in the context what is to be done."""
+    most = memory_limit(memory)
+    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
+    context.obj.append(partial(run_verify, files, limits, format_, explain))
+
+
+def run_verify(files: Sequence[str], limits: SafetyLimits, form: TextOrJson, explain: bool | None) -> Exit:
+    """Check the claims of every program; return the worst exit code. Raises BrokenPipeError."""
+    items = expand(files)
+    show = len(items) == 1 if explain is None else explain
+
+    def answer(source: Source, text: str) -> Exit:
+        from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
+        from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+        from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+        from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
+        from rdma_robust.reports.check import json_report  # noqa: PLC0415
+
+        program = blocking(load_program(text, source.name))
+        for warning in program.warnings:
+            warn(printable(warning.render(source.name, text), "\n"))
+        verified = verify(program, limits.limits(), limits.hardware)
+        out = StandardOutput()
+        if form == "json":
+            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, limits.described())))
+        else:
+            out.line("\n".join(safety_report.verify_text(verified, show)))
+        return safety_report.VERIFY_EXITS[verified.status]
+
+    return answer_each(items, limits.limits, answer, ENDING)

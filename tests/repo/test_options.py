@@ -1,0 +1,103 @@
+"""An option that several commands have is the same in all of them, and a command is found under its name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from rdma_robust.cli.app import command_line, command_of
+from rdma_robust.cli.options.help_texts import COMMANDS
+from tests.conftest import ROOT
+from tests.repo.test_layering import imports
+
+CLI = ROOT / "rdma_robust" / "cli"
+
+DEMOS = ("demo pcp", "demo abp", "demo vass", "demo finite")
+OTHERWISE = {
+    ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
+    ("--engine", ("cover",)): "the engines for nets",
+    ("--timeout", ("explore",)): "a page that is open must answer soon",
+    ("--timeout", ("demo pcp", "demo vass", "demo finite")): "an audience waits",
+    ("--max-states", ("export",)): "states written, not stored",
+    ("--max-states", ("demo vass",)): "states written, not stored",
+    ("--expect", ("cover",)): "nets say in comments what is expected",
+    ("--format", ("check", "cover")): "JSON lines, for many programs",
+    ("--format", ("explain",)): "drawings and a page",
+    ("--format", ("report",)): "several forms in one run",
+    ("--format", ("compare",)): "Markdown, for a comment on a change",
+    ("--output", ("repair",)): "the program that is repaired, not the report",
+    ("--output", ("report",)): "a folder for several forms",
+    ("--output", DEMOS): "the programs that are shown, or a folder with them",
+    ("--quiet", ("report",)): "the report is a file; nothing else is printed",
+    ("--write", ("repair",)): "the program that is repaired, not laid out anew",
+    ("--of", ("export",)): "other graphs than those of an explanation",
+    ("--target", ("demo finite",)): "optional, and of the program that is translated",
+}
+"""Why commands declare an option otherwise than the other commands that have it."""
+
+Declaration = tuple[object, ...]
+
+
+def _options(command: Any, path: str) -> Iterator[tuple[str, str, Declaration]]:
+    """Yield (option, command, what is declared) for a command and all below it."""
+    for each in command.params:
+        if each.param_type_name == "option" and each.name != "help":
+            kind = getattr(each.type, "choices", None) or (each.type.name, getattr(each.type, "min", None))
+            says = (tuple(each.opts), tuple(each.secondary_opts), each.help, each.metavar, tuple(kind), str(each.default))
+            yield max(each.opts, key=len), path, says
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _options(below, f"{path} {name}".strip())
+
+
+def _declared() -> dict[str, dict[str, Declaration]]:
+    found: dict[str, dict[str, Declaration]] = defaultdict(dict)
+    for option, command, says in _options(typer.main.get_command(command_line()), ""):
+        found[option][command] = says
+    return found
+
+
+def test_an_option_is_the_same_in_every_command() -> None:
+    """Same names, help, metavar, type and default, but for the exceptions, each of which is one."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for option, declared in _declared().items():
+        ways: dict[Declaration, list[str]] = defaultdict(list)
+        for command, says in declared.items():
+            ways[says].append(command)
+        groups[option] = [tuple(commands) for commands in ways.values()]
+    for option, commands in OTHERWISE:
+        assert commands in groups[option], f"{option} is not declared otherwise by {commands}"
+        groups[option].remove(commands)
+        assert groups[option], f"all declarations of {option} are exceptions"
+    assert {option: left for option, left in groups.items() if len(left) > 1} == {}
+
+
+def test_options_do_not_import_commands() -> None:
+    for path in (CLI / "options").glob("*.py"):
+        assert not [each for each in imports(path) if each.startswith("rdma_robust.cli.commands")], path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_in_the_module_of_its_name(name: str) -> None:
+    callback = getattr(command_of(name), "registered_callback", None)
+    function = command_of(name) if callback is None else callback.callback
+    assert function.__module__ == f"rdma_robust.cli.commands.{name.replace('-', '_')}"
+
+
+@pytest.mark.parametrize("wanted", COMMANDS)
+def test_only_the_wanted_command_is_described(wanted: str) -> None:
+    """The others are listed with their help and have no options; the one that is wanted is as in the whole command line."""
+    whole: Any = typer.main.get_command(command_line())
+    one: Any = typer.main.get_command(command_line([wanted]))
+    assert list(one.commands) == list(whole.commands)
+    for name, command in one.commands.items():
+        assert command.get_short_help_str(200) == whole.commands[name].get_short_help_str(200)
+        assert name != wanted or dict(_of(command)) == dict(_of(whole.commands[name]))
+        assert name == wanted or not list(_of(command))
+
+
+def _of(command: Any) -> Iterator[tuple[tuple[str, str], Declaration]]:
+    return (((option, path), says) for option, path, says in _options(command, ""))
