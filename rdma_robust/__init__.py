@@ -136,10 +136,9 @@ def reach(
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
     target that means nothing in the program, and UsageError for another `model`.
     """
-    from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
+    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import NAMED, rdma  # noqa: PLC0415
@@ -148,7 +147,8 @@ def reach(
         raise UsageError(f"no model is called {model!r}; there is {' and '.join(NAMED)}")
     loaded = _loaded(program)
     limits = Limits.of(timeout, max_states, memory)
-    return answer(blocking(loaded), [StateGoal(target_in(loaded, target))], model, limits, rdma(ordered_reads)).answers[0]
+    meant = target_in(loaded, target)
+    return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, rdma(ordered_reads)).answers[0]
 
 
 def verify(

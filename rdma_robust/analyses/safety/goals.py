@@ -10,6 +10,7 @@ from rdma_robust.counters.program import pc
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
 from rdma_robust.language.check.targets import At, Atom, Drained, Ended, Target
 from rdma_robust.language.flow.cfg import Fault, Program, Thread, steps
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.robustness.event_graph import Kept
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
@@ -83,6 +84,20 @@ def kept(program: Program, goals: Iterable[Goal]) -> tuple[Kept, ...]:
 def points_at(thread: Thread, line: int) -> tuple[int, ...]:
     """Return the program points from which a statement of `line` can be next."""
     return tuple(sorted({source for source, _, step in steps(thread) if step.span.line == line and source != thread.exit}))
+
+
+def waiting(program: Program, target: Target) -> Program:
+    """Return `program` with its loops that only wait as blocking reads, as far as `target` cannot tell the difference.
+
+    Their failed reads change no state; but where such a loop is not one statement they may be all that makes a thread be at
+    their line.
+    """
+    blocked = blocking(program)
+    lines = [(atom.thread, atom.line) for _, atom in target.atoms if isinstance(atom, At)]
+    for before, after in zip(program.threads, blocked.threads, strict=True):
+        if any(thread == before.name and points_at(before, line) != points_at(after, line) for thread, line in lines):
+            return program
+    return blocked
 
 
 def met_by(goal: Goal, machine: SomeMachine) -> Met:

@@ -62,16 +62,14 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
     item = only(file, "reach")
 
     def answer(source: Source, text: str) -> Exit:
-        from rdma_robust.analyses.safety.goals import StateGoal  # noqa: PLC0415
+        from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
         from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
-        from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
         from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
         from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
         from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
-        # Loops that only wait are taken for blocking reads: their failed reads change no state.
         program, meant = load_program_and_target(text, source.name, target)
-        program = blocking(program)
+        program = waiting(program, meant)
         for warning in program.warnings:
             warn(printable(warning.render(source.name, text), "\n"))
         asked = reach(program, [StateGoal(meant)], model, limits.limits(), limits.hardware)

@@ -14,7 +14,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, negate
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, names, negate
 from rdma_robust.language.check.meaning import COMPARISONS, defined, in_domain
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
@@ -160,11 +160,16 @@ def _points(thread: Thread) -> Iterator[Complaint]:
 
 def _outcomes(program: Program) -> Iterator[Complaint]:
     known = {str(c) for c in program.cells if not c.hidden}
-    known |= {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
+    registers = {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
+    twice, known = known & registers, known | registers
     for line in program.outcomes:
-        for message in _expression(line.condition, known, has_domain=True):
+        messages = list(_expression(line.condition, known, has_domain=True))
+        if not messages:
+            both = sorted(twice.intersection(names(line.condition)))
+            messages = [f"{quote(name)} is both a register and a variable" for name in both]
+        for message in messages:
             yield Complaint(f"in an outcome, {message}", line.span)
-        if not _proven(TRUE, defined(line.condition)):
+        if not messages and not _proven(TRUE, defined(line.condition)):
             yield Complaint("an outcome divides by what may be zero", line.span)
 
 

@@ -249,6 +249,14 @@ def test_programs_that_no_text_makes_are_refused() -> None:
             replace(program, threads=(replace(thread, edges=astray),)),
             "begins or ends at point 70, which its graph does not have",
         ),
+        (
+            replace(
+                program,
+                threads=(replace(thread, name="A", registers=(("x", 0),), edges=()),),
+                outcomes=(cfg.OutcomeLine(Name("A.x"), (), program.warnings[0].span, ""),),
+            ),
+            "`A.x` is both a register and a variable",
+        ),
         (changed(step(cfg.Silent(), deep)), "more than 400 levels"),
         (replace(program, outcomes=(cfg.OutcomeLine(Name("A.q"), (), program.warnings[0].span, ""),)), "unknown name `A.q`"),
     ):
