@@ -367,7 +367,8 @@ class PivotInstrumentation:
             else here
         )
         found: list[Target[EventLabel | None]] = []
-        for edge in {(e.source, e.possible): e for e in self.classes.sites(c)}.values():
+        # The type and the queue pair count as well: before a put and a get of one cell, only one of the two may be forced.
+        for edge in {(e.source, e.possible, e.type, e.remote): e for e in self.classes.sites(c)}.values():
             allowed = TRUE if edge.type in CPU_TYPES else negate(self.rules.nic_forces(edge))
             condition = conj(
                 equals(Name(CLASS), Const(self.classes.number(c))),
