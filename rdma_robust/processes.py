@@ -177,6 +177,7 @@ def _live(life: Life, connection: Pipe, lifeline: tuple[int, int], families: boo
         os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)  # the signals of this process do not wake an event loop of the one that started it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     os.close(lifeline[1])
     threading.Thread(target=_follow, args=(lifeline[0], families), daemon=True).start()

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
-from rdma_robust.cli.processes.apart import each_apart
+from rdma_robust.cli.processes.apart import each_apart, warned
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.processes.guard import NONE, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import warn
@@ -57,7 +57,7 @@ def answer_sources(
             return Exit.UNKNOWN if item.cut else Exit.INVALID
         return _here(item.name, limits(), lambda: answer(item), more)
 
-    return worst(each_apart([item.name for item in ready], limits(), answered))
+    return worst(each_apart([item.name for item in ready], limits(), answered, warned))
 
 
 def answer_item(item: Item, limits: Limits, answer: Callable[[Source, str], Exit], more: Slack = NONE) -> Exit:
@@ -70,7 +70,7 @@ def answering(name: str, limits: Limits, action: Callable[[], Found], more: Slac
 
     What `action` returns crosses a pipe, and streams are to be read before (:func:`rdma_robust.cli.inputs.loaded`).
     """
-    return each_apart([name], limits, lambda _: _here(name, limits, action, more))[0]
+    return each_apart([name], limits, lambda _: _here(name, limits, action, more), warned)[0]
 
 
 def _here(name: str, limits: Limits, action: Callable[[], Found], more: Slack) -> Found | Exit:

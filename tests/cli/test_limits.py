@@ -6,17 +6,25 @@ import os
 import re
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rdma_robust import check
 from rdma_robust.cli import answering, inputs
-from rdma_robust.cli.commands import demo_show, verify_certificate
+from rdma_robust.cli.commands import demo_show, explore, verify_certificate
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.processes import decide_program
-from rdma_robust.cli.processes.outside import family_mebibytes
-from tests.conftest import ROBUST, Cli
+from rdma_robust.errors import InternalError
+from rdma_robust.language.load import load_program
+from rdma_robust.options import CheckOptions
+from rdma_robust.processes import family_mebibytes
+from rdma_robust.teaching.explorer import witness
+from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.view import VerdictView
+from tests.conftest import NOT_ROBUST, ROBUST, Cli
 from tests.support.nasty import PROGRAMS, net
 
 SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 1_400_000}
@@ -213,3 +221,41 @@ def test_the_programs_after_one_that_was_ended_are_answered(cli: Cli, monkeypatc
 def test_streams_are_read_by_the_process_that_waits(cli: Cli) -> None:
     assert cli("fmt", "-", stdin=ROBUST).stdout.startswith("program calm")
     assert cli("demo", "pcp", "-", stdin="a,ab\nb\n").stderr.startswith("-:2:1: error: ")
+
+
+@pytest.mark.parametrize("how", ["decided", "stuck", "forgotten", "broken", "dead"])
+def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """As the server and the terminal do: in a thread beside the one that serves."""
+    session = Session(load_program(NOT_ROBUST, "sb.rdma"))
+    here, real = os.getpid(), witness.decided
+
+    def decided(*arguments: Any) -> VerdictView:
+        assert os.getpid() != here, "nobody could end this process"
+        match how:
+            case "stuck":
+                signal.signal(signal.SIGALRM, signal.SIG_IGN)
+                time.sleep(60)
+            case "forgotten":
+                time.sleep(60)
+            case "broken":
+                raise InternalError("two methods disagree")
+            case "dead":
+                os._exit(7)
+        return real(*arguments)
+
+    monkeypatch.setattr(witness, "decided", decided)
+    limit = 0.3 if how in ("stuck", "forgotten") else 60
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(explore._decided, session, CheckOptions(timeout=limit))
+        if how in ("broken", "dead"):
+            with pytest.raises(InternalError, match="disagree" if how == "broken" else "exit code 7"):
+                asked.result()
+            return
+        found = asked.result()
+    monkeypatch.undo()
+    if how == "decided":
+        assert found == witness.decided(session, CheckOptions())
+    else:
+        assert found.verdict == "unknown"
+        assert found.text.startswith("Not known: reached the time limit of 0.3 s")
+        assert ("ended from outside" in found.text) == (how == "stuck")

@@ -11,14 +11,15 @@ import typer
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
 from rdma_robust.cli.options.arguments import AwaitLoops, File, Memory, OrderedReads, limit, memory_limit, seconds
+from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
-from rdma_robust.cli.processes.guard import guarded_by
+from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
+from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:
     from rdma_robust.teaching.explorer.session import Session
@@ -135,9 +136,33 @@ def _explore(session: Session, request: ExploreRequest) -> None:
 
 
 def _decided(session: Session, options: CheckOptions) -> VerdictView:
+    """Return the verdict, decided in another process: nothing is printed, for the terminal may be in use.
+
+    Raises InternalError.
+    """
+    from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
     from rdma_robust.teaching.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
 
-    return decided(session, options)
+    limits = limits_of(options)
+
+    def answer(_: int) -> VerdictView | str:
+        try:
+            with guarded_by(limits):
+                return decided(session, options)
+        except (Overrun, SizeLimitError) as error:
+            return unknown(str(error))
+        except MemoryError as error:
+            return unknown(out_of_memory(error))
+        except Exception as error:
+            return str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+
+    def unknown(why: str) -> VerdictView:
+        return VerdictView("unknown", f"Not known: {one_line(why, 200)}")
+
+    found = each_apart([""], limits, answer, lambda _, why, defect: why if defect else unknown(why))[0]
+    if isinstance(found, str):
+        raise InternalError(found)
+    return found
 
 
 def _say(url: str) -> None:

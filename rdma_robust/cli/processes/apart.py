@@ -27,36 +27,46 @@ class _Task:
     number: int
 
 
-def each_apart(names: Sequence[str], limits: Limits, answer: Callable[[int], Found | Exit]) -> list[Found | Exit]:
+def each_apart(
+    names: Sequence[str],
+    limits: Limits,
+    answer: Callable[[int], Found],
+    lost: Callable[[str, str, bool], Found],
+) -> list[Found]:
     """Return `answer` of 0, 1, ..., what is done for the programs of these `names`, each within `limits`.
 
     `answer` runs in another process, one number after the other; it may print, and what it returns crosses a pipe. Where
-    that process has to be ended or dies, standard error says why, the answer is the exit code that says so, and another
-    process does what is left. Without limits, and where processes cannot be forked, all is done here. Raises
-    BrokenPipeError where `answer` does, and no other exception of it: it is to raise none.
+    that process has to be ended or dies, the answer is what `lost` makes of the name, the reason, and whether that is a
+    defect, and another process does what is left. Without limits, and where processes cannot be forked, all is done here.
+    Raises BrokenPipeError where `answer` does, and no other exception of it: it is to raise none.
     """
     if (limits.deadline is None and limits.memory is None) or not can_fork():
         return [answer(number) for number in range(len(names))]
 
-    def decide(task: _Task) -> tuple[Found | Exit] | None:
+    def decide(task: _Task) -> tuple[Found] | None:
         try:
             return (answer(task.number),)
         except BrokenPipeError:
             return None
 
-    def lost(name: str, why: str, defect: bool, _seconds: float) -> tuple[Found | Exit] | None:
-        if defect:
-            warn(f"{printable(name)}: internal error: {why}\n{REPORT_IT}")
-            return (Exit.INTERNAL,)
-        warn(f"{printable(name)}: unknown: {why}")
-        return (Exit.UNKNOWN,)
+    def gone(name: str, why: str, defect: bool, _seconds: float) -> tuple[Found] | None:
+        return (lost(name, why, defect),)
 
-    work = Work(decide, lost, partial(overdue, limits), retire=retirement(limits))
+    work = Work(decide, gone, partial(overdue, limits), retire=retirement(limits))
     tasks = [(number, _Task(name, number)) for number, name in enumerate(names)]
-    answers: list[Found | Exit] = []
+    answers: list[Found] = []
     with closing(in_processes(tasks, work, 1, lambda: None)) as coming:
         for _, reply in coming:
             if reply is None:
                 raise BrokenPipeError
             answers += reply
     return answers
+
+
+def warned(name: str, why: str, defect: bool) -> Exit:
+    """Say on standard error why there is no answer for `name`, and return the exit code for it."""
+    if defect:
+        warn(f"{printable(name)}: internal error: {why}\n{REPORT_IT}")
+        return Exit.INTERNAL
+    warn(f"{printable(name)}: unknown: {why}")
+    return Exit.UNKNOWN
