@@ -110,7 +110,7 @@ class World:
 
 
 def world_of(program: cfg.Program) -> World:
-    """Return the names of a program, as its declarations made them."""
+    """Return the names of a program, as its declarations made them; the cells of an array may stand in any order."""
     world = World(domain=program.domain, has_domain=program.domain is not None, loopback=program.allow_loopback)
     world.constants = {name: Constant(name, value, NO_SPAN) for name, value in program.constants}
     world.nodes = {name: NodeNames(name, NO_SPAN) for name in program.nodes}
@@ -126,6 +126,8 @@ def world_of(program: cfg.Program) -> World:
     for key, cells in declared.items():
         node, name = key
         size = len(cells) if key in arrays else None
+        if size is not None:
+            cells.sort(key=lambda cell: int(cell.name[len(name) + 1 : -1]))
         world.nodes[node].variables[name] = Variable(name, node, size, tuple(cells), NO_SPAN)
     for thread in program.threads:
         registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}

@@ -98,6 +98,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         yield from _repeated(what, declared)
     yield from _words("variable", (c.name for c in seen), _VARIABLE)
     yield from _repeated("variable", map(str, program.cells))
+    yield from _arrays(str(c) for c in seen)
     if len(program.cells) > MAX_CELLS:
         yield Complaint(f"too many variables: more than {MAX_CELLS:,}")
     for cell in program.cells:
@@ -122,6 +123,17 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     if count > MAX_STEPS:
         yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
     yield from _outcomes(program)
+
+
+def _arrays(variables: Iterable[str]) -> Iterator[Complaint]:
+    """An array has every element from 0 on, and its name is its own."""
+    found: dict[str, set[str]] = {}
+    for variable in variables:
+        name, _, index = variable.partition("[")
+        found.setdefault(name, set()).add(index)
+    for name, indices in found.items():
+        if indices != {""} and indices != {f"{k}]" for k in range(len(indices))}:
+            yield Complaint(f"array {quote(name)} is not whole: its elements are numbered from 0, without gaps")
 
 
 def _integer(value: object) -> bool:

@@ -240,6 +240,8 @@ def test_programs_that_no_text_makes_are_refused() -> None:
         (replace(program, threads=(replace(thread, registers=(("r", 1.5),)),)), "of register `T.r` is no integer"),  # type: ignore[arg-type]
         (replace(program, domain=(0, 1.5)), "no pair of integers"),  # type: ignore[arg-type]
         (changed(step(cfg.Silent(), Const(True))), "True is no integer"),
+        (replace(program, cells=(*program.cells, cfg.Cell("A", "v[1]"))), "array `A.v` is not whole"),
+        (replace(program, cells=(*program.cells, cfg.Cell("A", "x[0]"))), "array `A.x` is not whole"),
         (replace(program, threads=(thread, thread)), "thread `T` is declared 2 times"),
         (replace(program, threads=(replace(thread, node="C"),)), "which is no node"),
         (replace(program, threads=(replace(thread, exit=77),)), "which its graph does not have"),

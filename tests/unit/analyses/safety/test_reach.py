@@ -163,6 +163,13 @@ thread U on A { x = 1 }
     assert waiting(loaded, meant) == blocking(loaded) != loaded
 
 
+def test_the_elements_of_an_array_may_stand_in_any_order() -> None:
+    program = parse("node A { x[3] }\nthread T on A { x[1] = 1 }")
+    for given in (program, replace(program, cells=program.cells[::-1])):
+        found = [rdma_robust.reach(given, f"A.x[{k}] == 1").answer for k in range(3)]
+        assert found == [Answer.UNREACHABLE, Answer.REACHABLE, Answer.UNREACHABLE]
+
+
 def test_the_python_interface_takes_text_programs_and_paths(tmp_path: Path) -> None:
     path = tmp_path / "flight.rdma"
     path.write_text(IN_FLIGHT + "outcome B.d == 0 : forbidden under rdma\n")
