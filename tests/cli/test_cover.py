@@ -142,7 +142,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, nets: Path, engine: object, **option
 @pytest.mark.parametrize(
     ("result", "verdict", "said"),
     [
-        (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s"),
+        (CoverResult("e", cut="time"), "unknown", "reached the time limit of 7 s while searching"),
         (CoverResult("e", cut="rounds"), "unknown", "the engine gave up: rounds"),
         (CoverResult("e"), "error", "not exactly one of a run, an invariant and a limit"),
         (CoverResult("e", run=Run((1, 0, 0), (0,), 0), cut="time"), "error", "not exactly one"),

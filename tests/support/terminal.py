@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, cast
 
 import pytest
 
@@ -68,13 +70,15 @@ class Terminal:
         return done.stdout
 
     def _run_here(self, arguments: list[str]) -> str:
-        printed = BytesIO()
-        stream = TextIOWrapper(printed, encoding="utf-8", write_through=True)
         self.patch.setattr(sys, "argv", ["rdma-robust", *arguments])
         self.patch.setattr(sys, "stdin", TextIOWrapper(BytesIO()))
-        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), _signals_kept():
-            self.code = main()
-        return printed.getvalue().decode()
+        # A file, not memory: a command may answer in a process that it has forked.
+        with TemporaryFile(buffering=0) as printed:
+            stream = TextIOWrapper(cast(BinaryIO, printed), encoding="utf-8", write_through=True)
+            with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), _signals_kept():
+                self.code = main()
+            printed.seek(0)
+            return printed.read().decode()
 
 
 def needs_shell(command: str) -> bool:

@@ -124,9 +124,9 @@ def expectation(text: str) -> Literal["safe", "unsafe"] | None:
 
 def _cut(cut: str, options: CoverOptions) -> str:
     limits = {
-        "time": f"reached the time limit of {options.timeout or 0:g} s",
+        "time": f"reached the time limit of {options.timeout or 0:g} s while searching",
         "states": f"reached the limit of {options.max_states} stored elements",
-        "memory": f"reached the memory limit of {options.memory} MiB",
+        "memory": f"reached the memory limit of {options.memory} MiB while searching",
         "incomplete": f"the engine {options.engine} ended without an answer",
         "digits": f"the answer has numbers of more than {DIGITS:,} digits",
     }
