@@ -9,6 +9,7 @@ from itertools import pairwise
 from rdma_robust.analyses.safety.goals import Goal, Met, met_by
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.errors import InternalError
+from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
@@ -24,8 +25,6 @@ _COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE})
 
 FIRST_BOUND = 2
 """Operations of a queue pair under way that a search of a program with loops allows at first; then twice as many."""
-
-_CHECK_EVERY = 256
 
 
 @dataclass(frozen=True)
@@ -87,27 +86,16 @@ class _Layers:
     def search(self, tests: Mapping[int, Met], limits: Limits, progress: Progress) -> str:
         """Search until every goal has been reached, every state seen, or a limit, whose name is returned."""
         left = dict(tests)
-        layer: list[RdmaState] = []
+        first: list[RdmaState] = []
         for move in self.machine.initial():
-            self._arrive(None, move, left, layer)
-        expanded = 0
-        while layer and left:
-            following_layer: list[RdmaState] = []
-            for state in layer:
-                for move in self._moves(state):
-                    self._arrive(state, move, left, following_layer)
-                expanded += 1
-                if not left:
-                    return ""
-                if limits.states is not None and len(self.before) > limits.states:
-                    return "states"
-                if expanded % _CHECK_EVERY == 0:
-                    if cut := limits.exceeded():
-                        return cut
-                    progress(len(self.before), len(layer) + len(following_layer))
-            layer = following_layer
-            self.depth += bool(layer)
-        return ""
+            self._arrive(None, move, left, first)
+
+        def expand(state: RdmaState, following: list[RdmaState]) -> None:
+            for move in self._moves(state):
+                self._arrive(state, move, left, following)
+
+        cut, self.depth = by_layers(first, expand, self.before.__len__, limits, enough=lambda: not left, progress=progress)
+        return cut
 
     def _moves(self, state: RdmaState) -> list[Move]:
         moves = self.machine.reduced(state) if self.reduce else self.machine.successors(state)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Fault
+from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.machine import Machine
+from rdma_robust.semantics.machines.machine import Machine, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +34,26 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
     finals: set[FinalState] = set()
     faults: dict[Fault, None] = {}
     transitions = stuck = 0
-    reached = limits.watch()
-    cut = None
-    layer = []
+    seen: dict[State, None] = {}
     for move in machine.initial():
-        layer.append(move.state)
+        seen[move.state] = None
         faults.update(dict.fromkeys(move.faults))
-    seen = dict.fromkeys(layer)
-    layer = list(seen)
-    depth = 0
-    while layer and cut is None:
-        following = []
-        for state in layer:
-            moves = successors(state)
-            transitions += len(moves)
-            if machine.is_final(state):
-                finals.add(machine.final(state))
-            elif not moves:
-                stuck += 1
-            for _, after, met in moves:
-                if met:
-                    faults.update(dict.fromkeys(met))
-                if after not in seen:
-                    seen[after] = None
-                    following.append(after)
-            limit = "states" if limits.states is not None and len(seen) > limits.states else reached()
-            if limit:
-                cut = limits.amount(limit)
-                break
-        depth += 1
-        layer = following
-        if layer and cut is None and limits.depth is not None and depth > limits.depth:
-            cut = limits.amount("depth")
-    return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), cut)
+
+    def expand(state: State, following: list[State]) -> None:
+        nonlocal transitions, stuck
+        moves = successors(state)
+        transitions += len(moves)
+        if machine.is_final(state):
+            finals.add(machine.final(state))
+        elif not moves:
+            stuck += 1
+        for _, after, met in moves:
+            if met:
+                faults.update(dict.fromkeys(met))
+            if after not in seen:
+                seen[after] = None
+                following.append(after)
+
+    cut, _ = by_layers(tuple(seen), expand, seen.__len__, limits)
+    amount = limits.amount(cut) if cut else None
+    return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), amount)
