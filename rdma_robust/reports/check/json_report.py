@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
+from rdma_robust.reports.share.totals import envelope
 from rdma_robust.text import printable
 
 FORMAT = "rdma-robust/check"
@@ -26,16 +27,7 @@ def document(
     results: Sequence[Result], summary: Summary, tool: Mapping[str, object], options: Mapping[str, object]
 ) -> JsonObject:
     """Return the whole report; `tool` and `options` say by what and how it was made."""
-    totals = dataclasses.asdict(summary)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": totals.pop("interrupted"),
-        "results": [result_object(r) for r in results],
-        "summary": totals,
-    }
+    return envelope((FORMAT, VERSION), [result_object(r) for r in results], summary, tool, options)
 
 
 def described(options: CheckOptions, expect: bool) -> JsonObject:

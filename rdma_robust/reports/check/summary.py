@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.totals import Verdicts
+
+ROBUSTNESS: Final = Verdicts("robust", "not-robust")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +35,15 @@ def summarise(
     results: Sequence[Result], *, requested: int, expect: bool, time_s: float, stopped: Exit | None = None
 ) -> Summary:
     """Return the totals of `results`; `stopped` is the exit code of a run that was stopped before its end."""
-    verdicts = [r.verdict for r in results]
-    return Summary(
-        requested=requested,
-        programs=len(results),
-        robust=verdicts.count("robust"),
-        not_robust=verdicts.count("not-robust"),
-        unknown=verdicts.count("unknown"),
-        error=verdicts.count("error"),
-        as_expected=sum(r.as_expected is True for r in results),
-        mismatched=sum(mismatch(r) if expect else r.as_expected is False for r in results),
-        interrupted=stopped is not None,
-        exit_code=stopped if stopped is not None else worst([exit_of(r, expect) for r in results]),
-        time_s=round(time_s, 6),
-    )
+    totals = ROBUSTNESS.totals(results, expect=expect, time_s=time_s, stopped=stopped)
+    return Summary(requested=requested, programs=len(results), **totals)
 
 
 def mismatch(result: Result) -> bool:
     """Return whether a decided program fails `--expect`; without an `expect` line it does: nobody foresaw the verdict."""
-    return result.verdict in ("robust", "not-robust") and result.as_expected is not True
+    return ROBUSTNESS.mismatch(result)
 
 
 def exit_of(result: Result, expect: bool) -> Exit:
     """Return the exit code that `result` alone would give."""
-    match result.verdict:
-        case "error":
-            return Exit.INTERNAL if result.error_kind == "internal" else Exit.INVALID
-        case "unknown":
-            return Exit.UNKNOWN
-        case "robust" | "not-robust" if expect:
-            return Exit.NOT_ROBUST if mismatch(result) else Exit.OK
-        case "robust":
-            return Exit.OK
-        case "not-robust":
-            return Exit.NOT_ROBUST
+    return ROBUSTNESS.exit_of(result, expect)

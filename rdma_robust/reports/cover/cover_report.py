@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
-from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.totals import Verdicts, envelope
 from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/cover"
 VERSION = 1
+SAFETY = Verdicts("safe", "unsafe")
 VERDICTS = {"safe": "safe", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "error": "error"}
 _WIDEST_NAME = 60
 _NOTE_WIDTH = 160
@@ -49,39 +51,13 @@ def summarise(
     records: Sequence[CoverRecord], *, requested: int, expect: bool, time_s: float, stopped: Exit | None = None
 ) -> CoverSummary:
     """Return the totals of `records`; `stopped` is the exit code of a run that was stopped before its end."""
-    verdicts = [r.verdict for r in records]
-    return CoverSummary(
-        requested=requested,
-        nets=len(records),
-        safe=verdicts.count("safe"),
-        unsafe=verdicts.count("unsafe"),
-        unknown=verdicts.count("unknown"),
-        error=verdicts.count("error"),
-        as_expected=sum(r.as_expected is True for r in records),
-        mismatched=sum(_mismatch(r) if expect else r.as_expected is False for r in records),
-        interrupted=stopped is not None,
-        exit_code=stopped if stopped is not None else worst([exit_of(r, expect) for r in records]),
-        time_s=round(time_s, 6),
-    )
+    totals = SAFETY.totals(records, expect=expect, time_s=time_s, stopped=stopped)
+    return CoverSummary(requested=requested, nets=len(records), **totals)
 
 
 def exit_of(record: CoverRecord, expect: bool) -> Exit:
     """Return the exit code that `record` alone would give."""
-    match record.verdict:
-        case "error":
-            return Exit.INTERNAL if record.error_kind == "internal" else Exit.INVALID
-        case "unknown":
-            return Exit.UNKNOWN
-        case "safe" | "unsafe" if expect:
-            return Exit.NOT_ROBUST if _mismatch(record) else Exit.OK
-        case "safe":
-            return Exit.OK
-        case "unsafe":
-            return Exit.NOT_ROBUST
-
-
-def _mismatch(record: CoverRecord) -> bool:
-    return record.verdict in ("safe", "unsafe") and record.as_expected is not True
+    return SAFETY.exit_of(record, expect)
 
 
 def record_object(record: CoverRecord) -> JsonObject:
@@ -93,16 +69,7 @@ def document(
     records: Sequence[CoverRecord], summary: CoverSummary, tool: Mapping[str, object], options: Mapping[str, object]
 ) -> JsonObject:
     """Return the whole report, as `schema/cover.schema.json` describes it."""
-    totals = dataclasses.asdict(summary)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "interrupted": totals.pop("interrupted"),
-        "results": [record_object(r) for r in records],
-        "summary": totals,
-    }
+    return envelope((FORMAT, VERSION), [record_object(r) for r in records], summary, tool, options)
 
 
 @dataclass(frozen=True, slots=True)
