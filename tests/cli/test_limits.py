@@ -49,15 +49,13 @@ COMMANDS = [
 CUT = re.compile(
     r"reached the (time limit of [0-9.]+ s|memory limit of [0-9]+ MiB) while [a-z ]+|out of memory while [a-z ]+"
 )
-OUTSIDE = re.compile(r"reached the (time|memory) limit of [0-9.]+ (s|MiB), and was ended from outside")
-"""On a busy machine a pass may not get as far as its own look at the limits."""
 AFTER = re.compile(r"reached the (time|memory) limit of [0-9.]+ (s|MiB) after [0-9]+ states")
 
 
 def is_cut(code: int, said: str) -> None:
     assert code == 3, said
     said = " ".join(said.split())
-    assert any(way.search(said) for way in (CUT, AFTER, OUTSIDE)), said
+    assert CUT.search(said) or AFTER.search(said), said
     assert "while working" not in said
 
 
@@ -108,7 +106,7 @@ def test_a_program_among_others_costs_its_own_row(cli: Cli, nasty: Path) -> None
 
 
 def test_nets_are_read_within_the_limits(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "ring.spec").write_text(net(80_000))
+    (tmp_path / "ring.spec").write_text(net(20_000))
     done = cli("cover", "ring.spec", "--timeout", "0.3")
     is_cut(done.returncode, done.stdout + done.stderr)
 
