@@ -131,8 +131,12 @@ class ThreadBuilder:
         return self._line(f"rfence {_word(node, 'node')}", at)
 
     def assume(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """Wait until the condition holds; it may read one variable."""
+        """`assume condition`, which may read one variable: where it fails the execution is set aside."""
         return self._line(f"assume {_piece(condition, 'a condition')}", at)
+
+    def await_(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
+        """`await condition`, which may read one variable: wait until it holds; a thread for which it never does hangs."""
+        return self._line(f"await {_piece(condition, 'a condition')}", at)
 
     def check(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
         """`assert condition`."""
@@ -345,6 +349,11 @@ class ProgramBuilder:
     def expect(self, robust: bool) -> ProgramBuilder:
         """`expect robust` or `expect not robust`."""
         self._tail.add(f"expect {'robust' if robust else 'not robust'}")
+        return self
+
+    def expect_hang(self, under: Literal["sc", "rdma"], hangs: bool = True) -> ProgramBuilder:
+        """`expect hang under MODEL`, or `expect no hang under MODEL`."""
+        self._tail.add(f"expect {'' if hangs else 'no '}hang under {_word(under, 'model')}")
         return self
 
     @property

@@ -9,8 +9,11 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, Whitespace
 
+from rdma_robust.language.syntax.contextual import WORDS
+
 GRAMMAR = (Path(__file__).parents[1] / "grammars/rdma.lark").read_text(encoding="utf-8")
-KEYWORDS = tuple(re.findall(r'^[A-Z]+: "([a-z]+)"$', GRAMMAR, re.MULTILINE))
+_WORDS = tuple(re.findall(r'^([A-Z]+): "([a-z]+)"$', GRAMMAR, re.MULTILINE))
+KEYWORDS = tuple(word for name, word in _WORDS if name not in WORDS)
 __all__ = ["RdmaLexer"]
 
 REMOTE = ("put", "get", "poll", "rfence", "cas")
@@ -25,6 +28,7 @@ class RdmaLexer(RegexLexer):
             (r"\s+", Whitespace),
             (r"//[^\n]*", Comment.Single),
             (r"/\*.*?\*/", Comment.Multiline),
+            (r"no(?=\s+hang\b)|hang(?=\s+under\b)", Keyword),
             (words(REMOTE, prefix=r"\b", suffix=r"\b"), Name.Builtin),
             (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
             (r"[A-Za-z_]\w*", Name),

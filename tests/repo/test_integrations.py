@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 import yaml
+from pygments.token import Keyword, Name
 
 from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
+from sitegen.lexer import RdmaLexer
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -22,7 +25,9 @@ HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 VSCODE = ROOT / "editors/vscode"
 GRAMMAR = json.loads((VSCODE / "syntaxes/rdma.tmLanguage.json").read_text())
 LARK = (ROOT / "grammars/rdma.lark").read_text()
-KEYWORDS = re.findall(r'^[A-Z]+: "([a-z]+)"$', LARK, re.MULTILINE)
+WORDS = re.findall(r'^([A-Z]+): "([a-z]+)"$', LARK, re.MULTILINE)
+KEYWORDS = [word for name, word in WORDS if name not in CONTEXTUAL]
+SOMETIMES = [word for name, word in WORDS if name in CONTEXTUAL]
 OPERATORS = re.findall(r'^[A-Z_]+: "([^a-z"]+)"$', LARK, re.MULTILINE)
 BIN = Path(sys.executable).parent
 
@@ -163,8 +168,19 @@ def test_the_grammar_knows_no_other_keywords() -> None:
     named = {
         w for rule in rules(GRAMMAR["patterns"]) for w in re.findall(r"[a-z]{2,}", rule.get("match", "").replace("\\b", " "))
     }
-    assert named == set(KEYWORDS)
+    assert named == {*KEYWORDS, *SOMETIMES}
     assert len(KEYWORDS) > 30
+
+
+def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
+    for word in SOMETIMES:
+        assert scopes(f"{word} = 1")[word] == "variable.other.rdma"
+    line = scopes("expect not robust, no hang under rdma")
+    assert (line["no"], line["hang"]) == ("keyword.other.claim.rdma", "constant.language.rdma")
+    kinds = {value: kind for kind, value in RdmaLexer().get_tokens("expect no hang under sc")}
+    assert kinds["no"] is kinds["hang"] is Keyword
+    kinds = {value: kind for kind, value in RdmaLexer().get_tokens(" ".join(f"{word} = 1;" for word in SOMETIMES))}
+    assert all(kinds[word] is Name for word in SOMETIMES)
 
 
 def test_lines_look_right() -> None:

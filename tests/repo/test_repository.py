@@ -77,7 +77,7 @@ def test_every_litmus_program_says_what_it_asks_and_what_is_expected() -> None:
     assert LITMUS
     for path in LITMUS:
         text = path.read_text(encoding="utf-8")
-        assert re.search(r"^expect (not )?robust$", text, re.MULTILINE), f"{path.name} has no expect line"
+        assert re.search(r"^expect .*\brobust\b", text, re.MULTILINE), f"{path.name} has no expect line"
         assert text.startswith("//"), f"{path.name} has no header"
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+\.rdma", path.name), f"{path.name} is not FAMILY-variant"
 

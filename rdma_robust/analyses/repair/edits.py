@@ -146,8 +146,9 @@ class Source:
 
     def _expectation(self) -> list[Edit]:
         for item in self.tree.items:
-            if isinstance(item, ast.Expect) and not item.robust:
-                word = next(t for t in self.tokens if t.type == "NOT" and (t.start_pos or 0) >= item.span.start)
+            claims = item.expectations if isinstance(item, ast.Expect) else ()
+            for claim in (c for c in claims if c.kind == "robust" and c.negated):
+                word = next(t for t in self.tokens if t.type == "NOT" and (t.start_pos or 0) >= claim.span.start)
                 after = next(t for t in self.tokens if t.type == "ROBUST" and (t.start_pos or 0) > (word.start_pos or 0))
                 start = word.start_pos or 0
                 return [Edit(start, "", (after.start_pos or 0) - start)]

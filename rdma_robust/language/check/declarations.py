@@ -11,6 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
+from rdma_robust.language.check.expectations import Expectations
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import outcome
 from rdma_robust.language.check.resolve import ConstantResolver
@@ -38,7 +39,7 @@ class ProgramChecker:
         self._steps = 0
         self._first: dict[str, Span] = {}
         self._name: str | None = None
-        self._expect: bool | None = None
+        self._expectations = Expectations(report)
         self._threads: list[cfg.Thread] = []
         self._outcomes: list[cfg.OutcomeLine] = []
 
@@ -63,7 +64,7 @@ class ProgramChecker:
             threads=tuple(self._threads),
             domain=self.world.domain,
             outcomes=tuple(self._outcomes),
-            expect_robust=self._expect,
+            expectations=self._expectations.found,
             allow_loopback=self.world.loopback,
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
@@ -106,9 +107,8 @@ class ProgramChecker:
                 self._thread(item)
             case ast.Outcome():
                 self._outcomes.append(outcome(item, self.world, self.report))
-            case ast.Expect(robust):
-                if self._only_one(item.span, "`expect` line"):
-                    self._expect = robust
+            case ast.Expect():
+                self._expectations.add(item)
             case ast.Broken():
                 pass
             case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
@@ -64,9 +65,10 @@ class StatementChecker:
             case ast.RFence(node):
                 remote = self._queue_pair(node)
                 return self._lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
-            case ast.Assume(condition):
+            case ast.Assume(condition, keyword):
                 lowered = self._condition(statement, condition)
-                return Lowered(lowered.then, [], lowered.faults)
+                aside = keyword == "assume"
+                return Lowered([replace(step, aside=aside) for step in lowered.then], [], lowered.faults)
             case ast.Assert(condition):
                 return self._assert(statement, condition)
             case ast.If(arms):

@@ -95,8 +95,8 @@ def _lines(program: Program) -> Iterator[Line]:
     for line in program.outcomes:
         claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
         yield f"outcome {expression(line.condition)} : {claims}", None
-    if program.expect_robust is not None:
-        yield f"expect {'robust' if program.expect_robust else 'not robust'}", None
+    for each in program.expectations:
+        yield f"expect {each.text}", None
 
 
 def _step(step: Step) -> str:

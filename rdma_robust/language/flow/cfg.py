@@ -118,6 +118,10 @@ class Step:
     Enabled iff `guard` (over the thread's registers, and VALUE for Read and Cas) is non-zero. `assigns` are simultaneous.
     Division by zero never happens when guards are evaluated: a guard that divides is itself guarded by `&&`.
     `text` is the source of the statement, for people.
+
+    `aside`: the step of an `assume`. A thread that can only take such steps and none of them is enabled does not hang: its
+    execution is set aside. Every other step that is not enabled is waited for, also those of loops that only wait and
+    were made blocking. Enabling and events do not depend on it.
     """
 
     op: Op
@@ -126,6 +130,7 @@ class Step:
     span: Span = NO_SPAN
     text: str = ""
     fault: Fault | None = None
+    aside: bool = False
 
 
 Edge = tuple[int, int, Step]
@@ -184,6 +189,26 @@ class OutcomeLine:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
+
+    `span` is the place of the claim, not of its line.
+    """
+
+    kind: Literal["robust", "hang"]
+    negated: bool
+    model: Literal["sc", "rdma"] | None
+    span: Span = NO_SPAN
+
+    @property
+    def text(self) -> str:
+        """The claim as it is written."""
+        if self.model is None:
+            return f"{'not ' if self.negated else ''}{self.kind}"
+        return f"{'no ' if self.negated else ''}{self.kind} under {self.model}"
+
+
 @dataclass(frozen=True)
 class Program:
     """A checked program.
@@ -201,10 +226,15 @@ class Program:
     threads: tuple[Thread, ...]
     domain: tuple[int, int] | None = None
     outcomes: tuple[OutcomeLine, ...] = ()
-    expect_robust: bool | None = None
+    expectations: tuple[Expectation, ...] = ()
     allow_loopback: bool = False
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def expect_robust(self) -> bool | None:
+        """Whether the program is expected to be robust, None if its `expect` lines do not say."""
+        return next((not e.negated for e in self.expectations if e.kind == "robust"), None)
 
 
 def steps(thread: Thread) -> list[tuple[int, int, Step]]:

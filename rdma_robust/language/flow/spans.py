@@ -10,10 +10,11 @@ from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
 
 
 def moved(program: Program, move: Callable[[Span], Span]) -> Program:
-    """Return `program` with every span of steps, faults, outcomes and warnings as `move` says."""
+    """Return `program` with every span of steps, faults, outcomes, expectations and warnings as `move` says."""
     return replace(
         program,
         threads=tuple(_moved(thread, move) for thread in program.threads),
+        expectations=tuple(replace(each, span=move(each.span)) for each in program.expectations),
         outcomes=tuple(replace(line, span=move(line.span)) for line in program.outcomes),
         warnings=tuple(replace(warning, span=move(warning.span)) for warning in program.warnings),
     )

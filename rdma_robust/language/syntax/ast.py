@@ -138,7 +138,7 @@ class RFence:
 
 @dataclass(frozen=True, slots=True)
 class Assume:
-    """`keyword` keeps which of the two spellings was used."""
+    """`await` waits: a thread that never gets past it hangs. `assume` only sets executions aside in which it fails."""
 
     condition: Expr
     keyword: Literal["assume", "await"] = "assume"
@@ -278,8 +278,18 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """`[not] robust`, which is said of no model, or `[no] hang under MODEL`."""
+
+    kind: Literal["robust", "hang"]
+    negated: bool
+    model: Literal["sc", "rdma"] | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Expect:
-    robust: bool
+    expectations: tuple[Expectation, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 

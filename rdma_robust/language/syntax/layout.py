@@ -9,6 +9,7 @@ from typing import Final
 from lark import Token
 
 from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.syntax.contextual import in_context
 from rdma_robust.language.syntax.tree import token_span
 
 MAX_NESTING: Final = 100
@@ -39,7 +40,7 @@ def lay_out(stream: Iterable[Token], report: Reporter) -> Layout:
     previous = ""
     newline: Token | None = None
     operators = 0
-    for token in _checked(stream, layout, report):
+    for token in in_context(list(_checked(stream, layout, report))):
         kind = token.type
         if kind == "NEWLINE":
             newline = newline or token

@@ -108,8 +108,8 @@ def item(part: ast.Item) -> str:
             return f"thread {name.text} on {node.text}"
         case ast.Outcome(condition, claims):
             return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}"
-        case ast.Expect(robust):
-            return "expect robust" if robust else "expect not robust"
+        case ast.Expect(expectations):
+            return f"expect {', '.join(expectation(e) for e in expectations)}"
         case ast.Broken():
             return ""
         case _:
@@ -118,3 +118,9 @@ def item(part: ast.Item) -> str:
 
 def claim(part: ast.Claim) -> str:
     return f"{'allowed' if part.allowed else 'forbidden'} under {part.model}"
+
+
+def expectation(part: ast.Expectation) -> str:
+    if part.model is None:
+        return f"{'not ' if part.negated else ''}{part.kind}"
+    return f"{'no ' if part.negated else ''}{part.kind} under {part.model}"

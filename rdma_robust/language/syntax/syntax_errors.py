@@ -22,7 +22,7 @@ _OTHER_LANGUAGES: Final = {
     "continue": "loops end when their condition is false",
     "for": "use `while` or `loop`",
     "do": "use `while` or `loop`",
-    "wait": "`assume` waits for a condition, `poll` for a remote operation",
+    "wait": "`await` waits for a condition, `poll` for a remote operation",
     "fence": "`rfence NODE` is the remote fence",
     "flush": "`rfence NODE` is the remote fence",
     "int": "registers are declared by `reg`",
@@ -152,6 +152,10 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     if token.type == "NAME":
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
         return _OTHER_LANGUAGES.get(str(token), "") or did_you_mean(str(token), words)
+    if token.type == "HANG" and "ROBUST" in kinds:
+        return "write `no hang`"
+    if token.type == "ROBUST" and "HANG" in kinds:
+        return "write `not robust`"
     if token.type == "EQUAL" and "OP_EQ" in kinds:
         return "`==` compares; `=` assigns and is a statement of its own"
     if token.type == "COLON" and tokens[at + 1].type == "EQUAL":

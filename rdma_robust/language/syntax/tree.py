@@ -95,7 +95,14 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Claim(verb.type == "ALLOWED", "sc" if model.type == "SC" else "rdma", between(verb, model))
 
     def expect(self, parts: list[Part]) -> ast.Expect:
-        return ast.Expect(parts[1] is None, between(parts[0], parts[-1]))
+        return ast.Expect(_only(parts, ast.Expectation), between(parts[0], parts[-1]))
+
+    def expectation(self, parts: list[Part]) -> ast.Expectation:
+        words = [part for part in parts if part is not None]
+        negated, span = words[0].type in ("NOT", "NO"), between(words[0], words[-1])
+        if words[-1].type == "ROBUST":
+            return ast.Expectation("robust", negated, None, span)
+        return ast.Expectation("hang", negated, "sc" if words[-1].type == "SC" else "rdma", span)
 
     def broken(self, parts: list[Part]) -> ast.Broken:
         return ast.Broken((), between(parts[0], parts[0]))

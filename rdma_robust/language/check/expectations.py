@@ -1,0 +1,37 @@
+"""`expect` lines: a list of claims about the whole program."""
+
+from __future__ import annotations
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast, printer
+
+
+class Expectations:
+    """The claims of all `expect` lines so far: one of a kind and model. A second one is an error."""
+
+    def __init__(self, report: Reporter) -> None:
+        self._report = report
+        self._first: dict[tuple[str, str | None], ast.Expectation] = {}
+        self._found: list[cfg.Expectation] = []
+
+    @property
+    def found(self) -> tuple[cfg.Expectation, ...]:
+        return tuple(self._found)
+
+    def add(self, item: ast.Expect) -> None:
+        """Add the claims of one line."""
+        for claim in item.expectations:
+            before = self._first.setdefault((claim.kind, claim.model), claim)
+            if before is not claim:
+                self._clash(claim, before)
+                continue
+            self._found.append(cfg.Expectation(claim.kind, claim.negated, claim.model, self._report.at(claim.span)))
+
+    def _clash(self, claim: ast.Expectation, before: ast.Expectation) -> None:
+        at = f"{before.span.line}:{before.span.column}"
+        text, first = (quote(f"expect {printer.expectation(each)}") for each in (claim, before))
+        if claim.negated == before.negated:
+            self._report.error(claim.span, f"{text} is said twice; the first is at {at}", hint="take one of them out")
+        else:
+            self._report.error(claim.span, f"{text} contradicts {first} at {at}", hint="take one of them out")
