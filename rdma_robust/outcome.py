@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.trace import Cycle, Event, Trace
+
+BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: robust without a search"
+"""The reason of ROBUST where the static filter was enough; a search then only asks which faults are reachable."""
 
 
 class Verdict(Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.cli.inputs import SUFFIX, Item, Source
@@ -14,6 +14,25 @@ from rdma_robust.text import printable
 
 SUFFIXES = {".xml": "junit", ".htm": "html", ".markdown": "md", ".ndjson": "jsonl"} | {f".{name}": name for name in FORMS}
 """What the suffix of the output file means when no form is named."""
+
+
+def form_for(path: str | None, asked: str | None, suffixes: Mapping[str, Sequence[str]], default: str) -> str:
+    """Return the form of what is written to `path`: the one asked for, else what the suffix says, else the default.
+
+    `suffixes` has the forms that go with a suffix, the one it means first. The default is for standard output and for names
+    without a suffix. Raises UsageError where the suffix says another form than the one asked for, or none.
+    """
+    if path in (None, "-"):
+        return asked or default
+    shown = printable(str(path))
+    suffix = os.path.splitext(str(path))[1].lower()
+    meant = suffixes.get(suffix)
+    if asked is None and meant is None and suffix:
+        names = "|".join(dict.fromkeys(form for forms in suffixes.values() for form in forms))
+        raise UsageError(f"the suffix of {shown} says no form; name it with --format {names}")
+    if asked is not None and meant is not None and asked not in meant:
+        raise UsageError(f"--format {asked} and the suffix of {shown}, which means {meant[0]}, contradict each other")
+    return asked or (meant[0] if meant else default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from rdma_robust.petri.exclusion import Pairs
 from rdma_robust.petri.forward import Forward
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net, UpwardInvariant
-from rdma_robust.petri.portfolio import Portfolio, RootEquation, Turns
+from rdma_robust.petri.portfolio import Portfolio, RootEquation, Side, Turns
 from rdma_robust.petri.race import race
 from rdma_robust.petri.slice import OMEGA, Core, Slice, slice_net
 from rdma_robust.petri.stages import rest_of, whole
@@ -40,6 +40,8 @@ from rdma_robust.processes import can_fork
 
 _LOOK = 20_000
 """Elementary operations between two looks at the clock and the memory: some 20 ms."""
+SLICE = "slice"
+"""Named as the engine where slicing has answered: no target is left that some run could cover."""
 _TOGETHER = 400_000
 """Elementary operations after which the two halves of the portfolio go on in processes of their own: some 0.4 s."""
 
@@ -51,7 +53,7 @@ def _backward(core: Core, kernel: Kernel, limits: Limits) -> Search:
 def _state_equation(core: Core, _: Kernel, limits: Limits) -> Search:
     cuts, equation = Cuts(len(core.initial)), StateEquation(core, limits.deadline)
     plain, traps = (RootEquation(core, cuts, equation, traps=traps) for traps in (False, True))
-    return Turns((plain,), (plain.steps(), traps.steps()), (0, 1))
+    return Turns((plain,), [Side("state-equation", search.steps(), spent) for spent, search in enumerate((plain, traps))])
 
 
 COVER_ENGINES: dict[str, Callable[[Core, Kernel, Limits], Search]] = {
@@ -87,8 +89,9 @@ def cover(
 ) -> CoverResult:
     """Decide whether some run of `net` from an initial marking covers one of its targets.
 
-    The result has a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the
-    limit in `cut`: time, states (stored markings and cones), memory, incomplete (the engine ended without an answer), or
+    The result has the engine that answered (`slice` where no target was left to be decided, the one asked for where none
+    did), and a run that has been replayed on `net`, or an invariant that excludes every target, or neither with the limit
+    in `cut`: time, states (stored markings and cones), memory, incomplete (the engine ended without an answer), or
     digits (the answer has numbers that are too long to be written, of more than 4,000 digits).
     The `kernels` are tried in turn until one can hold the numbers of the search. With two `processes`, the engine `auto`
     goes on in two more, one for each half of the portfolio, if it has no answer soon; they share the limit of memory.
@@ -103,7 +106,7 @@ def cover(
 
 def _answer(part: Slice, question: Question, limits: Limits, progress: Progress, processes: int) -> CoverResult:
     if not part.core.targets:
-        return CoverResult(question.engine, invariant=part.linear(()))
+        return CoverResult(SLICE, invariant=part.linear(()))
     kernels = question.kernels
     for kernel in kernels[:-1]:
         try:
@@ -116,15 +119,16 @@ def _answer(part: Slice, question: Question, limits: Limits, progress: Progress,
 def _search(
     part: Slice, kernel: Kernel, question: Question, limits: Limits, *, progress: Progress, processes: int
 ) -> CoverResult:
-    engine = question.engine
 
     def answer(search: Search, within: Limits, tell: Progress, most: int | None = None) -> CoverResult:
         finding, cut = _drive(search, within, tell, most)
         if isinstance(finding, Never):
             rest = rest_of(part, finding.basis)
             again = replace(question, search=partial(Portfolio, reduce=False))
-            return whole(part, rest, _answer(slice_net(rest.net), again, within, tell, 1 if most is None else processes))
-        return _result(part, engine, finding, cut, search.stored)
+            left = _answer(slice_net(rest.net), again, within, tell, 1 if most is None else processes)
+            return whole(part, rest, replace(left, engine="pairs") if left.engine == SLICE else left)
+        by = search.answered if isinstance(search, Turns) else ""
+        return _result(part, by or question.engine, finding, cut, search.stored)
 
     search = question.search(part.core, kernel, limits)
     if processes < 2 or not isinstance(search, Portfolio) or not can_fork():
@@ -133,7 +137,7 @@ def _search(
     if first.cut != "later":
         return first
     halves = [partial(answer, half) for half in search.halves()]
-    return race(halves, limits, progress) or CoverResult(engine, cut="incomplete", stored=search.stored)
+    return race(halves, limits, progress) or CoverResult(question.engine, cut="incomplete", stored=search.stored)
 
 
 def _drive(search: Search, limits: Limits, progress: Progress, most: int | None) -> tuple[Finding | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 from rdma_robust.limits import Limits
 from rdma_robust.petri.backward import Backward
@@ -65,13 +66,25 @@ class RootEquation:
         return None
 
 
-class Turns:
-    """Searches that take turns: the one that has done least works next. Those that end without an answer drop out."""
+@dataclass(slots=True, eq=False)
+class Side:
+    """One of several searches that take turns: the engine at work now, its steps, and what they have cost."""
 
-    def __init__(self, searches: Sequence[Search], steps: Sequence[Steps], spent: Sequence[int]) -> None:
+    engine: str
+    steps: Steps
+    spent: int
+
+
+class Turns:
+    """Searches that take turns: the one that has done least works next. Those that end without an answer drop out.
+
+    `answered` names the engine that had the answer, once there is one.
+    """
+
+    def __init__(self, searches: Sequence[Search], sides: Sequence[Side]) -> None:
         self._searches = tuple(searches)
-        self._steps = list(steps)
-        self._spent = list(spent)
+        self._sides = list(sides)
+        self.answered = ""
 
     @property
     def stored(self) -> int:
@@ -82,17 +95,18 @@ class Turns:
         return sum(search.frontier for search in self._searches)
 
     def steps(self) -> Steps:
-        while self._steps:
-            side = self._spent.index(min(self._spent))
+        while self._sides:
+            side = min(self._sides, key=lambda each: each.spent)
             try:
-                work = next(self._steps[side])
+                work = next(side.steps)
             except StopIteration as end:
                 finding: Finding | None = end.value
                 if finding is not None:
+                    self.answered = side.engine
                     return finding
-                del self._steps[side], self._spent[side]
+                self._sides.remove(side)
                 continue
-            self._spent[side] += work
+            side.spent += work
             yield work
         return None
 
@@ -117,14 +131,15 @@ class Portfolio(Turns):
 
         def safe() -> Steps:
             proof = yield from root.steps()
-            return proof or (yield from backward.steps())
+            if proof is None:
+                back.engine = "backward"
+                proof = yield from backward.steps()
+            return proof
 
-        self._forth: tuple[Steps, ...] = (forward.steps(), everything.steps())
-        super().__init__(
-            (backward, forward, everything),
-            (safe(), *self._forth, traps.steps(), pairs.steps()),
-            (expected, 0, _HEAD_START, 2 * expected, _PAIRS_START),
-        )
+        back = Side("state-equation", safe(), expected)
+        self._forth = (Side("forward", forward.steps(), 0), Side("karp-miller", everything.steps(), _HEAD_START))
+        others = Side("state-equation", traps.steps(), 2 * expected), Side("pairs", pairs.steps(), _PAIRS_START)
+        super().__init__((backward, forward, everything), (back, *self._forth, *others))
 
     def halves(self) -> tuple[Turns, Turns]:
         """Return what is left of the sides that find proofs of safety by cones, and of those that go forward.
@@ -132,15 +147,10 @@ class Portfolio(Turns):
         They share what they know up to now, so at most one of them may go on in this process.
         """
         backward, forward, everything = self._searches
-        parts = list(zip(self._steps, self._spent, strict=True))
-        forth = [part for part in parts if part[0] in self._forth]
-        back = [part for part in parts if part[0] not in self._forth]
-        return _turns((backward,), back), _turns((forward, everything), forth)
+        forth = [side for side in self._sides if side in self._forth]
+        back = [side for side in self._sides if side not in self._forth]
+        return Turns((backward,), back), Turns((forward, everything), forth)
 
     def _meet(self, marking: Marking) -> tuple[Marking, tuple[int, ...], int] | None:
         number = self._backward.basis.below(marking)
         return None if number < 0 else (self._backward.cone(number), *self._backward.chain(number))
-
-
-def _turns(searches: Sequence[Search], parts: Sequence[tuple[Steps, int]]) -> Turns:
-    return Turns(searches, [steps for steps, _ in parts], [spent for _, spent in parts])

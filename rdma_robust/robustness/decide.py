@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Counts, Outcome, Verdict
+from rdma_robust.outcome import BY_FILTER, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
 from rdma_robust.robustness.frame import EventLabel, Frame
@@ -158,7 +158,7 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
     if covered.lowered.by_filter:
-        return Verdict.ROBUST, "no pivot lies on a critical cycle of the conflict graph: robust without a search"
+        return Verdict.ROBUST, BY_FILTER
     if result.cut:
         return Verdict.UNKNOWN, _cut_reason(result, options)
     return Verdict.ROBUST, "exhausted the search: no violating trace exists"

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
-from rdma_robust.text import one_line
+from rdma_robust.text import count, one_line
 
 T = EventType
 
@@ -181,6 +181,12 @@ class Words:
         own = event.thread >= 0 and self.program.threads[event.thread].node == cell.node
         local = own and event.type not in (T.NRW, T.NRR)
         return cell.name if local else str(cell)
+
+
+def proved_by_filter(engine: str, states: int) -> str:
+    """Return how a program was proved robust by the static filter, and what the search was for, if there was one."""
+    search = "" if engine == "none" else f" The search (engine {engine}, {count(states, 'state')}) was only for the faults."
+    return f"Proved without a search: no access can be the last event of a violation (the static filter).{search}"
 
 
 def why_reordered(earlier: Event, later: Event) -> str:

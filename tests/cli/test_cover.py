@@ -113,6 +113,23 @@ def test_json_follows_its_schema(cli: Cli, nets: Path) -> None:
     assert cli("cover", "safe.spec", "-o", "safe.spec").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("net", "engine"),
+    [
+        ("mutex-semaphore-double-release.spec", "forward"),
+        ("mutex-semaphore.spec", "state-equation"),
+        ("init-no-tokens.spec", "slice"),
+    ],
+)
+def test_the_engine_that_answered_is_told(cli: Cli, net: str, engine: str) -> None:
+    file = str(ROOT / "tests/nets" / net)
+    assert cli("cover", "--jobs", "1", file).stdout.splitlines()[1].split()[3] == engine
+    report = json.loads(cli("cover", "--jobs", "1", file, "--format", "json").stdout)
+    assert (report["results"][0]["engine"], report["options"]["engine"]) == (engine, "auto")
+    again = json.loads(cli("cover", "--engine", engine if engine != "slice" else "bfs", file, "--format", "json").stdout)
+    assert again["results"][0]["verdict"] == report["results"][0]["verdict"]
+
+
 @pytest.mark.usefixtures("nets")
 def test_usage(cli: Cli) -> None:
     done = cli("cover", "safe.spec", "--engine", "magic")

@@ -126,6 +126,29 @@ def test_transfers_are_compared(cli: Cli) -> None:
     assert rows["with the last check"][2:] == ["4", "0", "0"]
 
 
+def check_counting(told: Cli, tmp_path: Path, demo: tuple[str, ...]) -> None:
+    """The moves that are said to be left out are those that --all-moves shows more, and the page counts as the text does."""
+    left_out = re.compile(r"\((\d+)\s+of\s+its\s+(\d+)\s+moves\s+are\s+left\s+out;\s+--all-moves\s+shows\s+them\)")
+    numbered = re.compile(r"^ {2} *(\d+)  ", re.MULTILINE)
+    _, *runs = left_out.split(told("demo", *demo).stdout.split("What to try next")[0])
+    said = [(int(out), int(length)) for out, length in zip(runs[::3], runs[1::3], strict=True)]
+    shown = [sum(number != "0" for number in numbered.findall(text)) for text in runs[2::3]]
+    numbers = [int(number) for number in numbered.findall(told("demo", *demo, "--all-moves").stdout)]
+    lengths = [last for last, then in zip(numbers, [*numbers[1:], 0], strict=True) if then == 0]
+    assert said and said == [(length - few, length) for length, few in zip(lengths, shown, strict=True)]
+    assert told("demo", *demo, "--html", "page.html").returncode == 0
+    page = (tmp_path / "page.html").read_text()
+    matter = [(int(few), int(length)) for few, length in re.findall(r"moves that matter \((\d+) of (\d+)\)", page)]
+    assert matter == list(zip(shown, lengths, strict=True))
+    assert [int(last) for last in re.findall(r'type="range"[^>]* max="(\d+)"', page)] == lengths
+
+
+def test_moves_are_counted_in_one_way(cli: Cli, installed: Cli, tmp_path: Path) -> None:
+    check_counting(installed, tmp_path, ("vass",))
+    (tmp_path / "page.html").unlink()
+    check_counting(cli, tmp_path, ("abp", "--length", "0"))
+
+
 def check_hash_seeds(cli: Cli, installed: Cli, arguments: tuple[str, ...]) -> None:
     """The seed of this process is another one."""
     done = installed(*arguments, "--all-moves", env={"PYTHONHASHSEED": "1"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -86,6 +87,11 @@ def test_out_of_time_is_unknown(cli: Cli, programs: Path, monkeypatch: pytest.Mo
         (["sb.rdma", "-o", "nowhere/out.txt"], "its folder is not"),
         (["sb.rdma", "-o", "sb.rdma", "--force"], "is the program itself"),
         (["*.rdma"], "explain takes one program"),
+        (
+            ["sb.rdma", "-o", "k.html", "--format", "text"],
+            "--format text and the suffix of k.html, which means html, contra",
+        ),
+        (["sb.rdma", "-o", "k.pdf"], "the suffix of k.pdf says no form; name it with --format text|json|dot|svg|html"),
     ],
 )
 def test_mistakes(cli: Cli, programs: Path, arguments: list[str], words: str) -> None:
@@ -107,6 +113,48 @@ def test_a_file_is_only_replaced_by_force(cli: Cli, programs: Path) -> None:
     assert cli("explain", "sb.rdma", "--format", "html", "-o", "out.html", "--force").returncode == 1
     assert target.read_text().startswith("<!DOCTYPE html>")
     assert sorted(p.name for p in programs.iterdir()) == ["bad.rdma", "calm.rdma", "out.html", "sb.rdma"]
+
+
+@pytest.mark.parametrize(
+    ("file", "form"),
+    [
+        ("k.html", "html"),
+        ("k.HTM", "html"),
+        ("k.json", "json"),
+        ("k.gv", "dot"),
+        ("k.svg", "svg"),
+        ("k.txt", "text"),
+        ("k", "text"),
+    ],
+)
+def test_the_suffix_says_the_form(cli: Cli, programs: Path, file: str, form: str) -> None:
+    assert cli("explain", "sb.rdma", "-o", file).returncode == 1
+    by_suffix = (programs / file).read_text()
+    cli("explain", "sb.rdma", "--format", form, "-o", file, "--force")
+    clock = re.compile(r'"time_s": [0-9.e-]+|[0-9.]+ s\b')
+    assert clock.sub("", (programs / file).read_text()) == clock.sub("", by_suffix)
+    starts = {"html": "<!DOCTYPE html>", "json": "{", "dot": "// `sb`", "svg": "<svg", "text": "`sb` is not robust"}
+    assert by_suffix.startswith(starts[form])
+
+
+def test_a_form_that_is_named_goes_into_files_of_any_other_suffix(cli: Cli, programs: Path) -> None:
+    assert cli("explain", "sb.rdma", "-o", "k.page", "--format", "html").returncode == 1
+    assert (programs / "k.page").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("name", ["mailbox-polled", "credit-counter-loop-polled", "abp-polled", "bakery-owned"])
+def test_check_and_explain_say_the_same_engine_and_states(cli: Cli, tmp_path: Path, name: str) -> None:
+    (tmp_path / "p.rdma").write_text((ROOT / f"litmus/{name}.rdma").read_text())
+    checked = json.loads(cli("check", "p.rdma", "--format", "json").stdout)["results"][0]
+    told = json.loads(cli("explain", "p.rdma", "--format", "json").stdout)
+    assert (told["engine"], told["states"]) == (checked["engine"], checked["states"])
+    text = " ".join(cli("explain", "p.rdma").stdout.split())
+    table = " ".join(cli("check", "p.rdma").stdout.split())
+    states = f"{checked['states']:,} state"
+    if checked["engine"] != "none":
+        assert f"engine {checked['engine']}" in text and states in text
+    only_faults = f"The search (engine {checked['engine']}, {states}"
+    assert (only_faults in text) == (only_faults in table) == (checked["states"] > 0 and "without a search" in text)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device: a full disk was not tried")

@@ -267,6 +267,18 @@ def test_compare(cli: Cli, programs: Path) -> None:
     assert "### Regressions" in (programs / "c.md").read_text()
 
 
+def test_an_improvement_fails_only_where_changes_do(cli: Cli, programs: Path) -> None:
+    (programs / "calm.rdma").write_text(NOT_ROBUST.replace("expect not robust", ""))
+    cli("report", "calm.rdma", "-o", "old.json")
+    (programs / "calm.rdma").write_text(ROBUST)
+    cli("report", "calm.rdma", "-o", "new.json")
+    for more, code in (((), 0), (("--fail-on", "regressions"), 0), (("--fail-on", "changes"), 1), (("--strict",), 0)):
+        done = cli("compare", "old.json", "new.json", *more)
+        assert (done.returncode, "1 improvement" in done.stdout) == (code, True)
+    assert cli("compare", "new.json", "old.json").returncode == 1
+    assert cli("compare", "new.json", "old.json", "--fail-on", "nothing").returncode == 2
+
+
 def test_compare_counts_new_programs_if_strict(cli: Cli, programs: Path) -> None:
     cli("report", "calm.rdma", "-o", "old.json")
     (programs / "check.json").write_text(cli("check", "calm.rdma", "sb.rdma", "--format", "json").stdout)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.outcome import Outcome, Verdict, Witness
+from rdma_robust.outcome import BY_FILTER, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
-from rdma_robust.semantics.wording import SPIN_ONLY, Words, why_reordered
+from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, why_reordered
 from rdma_robust.text import count
 
 EDGES = {
@@ -205,10 +205,11 @@ def _decided(outcome: Outcome) -> str:
     if outcome.verdict is Verdict.UNKNOWN:
         begun = f" The search had begun with {classes}." if counts.pivots else ""
         return f"Undecided: {outcome.reason}.{begun}"
-    if "without a search" in outcome.reason:
-        return "Proved without a search: no access can be the last event of a violation (the static filter)."
+    if outcome.reason == BY_FILTER:
+        return proved_by_filter(outcome.engine, counts.states)
     searched = f"{count(counts.states, 'state')}, all that there are"
-    return f"Proved by search: {f'{classes} in ' if counts.pivots else ''}{searched}, and no cycle closes."
+    begun = f"{classes} in " if counts.pivots else ""
+    return f"Proved by search: {begun}{searched} (engine {outcome.engine}), and no cycle closes."
 
 
 def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:

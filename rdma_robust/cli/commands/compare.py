@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import Annotated, Final, Literal
 
@@ -16,7 +16,7 @@ from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
-from rdma_robust.reports.batch.compare_view import Comparison, Report
+from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
 from rdma_robust.reports.share.exits import Exit
 
 LARGEST: Final = 1024 * 1024 * 1024
@@ -25,6 +25,12 @@ WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
     "json": write_json,
     "md": write_markdown,
 }
+FailOn = Literal["regressions", "changes"]
+COUNTED: Final[Mapping[FailOn, frozenset[Kind]]] = {
+    "regressions": frozenset({"regression"}),
+    "changes": frozenset({"regression", "improvement"}),
+}
+COUNTED_IF_STRICT: Final[frozenset[Kind]] = frozenset({"new", "missing"})
 
 
 def compare_command(
@@ -34,31 +40,36 @@ def compare_command(
     *,
     format_: Annotated[Literal["text", "json", "md"], typer.Option("--format", help="Form of the comparison.")] = "text",
     output: OutputFile = None,
-    strict: Annotated[bool, typer.Option("--strict", help="New and missing programs count as changes too.")] = False,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="What exits with 1: a verdict that got worse, or any that changed.")
+    ] = "regressions",
+    strict: Annotated[bool, typer.Option("--strict", help="New and missing programs exit with 1 too.")] = False,
 ) -> None:
     """Note in the context what is to be done."""
-    context.obj.append(partial(run_compare, old, new, format_, output, strict))
+    bad = COUNTED[fail_on] | (COUNTED_IF_STRICT if strict else set())
+    context.obj.append(partial(run_compare, old, new, format_, output, bad))
 
 
-def run_compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:
-    """Compare the reports in the files `old` and `new`; return the exit code. Raises UsageError."""
+def run_compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind]) -> Exit:
+    """Compare the reports in the files `old` and `new`; return the exit code, 1 if there are changes of a kind in `bad`.
+
+    Raises UsageError.
+    """
     try:
         with guarded_by(default_limits()):
-            return _compare(old, new, form, path, strict)
+            return _compare(old, new, form, path, bad)
     except (LimitReached, Overrun) as error:
         raise UsageError(str(error)) from error
 
 
-def _compare(old: str, new: str, form: str, path: str | None, strict: bool) -> Exit:
+def _compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind]) -> Exit:
     comparison = compare(_read(old), _read(new))
     text = WRITERS[form](comparison)
     if path in (None, "-"):
         StandardOutput().write(text)
     else:
         replace_file(str(path), text)
-    kinds = {change.kind for change in comparison.changes}
-    bad = {"regression", "improvement"} | ({"new", "missing"} if strict else set())
-    return Exit.NOT_ROBUST if kinds & bad else Exit.OK
+    return Exit.OK if bad.isdisjoint(change.kind for change in comparison.changes) else Exit.NOT_ROBUST
 
 
 def _read(path: str) -> Report:

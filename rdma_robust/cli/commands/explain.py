@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.destinations import form_for
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
@@ -41,14 +43,28 @@ from rdma_robust.text import printable
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
 
+SUFFIXES: Final[Mapping[str, tuple[ExplainFormat, ...]]] = {
+    ".txt": ("text",),
+    ".json": ("json",),
+    ".dot": ("dot",),
+    ".gv": ("dot",),
+    ".svg": ("svg",),
+    ".html": ("html",),
+    ".htm": ("html",),
+}
+"""What the suffix of the output file says."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What to explain and how. `width` of None is that of the terminal, `to` of None standard output."""
+    """What to explain and how.
+
+    `format` of None is that of the suffix of `to`, `width` of None that of the terminal, `to` of None standard output.
+    """
 
     file: str
     options: CheckOptions
-    format: ExplainFormat = "text"
+    format: ExplainFormat | None = None
     of: Drawing = "graph"
     final_states: int = 0
     width: int | None = None
@@ -60,7 +76,12 @@ def explain_command(
     context: typer.Context,
     file: File,
     *,
-    format_: Annotated[ExplainFormat, typer.Option("--format", help="Form of the explanation.")] = "text",
+    format_: Annotated[
+        ExplainFormat | None,
+        typer.Option(
+            "--format", help="Form of the explanation. Default: what the suffix of OUT says, else text.", show_default=False
+        ),
+    ] = None,
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
@@ -99,12 +120,13 @@ def run_explain(request: ExplainRequest) -> Exit:
     item = only(request.file, "explain")
     if isinstance(item, Source):
         _protect(request, item)
+    form = cast(ExplainFormat, form_for(request.to, request.format, SUFFIXES, "text"))
     place = output(request.to)
     limits = limits_of(request.options)
 
     def explained(source: Source, text: str) -> Exit:
         told = _explain(source.name, text, request, limits)
-        written = _written(told, request)
+        written = _written(told, form, request)
         with place:
             place.line(written.rstrip("\n"))
         from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
@@ -146,8 +168,8 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
     return explanation(outcome, remaining(options, limits), final_state_limit=request.final_states)
 
 
-def _written(explained: Explanation, request: ExplainRequest) -> str:
-    match request.format:
+def _written(explained: Explanation, form: ExplainFormat, request: ExplainRequest) -> str:
+    match form:
         case "text":
             from rdma_robust.reports.explanation.explanation_text import explanation_text  # noqa: PLC0415
 

@@ -158,7 +158,7 @@ Exit codes
 \b
 Examples
   rdma-robust explain sb.rdma
-  rdma-robust explain sb.rdma --format html -o sb.html
+  rdma-robust explain sb.rdma -o sb.html
 """
 
 REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
@@ -256,10 +256,12 @@ of robust, not robust, unknown, error.
 
 \b
 Exit codes
-  0  no verdict changed      1  some changed (--strict: or programs are new or missing)      2  usage, an unreadable report
+  0  no verdict got worse (--fail-on changes: none changed; --strict: and no programs are new or missing)
+  1  some did      2  usage, an unreadable report
 \b
 Examples
   rdma-robust compare old.json new.json
+  rdma-robust compare --fail-on changes old.json new.json
   rdma-robust compare --format md old.json new.json > comment.md
 """
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 
+from rdma_robust.outcome import BY_FILTER
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
-from rdma_robust.semantics.wording import SPIN_ONLY
+from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
 from rdma_robust.text import count, printable
 
 
@@ -16,6 +17,8 @@ def explain(result: Result, width: int = 100) -> list[str]:
     blocks: list[list[str]] = []
     if result.witness is not None:
         blocks += _witness(result.witness, width)
+    if result.reason == BY_FILTER and result.states:
+        blocks.append(_fill(proved_by_filter(result.engine or "none", result.states), width))
     if result.spin_only:
         blocks.append(_fill(SPIN_ONLY, width))
     if result.verdict == "unknown":

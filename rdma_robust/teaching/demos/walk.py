@@ -55,6 +55,11 @@ class Animation:
     moves: tuple[Move, ...]
     notes: tuple[str, ...]
 
+    @property
+    def length(self) -> int:
+        """How many moves people are told it has: the start, number 0, is none."""
+        return len(self.moves) - 1
+
 
 Block = Paragraph | Code | Table | Figure | Animation
 

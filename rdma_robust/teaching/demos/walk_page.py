@@ -146,7 +146,7 @@ def run_box(animation: Animation, name: str) -> RunBox:
     return RunBox(
         id=name,
         title=animation.title,
-        last=len(animation.moves) - 1,
+        last=animation.length,
         nodes=tuple(_nodes(program, shot, hues)),
         lanes=lanes,
         stops=tuple((number, note) for number, note in enumerate(animation.notes) if note),

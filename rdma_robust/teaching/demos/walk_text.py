@@ -74,10 +74,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 def _run(run: Animation, width: int, all_moves: bool) -> list[str]:
     chosen = [k for k, note in enumerate(run.notes) if all_moves or note]
-    left_out = len(run.moves) - len(chosen)
-    title = run.title + (
-        f" ({left_out} of its {len(run.moves)} moves are left out; --all-moves shows them)" if left_out else ""
-    )
+    left_out = run.length - sum(k > 0 for k in chosen)
+    title = run.title + (f" ({left_out} of its {run.length} moves are left out; --all-moves shows them)" if left_out else "")
     names = {k: _who(run, run.moves[k].action) for k in chosen}
     column = max(map(len, names.values()), default=0)
     lines = _fill(title, width)
