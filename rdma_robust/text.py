@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+from unicodedata import combining, east_asian_width
+
 
 def printable(text: str, keep: str = "") -> str:
     """Return `text` with every character that is not printable, except those in `keep`, as a Python escape.
@@ -22,3 +25,31 @@ def one_line(text: str, limit: int = 60) -> str:
 def count(number: int, noun: str) -> str:
     """Return the number with its noun, as in `1 state` and `1,024 states`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def width_of(text: str) -> int:
+    """Return how many places `text` takes on a terminal: wide characters take two, those that join the one before none."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(c) in "WF" else 0 if combining(c) else 1 for c in text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return `text` with spaces up to `width` places of a terminal."""
+    space = " " * (width - width_of(text))
+    return f"{space}{text}" if right else f"{text}{space}"
+
+
+def filled(text: str, width: int, indent: str = "", more: str = "") -> list[str]:
+    """Return a paragraph as lines of at most `width` characters, broken between words only: a longer word stays whole.
+
+    `indent` is before every line, `more` before every line but the first as well.
+    """
+    return textwrap.wrap(
+        text,
+        max(width, len(indent + more) + 1),
+        initial_indent=indent,
+        subsequent_indent=indent + more,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TypeVar
@@ -49,12 +47,6 @@ def report_in_order(
         for number in sorted(n for n in found if n >= reported):
             report(found[number])
     return [found[number] for number in sorted(found)], stopped
-
-
-def text_width(path: str | None) -> int:
-    """Return the width of a text report to this file (None: standard output)."""
-    terminal = path is None and sys.stdout.isatty()
-    return shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
 
 
 def protect_inputs(path: str | None, items: Sequence[Item], noun: str) -> None:

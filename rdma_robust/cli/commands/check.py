@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
+from rdma_robust.cli.batch import protect_inputs, report_in_order
 from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
@@ -43,6 +43,7 @@ from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
@@ -89,7 +90,7 @@ class _Run:
 
     def end(self, results: list[Result], summary: Summary) -> None:
         if self.request.format == "text":
-            self.out.line(self.text.totals(summary))
+            self.out.line("\n".join(self.text.totals(summary)))
         elif self.request.format == "json":
             options = json_report.described(self.request.options, self.request.expect)
             self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
@@ -160,7 +161,7 @@ def run_check(request: Request) -> Exit:
     with output(request.path) as out:
         run = _Run(request, out, _text_report(request))
         if request.format == "text" and not request.quiet:
-            out.line(run.text.header())
+            out.line("\n".join(run.text.header()))
         answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
         results = [answer.result for answer in answers]
         spent = time.monotonic() - started
@@ -200,4 +201,4 @@ def _apart(request: Request, jobs: int) -> bool:
 
 def _text_report(request: Request) -> TextReport:
     explain = request.explain if request.explain is not None else len(request.items) == 1
-    return TextReport([item.name for item in request.items], request.expect, explain, text_width(request.path))
+    return TextReport([item.name for item in request.items], request.expect, explain, width_of_output(request.path))

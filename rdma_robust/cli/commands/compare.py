@@ -14,6 +14,7 @@ from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
 from rdma_robust.cli.options.arguments import OutputFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.reports.batch.compare_report import write_json, write_markdown, write_text
 from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
@@ -21,7 +22,6 @@ from rdma_robust.reports.share.exits import Exit
 
 LARGEST: Final = 1024 * 1024 * 1024
 WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {
-    "text": write_text,
     "json": write_json,
     "md": write_markdown,
 }
@@ -64,7 +64,7 @@ def run_compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind])
 
 def _compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind]) -> Exit:
     comparison = compare(_read(old), _read(new))
-    text = WRITERS[form](comparison)
+    text = write_text(comparison, width_of_output(path)) if form == "text" else WRITERS[form](comparison)
     if path in (None, "-"):
         StandardOutput().write(text)
     else:

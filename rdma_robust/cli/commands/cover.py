@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import protect_inputs, report_in_order, text_width
+from rdma_robust.cli.batch import protect_inputs, report_in_order
 from rdma_robust.cli.inputs import Item, Missing, expand, loaded
 from rdma_robust.cli.options.arguments import (
     Certificates,
@@ -35,6 +35,7 @@ from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answ
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
@@ -84,7 +85,7 @@ class _Run:
             records, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped
         )
         if request.format == "text":
-            self.out.line(self.text.totals(summary))
+            self.out.line("\n".join(self.text.totals(summary)))
         elif request.format == "json":
             options = dataclasses.asdict(request.options) | {"expect": request.expect}
             self.out.line(json_report.layout(cover_report.document(records, summary, TOOL, options)))
@@ -144,7 +145,7 @@ def run_cover(request: CoverRequest) -> Exit:
     with output(request.path) as out:
         run = _Run(request, out, _text(request))
         if request.format == "text" and not request.quiet:
-            out.line(run.text.header())
+            out.line("\n".join(run.text.header()))
         answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
         return run.end([answer.record for answer in answers], time.monotonic() - started, stopped)
 
@@ -180,4 +181,6 @@ def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverA
 
 def _text(request: CoverRequest) -> cover_report.CoverText:
     explain = request.explain if request.explain is not None else len(request.items) == 1
-    return cover_report.CoverText([item.name for item in request.items], request.expect, explain, text_width(request.path))
+    return cover_report.CoverText(
+        [item.name for item in request.items], request.expect, explain, width_of_output(request.path)
+    )

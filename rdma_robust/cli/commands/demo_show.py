@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,9 +14,11 @@ from rdma_robust.cli.options.demo_options import Showing
 from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
 from rdma_robust.cli.processes import stop
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.reports.share.columns import PAPER, Column, Columns
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.teaching.demos.walk import Code, Walk
 from rdma_robust.text import printable
@@ -28,11 +29,13 @@ LONGEST_PAUSE_S = 12.0
 
 def list_demos(demos: Sequence[tuple[str, str]]) -> Exit:
     """Print the name and the one-line help of each demo."""
-    column = max((len(name) for name, _ in demos), default=0)
     out = StandardOutput()
     out.line("demos: proofs of the paper as programs that run\n")
-    for name, text in demos:
-        out.line(f"  rdma-robust demo {name:{column}}  {text}")
+    rows = [(f"rdma-robust demo {name}", text) for name, text in demos]
+    widest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = Columns((Column("", widest[0]), Column("", widest[1], wraps=True)), width_of_output(), "  ")
+    for row in rows:
+        out.line("\n".join(columns.row(row)))
     out.line("\nrdma-robust demo NAME --help tells the options of a demo.")
     return Exit.OK
 
@@ -135,7 +138,7 @@ def _tell(walk: Walk, showing: Showing) -> None:
 
     out = StandardOutput()
     paced = sys.stdout.isatty() and showing.pace != 0
-    for number, lines in enumerate(walk_parts(walk, _width(), all_moves=showing.all_moves)):
+    for number, lines in enumerate(walk_parts(walk, width_of_output() or PAPER, all_moves=showing.all_moves)):
         out.line("\n".join(lines))
         if paced and number < len(walk.sections):
             _pause(_reading_time(lines) if showing.pace is None else showing.pace)
@@ -148,9 +151,3 @@ def _reading_time(lines: Iterable[str]) -> float:
 def _pause(seconds: float) -> None:
     time.sleep(seconds)
     stop.check()
-
-
-def _width() -> int:
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return max(40, shutil.get_terminal_size((100, 24)).columns)
-    return 100

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -33,10 +31,12 @@ from rdma_robust.cli.options.formats import Drawing, ExplainFormat
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -196,5 +196,4 @@ def _written(explained: Explanation, form: ExplainFormat, request: ExplainReques
 def _width(request: ExplainRequest) -> int:
     if request.width is not None:
         return request.width
-    terminal = request.to in (None, "-") and sys.stdout.isatty()
-    return shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
+    return width_of_output(request.to) or PAPER

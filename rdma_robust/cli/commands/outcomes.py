@@ -15,6 +15,7 @@ from rdma_robust.cli.options.arguments import AnswerFormat, File, MaxStates, Ord
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
@@ -82,5 +83,5 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, form: Literal["text"
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         out.line(json_report.layout(result))
     else:
-        out.line("\n".join(outcomes_report.outcomes_text(report, name)))
+        out.line("\n".join(outcomes_report.outcomes_text(report, name, width_of_output())))
     return outcomes_report.exit_of_claims(report)

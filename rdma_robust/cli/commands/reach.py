@@ -25,6 +25,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TextOrJson
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.model import rdma
 from rdma_robust.reports.share.exits import Exit
@@ -79,7 +80,7 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
             result = safety_report.reach_object(program, meant.text, model, asked, tool=TOOL, options=options)
             out.line(json_report.layout(result))
         else:
-            out.line("\n".join(safety_report.reach_text(program, meant.text, model, asked)))
+            out.line("\n".join(safety_report.reach_text(program, meant.text, model, asked, width_of_output())))
         return safety_report.REACH_EXITS[asked.answers[0].answer]
 
     return answer_item(item, limits.limits(), answer, ENDING)

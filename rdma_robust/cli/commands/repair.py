@@ -28,6 +28,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.output import StandardOutput, replace_bytes
 from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
@@ -204,7 +205,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request), written)
         out.line(json_report.layout(report))
     else:
-        out.line("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
+        out.line("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))
     if written is not None:
         warn(f"{printable(written)}: written")
     return repair_report.exit_of_repair(repair)

@@ -262,7 +262,7 @@ def _say(messages: Sequence[str]) -> None:
 def _last_words(report: BatchReport, places: Sequence[Destination], cached: int) -> str:
     """Return the totals, where the reports are, and how to go on after an interruption."""
     summary = report.summary
-    lines = [TextReport([], report.expect, explained=False, width=100).totals(summary)]
+    lines = TextReport([], report.expect, explained=False).totals(summary)
     if cached:
         lines[0] += f"; {cached:,} from the cache"
     if summary.interrupted:

@@ -26,6 +26,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import TextOrJson
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.model import rdma
 from rdma_robust.reports.share.exits import Exit
@@ -69,7 +70,7 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: TextOrJson, exp
         if form == "json":
             out.line(json_report.layout(safety_report.verify_object(verified, TOOL, limits.described())))
         else:
-            out.line("\n".join(safety_report.verify_text(verified, show)))
+            out.line("\n".join(safety_report.verify_text(verified, show, width_of_output())))
         return safety_report.VERIFY_EXITS[verified.status]
 
     return answer_each(items, limits.limits, answer, ENDING)

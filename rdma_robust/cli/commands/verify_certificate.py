@@ -15,6 +15,8 @@ from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
 from rdma_robust.cli.options.arguments import Files
 from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.reports.share.columns import sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -51,14 +53,17 @@ def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
 
 
 def _answer(given: Item | None, source: Source) -> Exit:
-    out = StandardOutput()
     try:
         name, proved = _checked(source, given)
     except InvalidCertificate as error:
-        out.line(printable(f"{source.name}: INVALID: {error}"))
+        _say(f"{source.name}: INVALID: {error}")
         return Exit.NOT_ROBUST
-    out.line(printable(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}"))
+    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}")
     return Exit.OK
+
+
+def _say(text: str) -> None:
+    StandardOutput().line("\n".join(sentence(printable(text), width_of_output())))
 
 
 def _checked(item: Source, given: Item | None) -> tuple[str, Proved]:

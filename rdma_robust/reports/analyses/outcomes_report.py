@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import diagnostics
+from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.semantics.machines.state_space import Exploration
@@ -15,6 +17,8 @@ from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/outcomes"
 VERSION = 1
+REACHED: Final = (Column("  SC", len("  yes")), Column("RDMA"), Column("", len(" <- only RDMA")))
+"""By which model a final state is reached; the first begins with a wider gap."""
 
 
 def exit_of_claims(report: OutcomesReport) -> Exit:
@@ -25,21 +29,20 @@ def exit_of_claims(report: OutcomesReport) -> Exit:
     return Exit.NOT_ROBUST if False in verdicts else Exit.OK
 
 
-def outcomes_text(report: OutcomesReport, file: str) -> list[str]:
-    """Return the report as lines: the table, how far the searches came, and the `outcome` lines."""
-    lines = [f"final states of {printable(report.program.name)} ({printable(file)})", "", *_table(report), ""]
+def outcomes_text(report: OutcomesReport, file: str, width: int | None = None) -> list[str]:
+    """Return the report as lines for a terminal of this `width`: the table, how far the searches came, and the `outcome`
+    lines."""
+    lines = sentence(f"final states of {printable(report.program.name)} ({printable(file)})", width)
+    lines += ["", *_table(report, width), ""]
     for model, search in (("SC", report.sc), ("RDMA", report.rdma)):
-        lines.append(f"{model}: {_search(search)}")
-        lines += [f"  {_fault(f)}" for f in search.faults]
-    only = len(report.only_rdma)
-    lines.append(
-        f"{count(len(report.states), 'final state')}, {only} reached under RDMA only"
-        + ("" if report.complete else " so far")
-    )
+        lines += sentence(f"{model}: {_search(search)}", width)
+        lines += [line for f in search.faults for line in sentence(_fault(f), width, "  ")]
+    only = f"{len(report.only_rdma)} reached under RDMA only" + ("" if report.complete else " so far")
+    lines += sentence(f"{count(len(report.states), 'final state')}, {only}", width)
     if report.lines:
         lines += ["", "outcome lines"]
         for check in report.lines:
-            lines += _line(check, report.names)
+            lines += _line(check, report.names, width)
     return lines
 
 
@@ -65,21 +68,47 @@ def outcomes_object(
     }
 
 
-def _table(report: OutcomesReport) -> list[str]:
+def _table(report: OutcomesReport, width: int | None) -> list[str]:
+    """Return the table of the final states. Where that is too wide, a sentence says what all of them share; where the rest
+    is too wide as well, each state is written out."""
     if not report.states:
         return ["  no final state was reached"]
-    rows = [[printable(n) for n in report.names], *([str(v) for v in s.values] for s in report.states)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    head, *values = ("  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) for row in rows)
-    lines = [f"  {head}    SC   RDMA"]
-    lines += [f"  {v}    {_reach(s, report)}".rstrip() for v, s in zip(values, report.states, strict=True)]
+    every = range(len(report.names))
+    varying = [k for k in every if len({state.values[k] for state in report.states}) > 1]
+    for shown in (list(every), varying):
+        columns = _columns(report, shown, width)
+        if columns.fit:
+            break
+    else:
+        columns = Columns((*REACHED, Column("final state", wraps=True)), width, "  ")
+    lines = []
+    if len(shown) < len(every):
+        same = _values(report, report.states[0], [k for k in every if k not in shown])
+        lines = [*sentence(f"every final state has {same}", width, "  "), ""]
+    lines += columns.head()
+    for state in report.states:
+        reached = ("  yes" if state.sc else "  -", "yes" if state.rdma else "-", _mark(state, report))
+        if columns.fit:
+            lines += columns.row((*(str(state.values[k]) for k in shown), *reached))
+        else:
+            lines += columns.row((*reached, _values(report, state, shown)))
     return lines
 
 
-def _reach(state: ReachedState, report: OutcomesReport) -> str:
+def _columns(report: OutcomesReport, shown: Sequence[int], width: int | None) -> Columns:
+    names = [printable(report.names[k]) for k in shown]
+    widths = [max(len(str(state.values[k])) for state in report.states) for k in shown]
+    values = [Column(name, widest, right=True) for name, widest in zip(names, widths, strict=True)]
+    return Columns((*values, *REACHED), width, "  ")
+
+
+def _values(report: OutcomesReport, state: ReachedState, shown: Sequence[int]) -> str:
+    return ", ".join(f"{printable(report.names[k])} = {state.values[k]}" for k in shown)
+
+
+def _mark(state: ReachedState, report: OutcomesReport) -> str:
     so_far = "" if report.sc.cut is None else " so far"
-    mark = f"   <- only RDMA{so_far}" if state.only_rdma else ""
-    return f"{'yes' if state.sc else '-':3}  {'yes' if state.rdma else '-':4}{mark}"
+    return f" <- only RDMA{so_far}" if state.only_rdma else ""
 
 
 def _search(search: Exploration) -> str:
@@ -92,11 +121,11 @@ def _fault(fault: Fault) -> str:
     return f"reachable: {printable(fault.kind)} (line {fault.span.line}): {printable(fault.message)}"
 
 
-def _line(check: LineCheck, names: tuple[str, ...]) -> list[str]:
-    lines = [f"  line {check.line.span.line}: {one_line(check.line.text, 200)}"]
+def _line(check: LineCheck, names: tuple[str, ...], width: int | None) -> list[str]:
+    lines = sentence(f"line {check.line.span.line}: {one_line(check.line.text, 200)}", width, "  ")
     for claim in check.claims:
         said = f"{'allowed' if claim.claim.allowed else 'forbidden'} under {claim.claim.model}"
-        lines.append(f"    {_holds(claim.holds):10} {said}{_evidence(claim, names)}")
+        lines += sentence(f"{_holds(claim.holds):10} {said}{_evidence(claim, names)}", width, "    ")
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, printable
 
@@ -20,24 +21,24 @@ def exit_of_repair(repair: Repair) -> Exit:
     return EXITS[repair.status]
 
 
-def repair_text(repair: Repair, file: str, needless: bool) -> list[str]:
-    """Return the report as lines: the answer, every solution with its statements, and the diff of the first."""
-    lines = [f"{printable(file)}: {_headline(repair, needless)}"]
+def repair_text(repair: Repair, file: str, needless: bool, width: int | None = None) -> list[str]:
+    """Return the report as lines for a terminal of this `width`: the answer, every solution with its statements, and the
+    diff of the first."""
+    lines = sentence(f"{printable(file)}: {_headline(repair, needless)}", width)
     if repair.status in ("impossible", "unknown") or not repair.solutions:
-        lines.append(f"  {printable(repair.reason)}")
+        lines += sentence(printable(repair.reason), width, "  ")
     many = len(repair.solutions) > 1
     for number, solution in enumerate(repair.solutions, 1):
         if many:
             lines += ["", f"solution {number} of {len(repair.solutions)}, cost {solution.cost}"]
-        lines += _rows(solution)
+        lines += _rows(solution, width)
     if repair.solutions:
         if many:
             lines += ["", "the diff of solution 1"]
         lines += ["", *printable(repair.diff, "\n\t").split("\n")[:-1], ""]
     decided = f"{count(repair.checked, 'program')} decided"
     learnt = f", {count(repair.cycles, 'counterexample')} learnt from" if repair.cycles else ""
-    lines.append(f"{decided}{learnt}; {repair.time_s:.2f} s")
-    return lines
+    return lines + sentence(f"{decided}{learnt}; {repair.time_s:.2f} s", width)
 
 
 def _headline(repair: Repair, needless: bool) -> str:
@@ -57,16 +58,24 @@ def _headline(repair: Repair, needless: bool) -> str:
     return f"repaired at cost {repair.cost}, {proven}"
 
 
-def _rows(solution: Solution) -> list[str]:
+def _rows(solution: Solution, width: int | None) -> list[str]:
     rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
-    width = max(len(i.thread) for i, _ in rows)
-    lines = []
-    for insertion, verb in rows:
-        what = f"{verb}{'; '.join(insertion.lines)}"
-        line = f"  line {insertion.line:>4}  {insertion.thread:<{width}}  {what}  ({insertion.kind}, cost {insertion.cost})"
-        lines.append(printable(line))
+    cells = [
+        (
+            f"line {insertion.line:>4}",
+            printable(insertion.thread),
+            printable(f"{verb}{'; '.join(insertion.lines)}"),
+            f"({insertion.kind}, cost {insertion.cost})",
+        )
+        for insertion, verb in rows
+    ]
+    widest = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0] * 4
+    columns = Columns(
+        (Column("", widest[0]), Column("", widest[1]), Column("", widest[2], wraps=True), Column("", widest[3])), width, "  "
+    )
+    lines = [line for row in cells for line in columns.row(row)]
     if solution.declared:
-        lines.append(f"  declared for it: {', '.join(solution.declared)}")
+        lines += sentence(f"declared for it: {', '.join(solution.declared)}", width, "  ")
     return lines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
 from rdma_robust.analyses.safety.sequential import Run
@@ -12,11 +12,12 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import diagnostics
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.machine import Verb, wording
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.text import count, one_line, printable
+from rdma_robust.text import count, filled, one_line, printable
 
 REACH_FORMAT = "rdma-robust/reach"
 VERIFY_FORMAT = "rdma-robust/verify"
@@ -28,35 +29,40 @@ MODELS: Mapping[ModelName, str] = {"sc": "SC", "rdma": "RDMA"}
 WORDS = {Status.HOLDS: "holds", Status.VIOLATED: "VIOLATED", Status.UNKNOWN: "unknown"}
 
 
-def reach_text(program: Program, target: str, model: ModelName, asked: Asked) -> list[str]:
-    """Return the answer of `reach` as lines."""
+def reach_text(program: Program, target: str, model: ModelName, asked: Asked, width: int | None = None) -> list[str]:
+    """Return the answer of `reach` as lines, for a terminal of this `width`."""
     answer = asked.answers[0]
     word = answer.answer.value if answer.answer is Answer.UNREACHABLE else answer.answer.value.upper()
-    lines = [f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target, 200)}", f"  {answer.reason}"]
+    lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target, 200)}", width)
+    lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
-        lines += ["", *_run(program, answer.run), *_checks(answer)]
+        lines += ["", *_run(program, answer.run, width), *_checks(answer)]
     return lines
 
 
-def verify_text(verified: Verified, explain: bool) -> list[str]:
-    """Return the answers of `verify` as lines: a row for each claim, then, with `explain`, the runs."""
+def verify_text(verified: Verified, explain: bool, width: int | None = None) -> list[str]:
+    """Return the answers of `verify` as lines for a terminal of this `width`: a row for each claim, then, with `explain`,
+    the runs."""
     file = printable(verified.program.file)
     if not verified.checked:
-        return [f"{file}: nothing to verify: no assert, no outcome line, nothing that can go wrong"]
+        return sentence(f"{file}: nothing to verify: no assert, no outcome line, nothing that can go wrong", width)
     numbers = [sum(c.status is status for c in verified.checked) for status in Status]
     hold = "holds" if numbers[0] == 1 else "hold"
     words = [f"{n} {word}" for n, word in zip(numbers, (hold, "violated", "unknown"), strict=True) if n]
-    lines = [f"{file}: {count(len(verified.checked), 'claim')}: {', '.join(words)}"]
-    places = [f"line {c.claim.span.line}" for c in verified.checked]
-    texts = [_claim(c.claim) for c in verified.checked]
-    for place, text, checked in zip(places, texts, verified.checked, strict=True):
-        row = f"  {place:{max(map(len, places))}}  {text:{max(map(len, texts))}}  {WORDS[checked.status]:8}"
-        lines.append(f"{row}  {checked.answer.reason}")
+    lines = sentence(f"{file}: {count(len(verified.checked), 'claim')}: {', '.join(words)}", width)
+    rows = [(f"line {c.claim.span.line}", _claim(c.claim), WORDS[c.status]) for c in verified.checked]
+    widest = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    columns = Columns(
+        (Column("line", widest[0]), Column("claim", widest[1], wraps=True), Column("", len("VIOLATED"))), width, "  "
+    )
+    for row, checked in zip(rows, verified.checked, strict=True):
+        lines += columns.row(row, checked.answer.reason)
     for checked in verified.checked if explain else ():
         if checked.answer.run is not None:
             verb = "goes wrong" if not checked.claim.allowed else "happens"
-            lines += ["", f"  line {checked.claim.span.line}: {_claim(checked.claim)}; it {verb} in this run:", ""]
-            lines += [*_run(verified.program, checked.answer.run), *_checks(checked.answer)]
+            head = f"line {checked.claim.span.line}: {_claim(checked.claim)}; it {verb} in this run:"
+            lines += ["", *sentence(head, width, "  "), ""]
+            lines += [*_run(verified.program, checked.answer.run, width), *_checks(checked.answer)]
     return lines
 
 
@@ -67,19 +73,30 @@ def _claim(claim: Claim) -> str:
     return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
 
 
-def _run(program: Program, run: Run) -> Iterator[str]:
-    """Yield a run as a table, and the state that it leads to."""
+def _run(program: Program, run: Run, width: int | None) -> list[str]:
+    """Return a run as a table, and the state that it leads to."""
     steps = [(i, move.action) for i, move in enumerate(run) if move.action.verb is not Verb.START]
-    rows = [(i, action.step.span.line if action.step else 0, *_worded(wording(program, action))) for i, action in steps]
-    width = min(50, max((len(who) for _, _, who, _ in rows), default=0))
-    if rows:
-        yield "    step  line  statement"
-    for i, line, who, what in rows:
-        yield f"    {i:4}  {line or '':4}  {who:{width}}  {what}".rstrip()
+    rows = [
+        (str(i), str(action.step.span.line) if action.step else "", *_worded(wording(program, action)))
+        for i, action in steps
+    ]
+    statement, does = (max((len(row[k]) for row in rows), default=0) for k in (2, 3))
+    columns = Columns(
+        (
+            Column("step", right=True),
+            Column("line", right=True),
+            Column("statement", min(50, statement), wraps=True),
+            Column("", does, wraps=True),
+        ),
+        width,
+        "    ",
+    )
+    lines = [line for row in ([("step", "line", "statement", ""), *rows] if rows else []) for line in columns.row(row)]
     machine = RdmaMachine(program) if isinstance(run[-1].state, RdmaState) else ScMachine(program)
-    yield "    in the end:" if rows else "    at the start:"
+    lines.append("    in the end:" if rows else "    at the start:")
     for text in machine.describe(run[-1].state):
-        yield f"      {printable(text)}"
+        lines += filled(printable(text), width or PAPER, " " * 6, "  ")
+    return lines
 
 
 def _worded(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from rdma_robust.reports.batch.batch_markdown import code, text
 from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Report
 from rdma_robust.reports.check.json_report import JsonObject, layout, valid_unicode
 from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.share.columns import sentence
 from rdma_robust.text import count, one_line, printable
 
 FORMAT = "rdma-robust/compare"
@@ -20,14 +21,17 @@ TITLES: Final[Mapping[Kind, str]] = {
 }
 
 
-def write_text(comparison: Comparison) -> str:
-    """Return the changes for a terminal."""
+def write_text(comparison: Comparison, width: int | None = None) -> str:
+    """Return the changes for a terminal of this `width`."""
     lines = []
     for kind, title in TITLES.items():
         changes = comparison.of(kind)
         if changes:
-            lines += [f"{title}:", *(f"  {printable(c.file)}: {_step(c, str)}{_remark(c)}" for c in changes), ""]
-    return "\n".join([*lines, *_notes(comparison), _totals(comparison)]) + "\n"
+            said = [f"{printable(c.file)}: {_step(c, str)}{_remark(c)}" for c in changes]
+            lines += [f"{title}:", *(line for each in said for line in sentence(each, width, "  ")), ""]
+    for note in (*_notes(comparison), _totals(comparison)):
+        lines += sentence(note, width)
+    return "\n".join(lines) + "\n"
 
 
 def write_markdown(comparison: Comparison) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from rdma_robust.outcome import BY_FILTER
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
-from rdma_robust.text import count, printable
+from rdma_robust.text import count, filled, printable
 
 
 def explain(result: Result, width: int = 100) -> list[str]:
@@ -18,15 +16,15 @@ def explain(result: Result, width: int = 100) -> list[str]:
     if result.witness is not None:
         blocks += _witness(result.witness, width)
     if result.reason == BY_FILTER and result.states:
-        blocks.append(_fill(proved_by_filter(result.engine or "none", result.states), width))
+        blocks.append(filled(proved_by_filter(result.engine or "none", result.states), width))
     if result.spin_only:
-        blocks.append(_fill(SPIN_ONLY, width))
+        blocks.append(filled(SPIN_ONLY, width))
     if result.verdict == "unknown":
-        blocks.append(_fill(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
+        blocks.append(filled(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
     if result.faults:
         blocks.append(_faults(result.faults, result.faults_exact, width))
     if result.checked_by:
-        blocks.append(_fill(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
+        blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
     lines: list[str] = []
     for block in blocks:
         lines += ["", *block] if lines else block
@@ -48,16 +46,16 @@ def _witness(witness: WitnessView, width: int) -> list[list[str]]:
         "the same reads and the same order of writes."
     )
     pivot = "; * the pivot: without this step the run is sequentially consistent" if witness.pivot is not None else ""
-    legend = _fill(f"+ on the cycle below{pivot}.", width, "  ")
+    legend = filled(f"+ on the cycle below{pivot}.", width, "  ", "  ")
     cycle = ["The cycle (steps of the table in brackets):"]
     for edge in witness.cycle:
         steps = f"[{step.get(edge.source, 0)} -> {step.get(edge.target, 0)}]"
-        cycle += _fill(f"{edge.text} {steps}", width, "  ")
-    blocks = [_fill(intro, width), timeline(witness, width) + legend, cycle]
+        cycle += filled(f"{edge.text} {steps}", width, "  ", "  ")
+    blocks = [filled(intro, width), timeline(witness, width) + legend, cycle]
     if witness.relaxed:
         reasons = ["What makes it possible:"]
         for text in dict.fromkeys(r.text for r in witness.relaxed):
-            reasons += _fill(text, width, "  ")
+            reasons += filled(text, width, "  ", "  ")
         blocks.append(reasons)
     return blocks
 
@@ -66,16 +64,5 @@ def _faults(faults: tuple[FaultView, ...], exact: bool, width: int) -> list[str]
     head = "Reachable faults:" if exact else "Faults that were found, or that may be reachable (the search did not end):"
     lines = [head]
     for fault in faults:
-        lines += _fill(f"line {fault.line}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ")
+        lines += filled(f"line {fault.line}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ", "  ")
     return lines
-
-
-def _fill(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(30, width),
-        initial_indent=indent,
-        subsequent_indent=indent + ("  " if indent else ""),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
+from rdma_robust.text import filled
 
 LEAST_LANE = 14
 MOST_LANE = 30
@@ -33,13 +33,28 @@ def timeline(witness: WitnessView, width: int) -> list[str]:
 def table(lanes: Sequence[str], rows: Sequence[Row], width: int) -> list[str]:
     """Return a table with a column for each of `lanes`, or for what lane a row is in where that would be too wide."""
     lane_width = min(MOST_LANE, (width - len(HEAD)) // max(1, len(lanes)) - 2)
-    if lane_width < LEAST_LANE:
-        column = max((len(lane) for _, lane, _ in rows), default=0)
-        return [f"{HEAD}{'where':{column}}  what", *(f"{left}{lane:{column}}  {label}" for left, lane, label in rows)]
+    if lane_width < max(LEAST_LANE, _longest_word([*lanes, *(label for _, _, label in rows)])):
+        return _one_column(rows, width)
     lines = _wrapped(HEAD, lanes, lane_width)
     for left, where, label in rows:
         lines += _wrapped(left, [label if where == lane else "" for lane in lanes], lane_width)
     return lines
+
+
+def _one_column(rows: Sequence[Row], width: int) -> list[str]:
+    column = max((len(lane) for _, lane, _ in rows), default=0)
+    lines = [f"{HEAD}{'where':{column}}  what"]
+    for left, lane, label in rows:
+        before = f"{left}{lane:{column}}  "
+        first, *more = filled(label, max(LEAST_LANE, width - len(before))) or [""]
+        lines += [f"{before}{first}", *(" " * len(before) + line for line in more)]
+    return lines
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    """Return the length of the longest word, which no column breaks; one that fits in no column does not count."""
+    words = (len(word) for text in texts for word in text.split())
+    return max((length for length in words if length <= MOST_LANE), default=0)
 
 
 def gutter(step: int, line: int | None, pivot: bool, on_cycle: bool) -> str:
@@ -63,7 +78,7 @@ def _lanes(order: Sequence[EventView]) -> list[str]:
 
 def _wrapped(left: str, texts: Sequence[str], width: int) -> list[str]:
     """Return one table row, each text wrapped inside its column of `width` characters."""
-    columns = [textwrap.wrap(t, width) or [""] for t in texts]
+    columns = [filled(t, width) or [""] for t in texts]
     lines = []
     for k in range(max(map(len, columns), default=0)):
         cells = [c[k] if k < len(c) else "" for c in columns]

@@ -4,33 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files, sentence
 from rdma_robust.text import count, one_line, printable
 
 VERDICTS = {"robust": "robust", "not-robust": "NOT ROBUST", "unknown": "UNKNOWN", "error": "error"}
 NOTE_WIDTH = 160
-WIDEST_NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextReport:
     """Writes lines of text for results whose files are known beforehand, so that rows align while they stream.
 
     `expect` says whether the verdicts are compared with the `expect` lines, `explained` whether every explanation is
-    printed; `width` is that of the terminal.
+    printed; `width` is that of the terminal, None where there is none.
     """
 
     files: Sequence[str]
     expect: bool
     explained: bool
-    width: int
+    width: int | None = None
 
-    def header(self) -> str:
-        cells = ("file", "verdict", "expected?", "instr.", "engine", "states", "pivots", "time")
-        return self._row(cells, "")
+    def header(self) -> list[str]:
+        return self._columns.head()
+
+    @cached_property
+    def _columns(self) -> Columns:
+        columns = (
+            of_files(self.files, self.width),
+            Column("verdict", len("NOT ROBUST")),
+            Column("expected?", rank=1),
+            Column("instr.", rank=6),
+            Column("engine", len("karp-miller"), rank=4),
+            Column("states", 11, rank=3, right=True),
+            Column("pivots", rank=5, right=True),
+            Column("time", 9, rank=2, right=True),
+        )
+        return Columns(columns, self.width)
 
     def rows(self, result: Result) -> list[str]:
         """Return the row of `result` and, if explanations are on, its explanation, indented."""
@@ -45,29 +59,20 @@ class TextReport:
             f"{result.pivots:,}" if searched else "-",
             f"{result.time_s:.2f} s" if searched else "-",
         )
-        lines = [self._row(cells, note(result))]
+        lines = self._columns.row(cells, note(result))
         if self.explained:
-            body = explain(result, self.width - 2)
+            body = explain(result, (self.width or PAPER) - 2)
             lines += ["", *(f"  {line}".rstrip() for line in body), ""] if body else []
         return lines
 
-    def totals(self, summary: Summary) -> str:
+    def totals(self, summary: Summary) -> list[str]:
         parts = [f"{number} {word}" for word, number in _numbers(summary) if number]
         line = f"{count(summary.programs, 'program')}: {', '.join(parts) or 'none decided'}"
         if self.expect:
             line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
         if summary.interrupted:
             line = f"interrupted: {summary.programs} of {summary.requested} done; {line}"
-        return f"{line}; {summary.time_s:.2f} s"
-
-    def _row(self, cells: Sequence[str], remark: str) -> str:
-        file, verdict, expected, instrumentation, engine, states, pivots, time = cells
-        name = min(WIDEST_NAME, max([4, *(len(printable(f)) for f in self.files)]))
-        line = (
-            f"{file:{name}}  {verdict:10}  {expected:9}  {instrumentation:6}  {engine:11}  {states:>11}  {pivots:>6}"
-            f"  {time:>9}"
-        )
-        return f"{line}  {remark}".rstrip()
+        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
 
 
 def expected_word(result: Result) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.cover.cover_result import CoverRecord, RuleView, RunView, StepView, Tokens
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, of_files, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.totals import Verdicts, envelope
-from rdma_robust.text import count, one_line, printable
+from rdma_robust.text import count, filled, one_line, printable
 
 FORMAT = "rdma-robust/cover"
 VERSION = 1
 SAFETY = Verdicts("safe", "unsafe")
 VERDICTS = {"safe": "safe", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "error": "error"}
-_WIDEST_NAME = 60
 _NOTE_WIDTH = 160
 _MOST_STEPS = 200
 _MOST_PLACES = 40
@@ -72,17 +72,34 @@ def document(
     return envelope((FORMAT, VERSION), [record_object(r) for r in records], summary, tool, options)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoverText:
-    """Writes lines of text for records whose files are known beforehand, so that rows align while they stream."""
+    """Writes lines of text for records whose files are known beforehand, so that rows align while they stream.
+
+    `width` is that of the terminal, None where there is none.
+    """
 
     files: Sequence[str]
     expect: bool
     explained: bool
-    width: int
+    width: int | None = None
 
-    def header(self) -> str:
-        return self._row(("file", "verdict", "expected?", "engine", "places", "rules", "stored", "time"), "")
+    def header(self) -> list[str]:
+        return self._columns.head()
+
+    @cached_property
+    def _columns(self) -> Columns:
+        columns = (
+            of_files(self.files, self.width),
+            Column("verdict", len("UNKNOWN")),
+            Column("expected?", rank=1),
+            Column("engine", 14, rank=4),
+            Column("places", 7, rank=5, right=True),
+            Column("rules", 7, rank=6, right=True),
+            Column("stored", 9, rank=3, right=True),
+            Column("time", 9, rank=2, right=True),
+        )
+        return Columns(columns, self.width)
 
     def rows(self, record: CoverRecord) -> list[str]:
         """Return the row of `record` and, if explanations are on, its explanation, indented."""
@@ -98,12 +115,12 @@ class CoverText:
             f"{record.time_s:.2f} s" if tried else "-",
         )
         note = one_line(record.reason, _NOTE_WIDTH) if record.verdict in ("unknown", "error") else ""
-        lines = [self._row(cells, note)]
-        if self.explained and (body := explain(record, self.width - 2)):
+        lines = self._columns.row(cells, note)
+        if self.explained and (body := explain(record, (self.width or PAPER) - 2)):
             lines += ["", *(f"  {line}".rstrip() for line in body), ""]
         return lines
 
-    def totals(self, summary: CoverSummary) -> str:
+    def totals(self, summary: CoverSummary) -> list[str]:
         numbers = [("safe", summary.safe), ("unsafe", summary.unsafe), ("unknown", summary.unknown)]
         numbers.append(("error" if summary.error == 1 else "errors", summary.error))
         decided = ", ".join(f"{number} {word}" for word, number in numbers if number)
@@ -112,13 +129,7 @@ class CoverText:
             line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
         if summary.interrupted:
             line = f"interrupted: {summary.nets} of {summary.requested} done; {line}"
-        return f"{line}; {summary.time_s:.2f} s"
-
-    def _row(self, cells: Sequence[str], note: str) -> str:
-        file, verdict, expected, engine, places, rules, stored, time = cells
-        name = min(_WIDEST_NAME, max([4, *(len(printable(f)) for f in self.files)]))
-        line = f"{file:{name}}  {verdict:7}  {expected:9}  {engine:14}  {places:>7}  {rules:>7}  {stored:>9}  {time:>9}"
-        return f"{line}  {note}".rstrip()
+        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
 
 
 def explain(record: CoverRecord, width: int = 100) -> list[str]:
@@ -127,23 +138,23 @@ def explain(record: CoverRecord, width: int = 100) -> list[str]:
         return _run(record.run, width)
     if record.invariant is not None:
         proof = _PROOFS.get(record.invariant.kind, f"a {record.invariant.kind} invariant; elements")
-        return _fill(f"No reachable marking covers a target. Proof: {proof}: {record.invariant.size:,}.", width)
+        return filled(f"No reachable marking covers a target. Proof: {proof}: {record.invariant.size:,}.", width, more="  ")
     if record.verdict == "unknown":
-        return _fill(f"Undecided: {printable(record.reason)}.", width)
+        return filled(f"Undecided: {printable(record.reason)}.", width, more="  ")
     return []
 
 
 def _run(run: RunView, width: int) -> list[str]:
     cone = f"target {run.cone}: {_conditions(run.target) or 'any marking'}"
-    lines = _fill(f"Initial marking: {_marking(run.start)}", width)
+    lines = filled(f"Initial marking: {_marking(run.start)}", width, more="  ")
     if run.steps:
         lines += ["", f"From there, {count(run.length, 'rule')} (how often, line, tests and changes):", ""]
         for step in run.steps[:_MOST_STEPS]:
             lines += _step(step, width)
         if len(run.steps) > _MOST_STEPS:
             lines.append(f"  ... and {len(run.steps) - _MOST_STEPS:,} more steps; --format json has them all")
-        lines += ["", *_fill(f"This leads to: {_marking(run.end)}", width)]
-    return [*lines, "", *_fill(f"It covers {cone}", width)]
+        lines += ["", *filled(f"This leads to: {_marking(run.end)}", width, more="  ")]
+    return [*lines, "", *filled(f"It covers {cone}", width, more="  ")]
 
 
 def _step(step: StepView, width: int) -> list[str]:
@@ -153,9 +164,9 @@ def _step(step: StepView, width: int) -> list[str]:
         lines.append(f"  {'once' if step.times == 1 else f'{step.times:,} times'}:")
     for rule in step.rules:
         times = rule.times if inner else rule.times * step.times
-        lines += textwrap.wrap(_rule(rule, times), max(40, width), initial_indent=f"  {inner}", subsequent_indent=" " * 22)
+        lines += filled(_rule(rule, times), width, f"  {inner}", " " * (22 - len(f"  {inner}")))
     if step.after is not None:
-        lines += _fill(f"=> {_marking(step.after)}", width, "       ")
+        lines += filled(f"=> {_marking(step.after)}", width, " " * 7, "  ")
     return lines
 
 
@@ -174,10 +185,3 @@ def _marking(tokens: Sequence[Tokens]) -> str:
     shown = ", ".join(f"{printable(t.place)} = {t.tokens}" for t in tokens[:_MOST_PLACES])
     more = f", and {len(tokens) - _MOST_PLACES:,} more places" if len(tokens) > _MOST_PLACES else ""
     return f"{shown}{more}" if tokens else "no tokens"
-
-
-def _fill(text: str, width: int, indent: str = "") -> list[str]:
-    after = indent + "  "
-    return textwrap.wrap(
-        text, max(40, width), initial_indent=indent, subsequent_indent=after, break_long_words=False, break_on_hyphens=False
-    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Sequence
 
 from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline
 from rdma_robust.reports.check.steps_table import gutter, table
-from rdma_robust.text import printable
+from rdma_robust.text import filled, printable
 
 LEGEND = (
     "A remote operation is posted by the CPU, read and written by the NIC later. + on the cycle below; * the pivot: without "
@@ -133,12 +132,4 @@ def _accesses(found: Collection[Access]) -> str:
 
 
 def _fill(text: str, width: int, indent: str = "") -> list[str]:
-    shown = printable(text)
-    return textwrap.wrap(
-        shown,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    return filled(printable(text), width, indent, indent)

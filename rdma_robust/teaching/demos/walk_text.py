@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from rdma_robust.semantics.machines.machine import Action, Verb, wording
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Section, Table, Walk
-from rdma_robust.text import printable
+from rdma_robust.text import filled, printable
 
 INDENT = "  "
 UNDER_HEAD = "    \n    \n -- \n" + "    \n" * 5
@@ -103,11 +102,4 @@ def _what(run: Animation, action: Action) -> str:
 
 
 def _fill(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        printable(text),
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    return filled(printable(text), width, indent)

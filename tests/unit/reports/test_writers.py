@@ -63,21 +63,21 @@ def test_an_undecided_program_is_neither_as_expected_nor_not() -> None:
 
 def test_rows_align_and_totals_add_up() -> None:
     results = [FOUND, CALM, INVALID, LOST, BROKEN]
-    report = TextReport([r.file for r in results], expect=True, explained=False, width=100)
-    head = report.header()
+    report = TextReport([r.file for r in results], expect=True, explained=False)
+    (head,) = report.header()
     rows = [line for r in results for line in report.rows(r)]
     assert len(rows) == 5
     assert {row.index(row.split()[1]) for row in rows} == {head.index("verdict")}
     summary = summarise(results, requested=5, expect=True, time_s=1)
     assert summary.exit_code == Exit.INTERNAL
-    totals = report.totals(summary)
+    (totals,) = report.totals(summary)
     assert totals.startswith("5 programs: 1 robust, 1 not robust, 1 unknown, 2 errors; 1 as expected, 1 not")
     stopped = summarise(results[:2], requested=5, expect=False, time_s=1, stopped=Exit.INTERRUPTED)
-    assert report.totals(stopped).startswith("interrupted: 2 of 5 done")
+    assert report.totals(stopped)[0].startswith("interrupted: 2 of 5 done")
 
 
 def test_a_row_stays_one_line_whatever_the_reason() -> None:
-    report = TextReport(["a\nb"], expect=False, explained=False, width=100)
+    report = TextReport(["a\nb"], expect=False, explained=False)
     (row,) = report.rows(failure("a\nb", "unreadable", "no\nsuch \x1b[31mfile" + "x" * 1000))
     assert row.isprintable()
     assert len(row) < 300
