@@ -130,4 +130,4 @@ class LimitReached(SizeLimitError):
 
 
 class InternalError(RdmaRobustError):
-    """The tool contradicts itself: an unconfirmed witness, two methods that disagree. Exit code 4."""
+    """The tool contradicts itself: an unconfirmed counterexample, two methods that disagree. Exit code 4."""

@@ -1,4 +1,4 @@
-"""What a check answers: a verdict with its reason, the counts of the search, and the confirmed witness."""
+"""What a check answers: a verdict with its reason, the counts of the search, and the confirmed counterexample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: rob
 
 
 class Verdict(Enum):
-    """ROBUST follows only an exhausted search, NOT_ROBUST only a confirmed witness, UNKNOWN names a limit."""
+    """ROBUST follows only an exhausted search, NOT_ROBUST only a confirmed counterexample, UNKNOWN names a limit."""
 
     ROBUST = "robust"
     NOT_ROBUST = "not-robust"

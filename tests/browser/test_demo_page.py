@@ -281,12 +281,10 @@ def test_values_fly_and_it_plays_pauses_and_ends(browser: Any, both: str, mailbo
     assert not complaints(browser)
 
 
-def test_type_theme_and_listings(browser: Any, both: str, mailbox: Animation) -> None:
+def test_type_and_listings(browser: Any, both: str, mailbox: Animation) -> None:
     page = Page(browser, both)
     browser.find_element("id", "size").click()
     assert browser.execute_script("return getComputedStyle(document.documentElement).fontSize") == "20px"
-    browser.find_element("id", "theme").click()
-    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(13, 17, 23)"
     kept = """
     const done = arguments[arguments.length - 1], make = URL.createObjectURL;
     URL.createObjectURL = (blob) => { blob.text().then(done); return make.call(URL, blob); };

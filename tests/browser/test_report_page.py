@@ -150,6 +150,7 @@ def test_keys_are_enough(browser: Any, suite: str) -> None:
 
     show(browser, suite)
     assert press(Keys.TAB).get_attribute("href").endswith("#programs")
+    assert press(Keys.TAB).text == "Dark"
     assert press(Keys.TAB).get_attribute("data-filter") == "all"
     outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} language semantics petri analyses.safety analyses.repair analyses.explain",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
-    "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain",
+    "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),

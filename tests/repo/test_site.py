@@ -141,3 +141,10 @@ def test_coverability_is_described_as_it_is() -> None:
     assert f"has {len(list((ROOT / 'tests/nets').glob('*.spec')))} nets" in text
     engines = text.partition("\n## Engines\n")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", engines, re.MULTILINE)) == set(COVER_ENGINES)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_there_is_one_word_for_counterexamples(document: Path) -> None:
+    """The Python API and the JSON documents have `witness`, which stands in backquotes, in links to it or in its heading."""
+    text = re.sub(r"`[^`]*`|\[witness\]\([^)]*\)|^#+ .*$", "", prose(document), flags=re.MULTILINE)
+    assert not re.findall(r".*\b(?:witness|counter-example|counter example).*", text, re.IGNORECASE)

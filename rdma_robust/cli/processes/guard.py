@@ -60,7 +60,7 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.robustness.reductions.critical": "filtering",
     "rdma_robust.robustness.reductions.specialise": "specialising",
     "rdma_robust.robustness": "instrumenting",
-    "rdma_robust.robustness.lift": "confirming the witness",
+    "rdma_robust.robustness.lift": "confirming the counterexample",
     "rdma_robust.robustness.split": "deciding",
     "rdma_robust.robustness.decide": "deciding",
     "rdma_robust.pipeline": "deciding",

@@ -23,9 +23,8 @@ from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
-from rdma_robust.reports.explanation.explanation_page import SOURCE_STYLE
 from rdma_robust.reports.share.html_templates import asset, listing, templates
-from rdma_robust.reports.share.svg import COLOURS
+from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
 
 PACKAGE: Final = "rdma_robust.reports.batch"
@@ -70,8 +69,8 @@ def write_html(report: BatchReport) -> str:
     programs = count(report.summary.programs, "program")
     return environment.get_template("report.html.j2").render(
         title=f"RDMA robustness: {programs}",
-        style=COLOURS + SOURCE_STYLE + asset(PACKAGE, "report.css"),
-        script=asset(PACKAGE, "report.js"),
+        style=PAGE_STYLE + asset(PACKAGE, "report.css"),
+        script=page_script(asset(PACKAGE, "report.js")),
         details=json.dumps(details),
         rows=rows,
         filters=list(_filters(report)),

@@ -9,10 +9,11 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.analyses.explain.explanation import Explanation, FinalStates, LineMark
-from rdma_robust.reports.explanation.explanation_page import SCRIPT, SOURCE_STYLE, STYLE
+from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.explanation.explanation_svg import graph_svg
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, SOURCE_STYLE, page_script
 from rdma_robust.reports.share.svg import COLOURS
 from rdma_robust.text import count
 
@@ -51,9 +52,13 @@ PACKAGE: Final = "rdma_robust.reports.explanation"
 
 def source_html(explanation: Explanation) -> str:
     """Return the program's text as an HTML fragment, the lines that matter marked. It has no ids and its own style sheet."""
+    return _source(explanation, COLOURS + SOURCE_STYLE)
+
+
+def _source(explanation: Explanation, style: str) -> Markup:
     marks = {mark.line: mark for mark in explanation.lines}
     lines = explanation.source.splitlines() or [""]
-    return listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), COLOURS + SOURCE_STYLE)
+    return listing((_source_line(n, line, marks.get(n)) for n, line in enumerate(lines, 1)), style)
 
 
 def explanation_html(explanation: Explanation, version: str) -> str:
@@ -68,9 +73,9 @@ def explanation_html(explanation: Explanation, version: str) -> str:
             told=explanation,
             title=f"{explanation.program}: {verdict}",
             verdict=verdict,
-            style=COLOURS + STYLE,
-            script=SCRIPT,
-            source=Markup(source_html(explanation)),
+            style=PAGE_STYLE + STYLE,
+            script=page_script(SCRIPT),
+            source=_source(explanation, style=""),
             timeline=Markup(timeline_svg(explanation)) if explanation.timeline else "",
             graph=Markup(graph_svg(explanation)) if drawn else "",
             relations=[(name, meaning) for name, meaning in RELATIONS.items() if name in used],

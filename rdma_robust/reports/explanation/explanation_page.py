@@ -2,26 +2,11 @@
 
 from rdma_robust.reports.share.svg import MONO, SANS
 
-SOURCE_STYLE = f"""
-.rr-source{{font-family:{MONO};font-size:13px;line-height:1.55;color:var(--rr-fg);background:var(--rr-band);border:1px solid
- var(--rr-rule);border-radius:8px;overflow-x:auto;padding:8px 0}}
-.rr-source .rr-line{{display:flex;gap:12px;padding:0 12px 0 0;border-left:4px solid transparent;min-width:max-content}}
-.rr-source .rr-number{{flex:none;width:3.2em;text-align:right;color:var(--rr-muted);user-select:none}}
-.rr-source code{{font:inherit;white-space:pre;background:none;padding:0}}
-.rr-source .rr-badge{{flex:none;margin-left:auto;padding-left:24px;font:12px {SANS};color:var(--rr-muted);align-self:center}}
-.rr-source .rr-line-cycle{{background:var(--rr-cycle-bg);border-left-color:var(--rr-cycle)}}
-.rr-source .rr-line-cycle .rr-badge{{color:var(--rr-cycle);font-weight:600}}
-.rr-source .rr-line-keeps{{background:var(--rr-ok-bg);border-left-color:var(--rr-ok)}}
-.rr-source .rr-line-keeps .rr-badge{{color:var(--rr-ok)}}
-.rr-source .rr-line-fault{{border-left-color:var(--rr-warn);background:var(--rr-warn-bg)}}
-.rr-source .rr-lit{{outline:2px solid var(--rr-mo);outline-offset:-2px}}
-""".replace("\n", "")
-
 STYLE = f"""
 *{{box-sizing:border-box}}
 body{{margin:0;background:var(--rr-bg);color:var(--rr-fg);font:16px/1.6 {SANS}}}
 header,main{{max-width:1120px;margin:0 auto;padding:0 20px}}
-header{{display:flex;flex-wrap:wrap;align-items:center;gap:4px 14px;padding-top:28px}}
+header{{display:flex;flex-wrap:wrap;align-items:center;gap:4px 14px;padding-top:28px}}header .rr-theme{{margin-left:auto}}
 h1{{font-size:26px;line-height:1.2;margin:0;overflow-wrap:anywhere}}
 h2{{font-size:19px;margin:0 0 12px}}
 .file{{flex-basis:100%;margin:0;color:var(--rr-muted);font:13px {MONO};overflow-wrap:anywhere}}

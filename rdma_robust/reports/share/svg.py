@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from rdma_robust.text import printable
@@ -26,19 +27,20 @@ SCOPES = (".rr-svg", ".rr-source", ".rr-page")
 """What the colours are defined on: a page that shows a fragment needs no style sheet of its own."""
 
 
-def _scoped(prefix: str, declarations: str) -> str:
-    return ",".join(f"{prefix}{scope}" for scope in SCOPES) + "{" + declarations + "}"
+def themed(scopes: Iterable[str], light: str, dark: str) -> str:
+    """Return the rules that give the elements of `scopes` the declarations for light or dark.
+
+    It is as the reader's system is, unless an element around says so by `data-theme`.
+    """
+
+    def scoped(prefix: str, declarations: str) -> str:
+        return ",".join(f"{prefix}{scope}" for scope in scopes) + "{" + declarations + "}"
+
+    system = scoped("", dark) + scoped("[data-theme=light] ", light)
+    return f"{scoped('', light)}@media (prefers-color-scheme:dark){{{system}}}{scoped('[data-theme=dark] ', dark)}"
 
 
-COLOURS = (
-    _scoped("", LIGHT)
-    + "@media (prefers-color-scheme:dark){"
-    + _scoped("", DARK)
-    + _scoped("[data-theme=light] ", LIGHT)
-    + "}"
-    + _scoped("[data-theme=dark] ", DARK)
-)
-"""Light or dark as the reader's system is, unless an element around says so by `data-theme`."""
+COLOURS = themed(SCOPES, LIGHT, DARK)
 
 MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace'
 SANS = 'system-ui,-apple-system,"Segoe UI","Noto Sans","DejaVu Sans",sans-serif'

@@ -17,10 +17,11 @@ from typing import Final
 from jinja2 import Environment
 
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.reports.share.coloured import Line, coloured
 from rdma_robust.reports.share.html_templates import asset, templates
-from rdma_robust.reports.share.svg import COLOURS
+from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
-from rdma_robust.teaching.demos.listing import Line, listing, thread_lines
+from rdma_robust.teaching.demos.listing import thread_lines
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Table, Walk
 from rdma_robust.text import printable
 
@@ -88,8 +89,8 @@ def walk_page(walk: Walk) -> str:
             sections=[(s.heading, [(type(b).__name__, numbered.block(b)) for b in s.blocks]) for s in walk.sections],
             animated=any(isinstance(block, Animation) for section in walk.sections for block in section.blocks),
             title=walk.title,
-            style=COLOURS + asset(PACKAGE, "page.css") + asset(PACKAGE, "run.css"),
-            script=asset(PACKAGE, "page.js") + asset(PACKAGE, "run.js"),
+            style=PAGE_STYLE + asset(PACKAGE, "page.css") + asset(PACKAGE, "run.css"),
+            script=page_script(asset(PACKAGE, "page.js") + asset(PACKAGE, "run.js")),
         )
     )
 
@@ -115,7 +116,7 @@ class _Numbered:
 
 
 def _code(code: Code) -> Mapping[str, object]:
-    lines = listing(code.text, code.language)
+    lines = coloured(code.text, code.language)
     return {
         "title": code.title,
         "language": code.language,

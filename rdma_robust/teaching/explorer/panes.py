@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
+from rdma_robust.reports.share.coloured import Kind
 from rdma_robust.teaching.explorer.address import Side
 from rdma_robust.teaching.explorer.view import MoveView, OperationView, ProgramView, SideView, ValueView, VerdictView, View
 
 RDMA, SC, BAD = "#c3a6ff", "#79c0ff", "#ff7b72"
 """Colours for the dark background that the interface paints."""
 
+KINDS: dict[Kind, str] = {"": "", "word": RDMA, "number": SC, "text": "green", "comment": "dim"}
 TITLES = {"rdma": "RDMA hardware", "sc": "Sequential consistency"}
 STATUS_STYLE = {"ready": "green", "waiting": "yellow", "stopped": "yellow", "ended": "dim"}
 VERDICTS = {
@@ -50,8 +52,9 @@ def source(about: ProgramView, view: View) -> Text:
             marks.setdefault(operation.line, []).append((f" #{operation.number}", f"bold {RDMA}"))
     cycle = set(view.broken.lines) if view.broken is not None else set()
     lines = []
-    for number, text in enumerate(about.source, 1):
-        row = Text.assemble((f"{number:4} ", "dim"), (text, BAD if number in cycle else ""), no_wrap=True)
+    for number, pieces in enumerate(about.coloured, 1):
+        told = ((text, BAD if number in cycle else KINDS[kind]) for kind, text in pieces)
+        row = Text.assemble((f"{number:4} ", "dim"), *told, no_wrap=True)
         lines.append(row + Text.assemble(*marks.get(number, ())))
     return Text("\n").join(lines)
 

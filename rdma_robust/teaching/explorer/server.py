@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
@@ -40,12 +41,16 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+CSS = "text/css; charset=utf-8"
+JAVASCRIPT = "text/javascript; charset=utf-8"
 PAGE = {
     "": ("index.html", "text/html; charset=utf-8"),
-    "style.css": ("style.css", "text/css; charset=utf-8"),
-    "app.js": ("app.js", "text/javascript; charset=utf-8"),
+    "style.css": ("style.css", CSS),
+    "app.js": ("app.js", JAVASCRIPT),
     "icon.svg": ("icon.svg", "image/svg+xml"),
 }
+SHARED = {"shared.css": (PAGE_STYLE, CSS), "shared.js": (page_script(), JAVASCRIPT)}
+"""What the page has in common with all other pages of the tool: texts, where `PAGE` has names of files."""
 
 Decide = Callable[[], VerdictView]
 
@@ -66,7 +71,8 @@ def application(session: Session, decide: Decide, token: str, port: int) -> ASGI
     async def decided(_request: Request) -> Response:
         return JSONResponse(asdict(await verdict.answer()))
 
-    routes = [Route(f"/{token}/{path}", _file(*what), methods=["GET"]) for path, what in PAGE.items()]
+    texts = {path: (_file(name), kind) for path, (name, kind) in PAGE.items()} | SHARED
+    routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
         Route(f"/{token}/api/verdict", decided, methods=["GET"]),
@@ -142,9 +148,11 @@ class _Once:
         return self.found
 
 
-def _file(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
-    content = files("rdma_robust.teaching.explorer").joinpath("page", name).read_bytes()
+def _file(name: str) -> str:
+    return files("rdma_robust.teaching.explorer").joinpath("page", name).read_text(encoding="utf-8")
 
+
+def _constant(content: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_request: Request) -> Response:
         return Response(content, media_type=media_type)
 

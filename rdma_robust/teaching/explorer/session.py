@@ -8,6 +8,7 @@ from functools import lru_cache
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.reports.share.coloured import coloured
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
@@ -42,8 +43,15 @@ class Session:
     def about(self) -> ProgramView:
         program = self.program
         source = tuple(printable(line, "\t") for line in program.source.splitlines())
-        names = tuple(thread.name for thread in program.threads)
-        return ProgramView(printable(program.file), program.name, source, names, self.model.ordered_reads, self.await_loops)
+        return ProgramView(
+            file=printable(program.file),
+            name=program.name,
+            source=source,
+            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), "rdma")) if source else (),
+            threads=tuple(thread.name for thread in program.threads),
+            ordered_reads=self.model.ordered_reads,
+            await_loops=self.await_loops,
+        )
 
     def place(self, address: str) -> Place:
         """Return the place with this address, the beginning for the empty text. Raises AddressError if there is none."""

@@ -9,9 +9,12 @@ from functools import partial
 from threading import Thread
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.events import Key
+from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -31,6 +34,38 @@ NO_WITNESS = {
     "unknown": "No counterexample is known: the program is undecided.",
     "not-robust": "The counterexample is too long to step through.",
 }
+
+
+KEYS = (
+    ("1 … 9, Enter", "make this move on the active side"),
+    ("← →", "one step back, one step forward"),
+    ("Tab", "the other side becomes the active one"),
+    ("m", "SC follows RDMA, or each on its own"),
+    ("w", "the counterexample, if there is one"),
+    ("p", "the source, where there is not room for all"),
+    ("n", "start again"),
+    ("s", "the option that leads to this state"),
+    ("?", "this help"),
+    ("q", "quit"),
+)
+
+
+class Keys(ModalScreen[None]):
+    """All keys and what they do, until the next key."""
+
+    CSS = """
+    Keys { align: center middle; }
+    Keys Static { width: auto; max-width: 100%; height: auto; padding: 1 2; border: round $accent; background: $panel; }
+    """
+
+    def compose(self) -> ComposeResult:
+        rows = (Text.assemble((f"{key:14}", "bold"), what) for key, what in KEYS)
+        yield Static(Text("\n").join([*rows, Text("\nAny key closes this.", "dim")]), id="keys")
+
+    def on_key(self, event: Key) -> None:
+        event.stop()
+        event.prevent_default()
+        self.dismiss()
 
 
 class Explorer(App[None]):
@@ -61,11 +96,12 @@ class Explorer(App[None]):
         Binding("right", "step_forward", "forward", priority=True),
         Binding("tab", "other", "side", priority=True),
         Binding("m", "mode", "mode"),
-        Binding("w", "witness", "witness"),
-        Binding("n", "restart", "restart"),
-        Binding("p", "program", "program"),
-        Binding("s", "share", "state"),
+        Binding("w", "witness", "counterexample"),
+        Binding("p", "program", "source"),
+        Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "quit", "quit"),
+        Binding("n", "restart", show=False),
+        Binding("s", "share", show=False),
         Binding("ctrl+c", "quit", show=False, priority=True),
         *(Binding(str(k), f"take({k - 1})", show=False) for k in range(1, 10)),
     ]
@@ -90,7 +126,7 @@ class Explorer(App[None]):
                     yield OptionList(id=f"{side}-moves")
                     with VerticalScroll(can_focus=False):
                         yield Static(id=f"{side}-state", markup=False)
-        yield Footer()
+        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         self.draw()
@@ -198,6 +234,13 @@ class Explorer(App[None]):
 
     def action_program(self) -> None:
         self.screen.toggle_class("show-source")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - as the base class has it
+        """While the help is open, keys close it and do nothing else."""
+        return action == "quit" or not isinstance(self.screen, Keys)
+
+    def action_help(self) -> None:
+        self.push_screen(Keys())
 
     def action_share(self) -> None:
         self.say(f"--state '{self.session.address(self.place)}'")

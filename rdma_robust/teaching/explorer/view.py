@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rdma_robust.reports.share.coloured import Kind
 from rdma_robust.teaching.explorer.address import Mode, Side
 
 Status = Literal["ready", "waiting", "ended", "stopped"]
@@ -134,11 +135,12 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ProgramView:
-    """What does not change: the program, its source, its options."""
+    """What does not change: the program, its source line by line, also in pieces that are told apart, its options."""
 
     file: str
     name: str
     source: tuple[str, ...]
+    coloured: tuple[tuple[tuple[Kind, str], ...], ...]
     threads: tuple[str, ...]
     ordered_reads: bool
     await_loops: bool

@@ -15,14 +15,6 @@
     window.dispatchEvent(new Event("resize"));
   });
 
-  const themer = document.getElementById("theme");
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
-  const name = () => { themer.textContent = isDark() ? "Light" : "Dark"; };
-  themer.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; name(); });
-  system.addEventListener("change", name);
-  name();
-
   /* ---- listings ---- */
 
   const linesOf = (figure) => [...figure.querySelectorAll("pre > code")].map((line) => line.textContent);

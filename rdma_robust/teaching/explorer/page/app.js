@@ -3,6 +3,7 @@
   const SIDES = ["rdma", "sc"];
   const NAMES = { rdma: "RDMA", sc: "SC" };
   const KEYED = 9;
+  const LONGEST_NAME = 10;
   const byId = (id) => document.getElementById(id);
   let program = null;
   let verdict = null;
@@ -315,15 +316,20 @@
     return h("section", { class: "log" }, h("h3", {}, "The run"), h("ol", { tabindex: "0", "aria-label": `${NAMES[name]}: the run` }, side.steps.map(item)));
   }
 
-  function drawSource() {
+  /* What stands in the gutter: a thread once where it is at the same line on both sides, and the operations under way. */
+  function marksOfLines() {
     const marks = new Map();
     const mark = (line, kind, text, title) => {
       if (!marks.has(line)) { marks.set(line, []); }
       marks.get(line).push(h("span", { class: `chip ${kind}`, title }, text));
     };
-    for (const side of SIDES) {
-      for (const thread of now[side].threads) {
-        for (const line of thread.lines) { mark(line, side, thread.name, `${thread.name} is here on the ${NAMES[side]} side`); }
+    const places = Object.fromEntries(SIDES.map((side) => [side, new Map(now[side].threads.map((each) => [each.name, each.lines]))]));
+    for (const name of new Set([...places.rdma.keys(), ...places.sc.keys()])) {
+      const [here, there] = [places.rdma.get(name) || [], places.sc.get(name) || []];
+      for (const line of new Set([...here, ...there])) {
+        const kind = !there.includes(line) ? "rdma" : here.includes(line) ? "both" : "sc";
+        const where = kind === "both" ? "on both sides" : `on the ${NAMES[kind]} side`;
+        mark(line, kind, name, `${name} is here ${where}`);
       }
     }
     for (const each of now.rdma.queues) {
@@ -331,15 +337,21 @@
         mark(operation.line, "nic", `#${operation.number}`, `under way on the queue pair ${each.thread} to ${each.remote}`);
       }
     }
+    return marks;
+  }
+
+  function drawSource() {
+    const marks = marksOfLines();
     const last = now.rdma.at ? now.rdma.steps[now.rdma.at - 1].line : null;
     const cycle = new Set(now.broken ? now.broken.lines : []);
     const box = byId("code");
     const fresh = box.childElementCount === 0;
-    const lines = program.source.map((text, i) => {
+    const lines = program.coloured.map((text, i) => {
       const number = i + 1;
       const classes = `line${marks.has(number) ? " here" : ""}${number === last ? " last" : ""}${cycle.has(number) ? " cycle" : ""}`;
-      return h("div", { class: classes, "data-line": number }, h("span", { class: "number" }, String(number)), h("code", {}, text || " "),
-        h("span", { class: "marks" }, marks.get(number) || []));
+      const gutter = h("span", { class: "gutter" }, h("span", { class: "number" }, String(number)), h("span", { class: "marks" }, marks.get(number) || []));
+      return h("div", { class: classes, "data-line": number }, gutter,
+        h("code", {}, text.map(([kind, piece]) => (kind ? h("i", { class: `rr-t-${kind}` }, piece) : piece || " "))));
     });
     box.replaceChildren(...lines);
     const wanted = lines[(last || 1) - 1];
@@ -352,6 +364,7 @@
 
   function drawProgram() {
     byId("name").textContent = program.name;
+    byId("code").style.setProperty("--names", Math.min(LONGEST_NAME, Math.max(3, ...program.threads.map((each) => each.length))));
     const options = [program.ordered_reads ? "ordered reads" : "", program.await_loops ? "await loops" : ""].filter(Boolean);
     byId("file").textContent = [program.file, ...options].join(" · ");
     document.title = `${program.name} · rdma-robust explore`;

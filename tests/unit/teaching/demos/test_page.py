@@ -13,7 +13,8 @@ from lxml import html
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
-from rdma_robust.teaching.demos.listing import listing, thread_lines
+from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.teaching.demos.listing import thread_lines
 from rdma_robust.teaching.demos.walk import Code, Figure, Paragraph, Section, Table, Walk
 from rdma_robust.teaching.demos.walk_page import walk_page
 from tests.support.walks import animation, chain, litmus, random_run, sample
@@ -109,7 +110,7 @@ def test_a_page_of_no_run_is_refused() -> None:
     ],
 )
 def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list[tuple[str, str]]) -> None:
-    (line,) = listing(text, language)
+    (line,) = coloured(text, language)
     assert list(line.pieces) == pieces
 
 

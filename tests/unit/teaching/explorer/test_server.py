@@ -70,6 +70,8 @@ def test_the_page_and_its_parts(client: Client) -> None:
         ("style.css", "text/css"),
         ("app.js", "text/javascript"),
         ("icon.svg", "image/svg+xml"),
+        ("shared.css", "text/css"),
+        ("shared.js", "text/javascript"),
     ):
         answer = client.get(f"/{TOKEN}/{path}")
         assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind) and answer.text

@@ -104,3 +104,22 @@ def test_programs_are_not_taken_for_markup_and_a_narrow_terminal_shows_them_on_d
         session("// [bold red]x[/] [/nothing] [@click=app.quit]\nnode A { a[1] }\nthread T on A { a[0] = 1 }\n"), script, 80
     )
     assert RDMA.startswith("#")
+
+
+def test_the_key_help_fits_80_columns_and_there_is_more() -> None:
+    async def script(app: Explorer, pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        keys = list(app.query("FooterKey"))
+        assert len(keys) >= 8 and all(key.region.width and key.region.right <= 80 for key in keys)
+        assert {"counterexample", "help"} <= {str(binding.description) for _, binding, *_ in app.active_bindings.values()}
+        await pilot.press("?")
+        told = str(app.screen.query_one("#keys", Static).render())
+        assert "the counterexample" in told and "start again" in told
+        assert app.screen.query_one("#keys").region.right <= 80
+        before = app.place
+        await pilot.press("1")
+        assert len(app.screen_stack) == 1 and app.place == before, "a key closes the help and does nothing else"
+        await pilot.press("1")
+        assert app.place != before
+
+    drive(litmus("mailbox-plain"), script, 80)

@@ -1,0 +1,74 @@
+"""Listings with a little colour: words, numbers, texts and comments told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from rdma_robust.text import printable
+
+Language = Literal["rdma", "spec", "json", "console"]
+Kind = Literal["", "word", "number", "text", "comment"]
+
+TOKEN: Final[Mapping[Language, str]] = {
+    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
+    "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
+    "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',
+    "console": r"(?P<comment>^\$ )",
+}
+
+STYLE: Final = (
+    "i[class^=rr-t-]{font-style:normal}i.rr-t-word{color:var(--rr-nic)}i.rr-t-number{color:var(--rr-cpu)}"
+    "i.rr-t-text{color:var(--rr-ok)}i.rr-t-comment{color:var(--rr-muted)}"
+)
+"""The colours of `<i class="rr-t-KIND">`, by the variables of the drawings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as pieces of text, each with what it is; together they are the line."""
+
+    number: int
+    pieces: tuple[tuple[Kind, str], ...]
+
+
+def coloured(text: str, language: Language) -> tuple[Line, ...]:
+    """Return the lines of `text`, printable, counted from 1; a line end at the end begins no further line."""
+    lines: list[list[tuple[Kind, str]]] = [[]]
+    for kind, piece in _pieces(printable(text, "\n\t").removesuffix("\n"), language):
+        first, *rest = piece.split("\n")
+        lines[-1].append((kind, first))
+        lines.extend([(kind, each)] for each in rest)
+    return tuple(Line(number, _told(line)) for number, line in enumerate(lines, 1))
+
+
+def _told(line: list[tuple[Kind, str]]) -> tuple[tuple[Kind, str], ...]:
+    return tuple(each for each in line if each[1]) or (("", ""),)
+
+
+@cache
+def _keywords(language: Language) -> frozenset[str]:
+    """Return the words of a language that are its own; empty if the pattern alone tells."""
+    if language != "rdma":
+        return frozenset()
+    from rdma_robust.language.syntax.grammar import load_grammar  # noqa: PLC0415 - loads the parser generator
+
+    return frozenset(load_grammar().keywords.values())
+
+
+def _pieces(text: str, language: Language) -> Iterator[tuple[Kind, str]]:
+    at = 0
+    own = _keywords(language)
+    for found in re.finditer(TOKEN[language], text, re.MULTILINE):
+        kind: Kind = found.lastgroup  # type: ignore[assignment]
+        if kind == "word" and own and found[0] not in own:
+            continue
+        if found.start() > at:
+            yield "", text[at : found.start()]
+        yield kind, found[0]
+        at = found.end()
+    if at < len(text):
+        yield "", text[at:]
