@@ -42,9 +42,10 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
+    "editing": f"{WORDS} __init__ language semantics",
     "cli": (
         f"{WORDS} __init__ language semantics petri robustness pipeline exports hardness certify evidence "
-        "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer"
+        "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",
     "__main__": "__init__ cli",

@@ -21,6 +21,7 @@ OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
     ("--timeout", ("explore",)): "a page that is open must answer soon",
+    ("--timeout", ("lsp",)): "somebody is typing",
     ("--timeout", ("demo pcp", "demo vass", "demo finite")): "an audience waits",
     ("--max-states", ("export",)): "states written, not stored",
     ("--max-states", ("demo vass",)): "states written, not stored",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from rdma_robust.cli.options.arguments import (
     ReportFormat,
     SelfCheck,
     Timeout,
+    Watch,
     limit,
     memory_limit,
 )
@@ -123,8 +125,14 @@ def check_command(
         typer.Option("--dump-after", metavar="PASS", help="Print what PASS makes of each program and decide nothing."),
     ] = None,
     quiet: Quiet = False,
+    watch: Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
+    if watch:
+        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
+
+        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        return
     items = expand(files, tuple(COMMANDS))
     at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(

@@ -93,6 +93,7 @@ Explain = Annotated[
         show_default=False,
     ),
 ]
+Watch = Annotated[bool, typer.Option("--watch", help="Run again whenever a file has changed, until Ctrl-C.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
 ]

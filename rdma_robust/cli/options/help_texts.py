@@ -265,6 +265,19 @@ Examples
   rdma-robust compare --format md old.json new.json > comment.md
 """
 
+LSP_HELP = """Serve an editor: the language server for `.rdma` programs, over standard input and output.
+
+It shows errors while one types, the verdict above the program and the reordering at its statements, the meaning of what
+is under the cursor; it formats, renames, completes, and goes to declarations. Needs the extra [lsp].
+
+\b
+Exit codes
+  0  the editor has gone      2  usage, or pygls is not installed
+\b
+Examples
+  rdma-robust lsp --stdio
+"""
+
 COMMANDS: Final = {
     "check": CHECK_HELP,
     "cover": COVER_HELP,
@@ -279,6 +292,7 @@ COMMANDS: Final = {
     "compare": COMPARE_HELP,
     "reach": REACH_HELP,
     "verify": VERIFY_HELP,
+    "lsp": LSP_HELP,
     "demo": DEMO_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""

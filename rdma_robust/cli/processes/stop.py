@@ -22,10 +22,15 @@ _PENDING: list[Stopped] = []
 """The stop that was asked for and is not yet reported: Python drops an exception that interrupts a finalizer."""
 
 
+def asked_to_stop() -> Stopped | None:
+    """Return the Stopped that was asked for and is not yet reported."""
+    return _PENDING[0] if _PENDING else None
+
+
 def check() -> None:
     """Raise the Stopped that was asked for, in case it was dropped. To be called wherever the program waits."""
-    if _PENDING:
-        raise _PENDING[0]
+    if (stop := asked_to_stop()) is not None:
+        raise stop
 
 
 def listen() -> None:

@@ -1,0 +1,139 @@
+"""`--watch`: run the same command again whenever a file that it reads has changed, until Ctrl-C."""
+
+from __future__ import annotations
+
+import glob
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Final
+
+from rdma_robust.cli.inputs import SUFFIX, stream_of
+from rdma_robust.cli.processes.stop import Stopped, asked_to_stop, check
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import count, printable
+
+FLAG: Final = "--watch"
+PAUSE_MS: Final = 200
+"""Milliseconds between two looks whether the command has ended."""
+ENDING_S: Final = 5.0
+"""Seconds that a command has to end after it was told to."""
+SETTINGS: Final = frozenset({"rdma-robust.toml", "pyproject.toml"})
+CLEAR: Final = "\x1b[2J\x1b[H"
+
+
+def need_watchfiles() -> None:
+    """Raise UsageError unless watchfiles is installed."""
+    if find_spec("watchfiles") is None:
+        raise UsageError(f"{FLAG} needs watchfiles, which is not installed here: pip install 'rdma-robust[watch]'")
+
+
+class Watched:
+    """What the arguments of a command stand for: files, and folders in which every program counts."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        """Raises UsageError for a stream, which is read only once."""
+        self.files: set[str] = set()
+        self.folders: set[str] = set()
+        for argument in arguments:
+            if stream_of(argument) is not None:
+                raise UsageError(f"{FLAG} needs files: {printable(argument)} can be read only once")
+            if os.path.isdir(argument):
+                self.folders.add(os.path.realpath(argument))
+            elif os.path.lexists(argument) or not glob.has_magic(argument):
+                self.files |= {os.path.abspath(argument), os.path.realpath(argument)}
+            else:
+                self.folders.add(os.path.realpath(_fixed_part(argument)))
+
+    def places(self) -> Iterator[str]:
+        """Yield the folders to look at. Raises UsageError if one does not exist."""
+        for folder in sorted(self.folders | {os.path.dirname(path) for path in self.files}):
+            if not os.path.isdir(folder):
+                raise UsageError(f"{FLAG} cannot look at {printable(folder)}: it is not a directory")
+            yield folder
+
+    def counts(self, _change: object, path: str) -> bool:
+        """Return whether a change of `path` is a reason to run again."""
+        if path in self.files or os.path.basename(path) in SETTINGS:
+            return True
+        return path.endswith(SUFFIX) and any(path.startswith(folder + os.sep) for folder in self.folders)
+
+
+def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
+    """Run the command line `arguments`, without FLAG, now and after every change of `files`, until Ctrl-C.
+
+    A run that a change makes useless is ended. Raises UsageError.
+    """
+    need_watchfiles()
+    from watchfiles import watch  # noqa: PLC0415 - an extra
+
+    watched = Watched(files)
+    command = [sys.executable, "-m", "rdma_robust", *_without_flag(arguments)]
+    changes = watch(
+        *watched.places(),
+        watch_filter=watched.counts,
+        rust_timeout=PAUSE_MS,
+        yield_on_timeout=True,
+        recursive=bool(watched.folders),
+    )
+    next(changes)  # it looks from here on, so that no change is lost while the command runs
+    while True:
+        process = _begin(command)
+        try:
+            _until_change(process, changes, len(watched.files) + len(watched.folders))
+        except KeyboardInterrupt as stop:
+            # watchfiles turns what a signal raises into a KeyboardInterrupt of its own.
+            _end(process)
+            if not isinstance(stop, Stopped):
+                stop = asked_to_stop() or stop
+            if isinstance(stop, Stopped) and stop.exit is not Exit.INTERRUPTED:
+                raise stop from None
+            return Exit.OK
+
+
+def _until_change(process: subprocess.Popen[bytes], changes: Iterator[object], number: int) -> None:
+    """Return once something has changed; the process has ended then, or is ended."""
+    said = False
+    for change in changes:
+        check()
+        if change:
+            break
+        if process.poll() is not None and not said:
+            warn(f"watching {count(number, 'place')}; Ctrl-C ends it")
+            said = True
+    if process.poll() is None:
+        process.terminate()
+    _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was told to end."""
+    try:
+        process.wait(ENDING_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _begin(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    if sys.stdout.isatty():
+        sys.stdout.write(CLEAR)
+        sys.stdout.flush()
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+
+def _without_flag(arguments: Sequence[str]) -> list[str]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return [a for a in arguments[:end] if a != FLAG] + list(arguments[end:])
+
+
+def _fixed_part(pattern: str) -> str:
+    """Return the folder of a glob pattern that says no more than a name."""
+    folder = os.path.dirname(pattern)
+    while glob.has_magic(folder):
+        folder = os.path.dirname(folder)
+    return folder or "."

@@ -1,0 +1,146 @@
+"""What stands at a place of a program, in words: a name and its declaration, or a statement and its events.
+
+The texts are data; the events come from the event table (semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from rdma_robust.editing.declared_names import Names, Symbol
+from rdma_robust.errors import ProgramError, Span
+from rdma_robust.language.flow.cfg import Program, Step, steps
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.semantics.event_table import acts_of, remote_of
+from rdma_robust.semantics.trace import EventType
+from rdma_robust.text import count
+
+T = EventType
+
+MEANING: Final[dict[type, str]] = {
+    ast.Registers: "Registers: private to the thread, 0 unless given.",
+    ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
+    ast.Call: "Compare-and-swap: in one step of the CPU, writes the new value if the word holds the expected one.",
+    ast.Put: "Remote write. The thread goes on at once; later the NIC reads the source, then writes the target.",
+    ast.Get: "Remote read. The thread goes on at once; later the NIC reads the remote word, then writes the local one.",
+    ast.Poll: "Waits for the completion of the earliest operation towards this node that was not polled yet. A polled get "
+    "has arrived. A polled put has been sent: its source may change, but the remote word may not have its value yet.",
+    ast.RFence: "Remote fence. The NIC begins later operations towards this node once the earlier ones have been issued; "
+    "the thread does not wait.",
+    ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",
+    ast.Halt: "Ends the thread.",
+    ast.Skip: "Does nothing.",
+    ast.If: "Branches tried in order. A condition that names a variable reads it once.",
+    ast.While: "Each evaluation of the condition reads its variable once.",
+    ast.Loop: "Any number of times, also zero.",
+    ast.Choose: "One of the branches, any of them.",
+    ast.Outcome: "A claim about final states: every thread has ended and nothing is under way.",
+    ast.Expect: "The expected answer, compared by `check --expect`.",
+    ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
+    ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
+}
+"""What a statement or declaration means."""
+
+WAITING: Final = {
+    "await": "Waits until the condition is true. A thread that stands here for ever hangs.",
+    "assume": "Goes on if the condition is true. Executions that stop here are set aside: neither complete nor hangs.",
+}
+
+EVENTS: Final[dict[EventType, str]] = {
+    T.LR: "the CPU reads {cell}",
+    T.LW: "the CPU writes {cell}",
+    T.CAS: "the CPU reads and writes {cell} in one step",
+    T.P: "the CPU takes a completion from {remote}",
+    T.NLR: "the NIC reads {cell} here",
+    T.NRW: "the NIC writes {cell} on {remote}: a poll tells that it was issued, not that it arrived",
+    T.NRR: "the NIC reads {cell} on {remote}",
+    T.NLW: "the NIC writes {cell} here: a poll tells that it arrived",
+    T.NF: "the NIC passes the fence towards {remote}",
+}
+"""What happens in an event of each type."""
+
+MOST_EVENTS: Final = 8
+"""Events of one statement that are shown: an access with a computed index has one for every element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """A text in Markdown about the source at `span`."""
+
+    text: str
+    span: Span
+
+
+def hover(text: str, offset: int) -> Hover | None:
+    """Return what can be said about the character of `text` at the 0-based `offset`, None if nothing."""
+    names = Names(text)
+    named = names.at(offset)
+    part = _innermost(names.tree, offset)
+    parts = []
+    if named is not None:
+        parts.append(_symbol(text, named.symbol))
+    if part is not None and (named is None or named.span != named.symbol.span):
+        parts.append(_meaning(part))
+        parts += _events(_program(text), part.span)
+    span = named.span if named is not None else part.span if part is not None else None
+    return Hover("\n\n".join(parts), span) if span is not None and parts else None
+
+
+def _symbol(text: str, symbol: Symbol) -> str:
+    whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
+    of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}", "register": f" of {symbol.owner}"}
+    return f"`{whole}`: {symbol.kind}{of.get(symbol.kind, '')}, line {symbol.span.line}"
+
+
+def _meaning(part: Any) -> str:
+    return WAITING[part.keyword] if isinstance(part, ast.Assume) else MEANING[type(part)]
+
+
+def _innermost(tree: Any, offset: int) -> Any:
+    """Return the smallest statement or declaration around `offset` that has a meaning of its own."""
+    found = None
+    todo = [tree]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, tuple):
+            todo.extend(part)
+        elif hasattr(part, "__dataclass_fields__") and not isinstance(part, Span):
+            inside = part.span.start <= offset <= part.span.end
+            if inside and (type(part) in MEANING or isinstance(part, ast.Assume)):
+                found = part if found is None or _length(part.span) <= _length(found.span) else found
+            if inside or isinstance(part, ast.Arm):
+                todo.extend(getattr(part, field.name) for field in fields(part))
+    return found
+
+
+def _length(span: Span) -> int:
+    return span.end - span.start
+
+
+def _program(text: str) -> Program | None:
+    try:
+        return load_program(text, "")
+    except ProgramError:
+        return None
+
+
+def _events(program: Program | None, span: Span) -> Iterator[str]:
+    """Yield the events of the steps of the statement at `span`, as a list."""
+    if program is None:
+        return
+    mine = [step for thread in program.threads for _, _, step in steps(thread) if step.span.start == span.start]
+    rows = list(dict.fromkeys(row for step in mine if step.fault is None for row in _rows(step)))
+    if rows:
+        more = [f"- and {count(len(rows) - MOST_EVENTS, 'more event')}"] if len(rows) > MOST_EVENTS else []
+        yield "\n".join(["Events:", "", *rows[:MOST_EVENTS], *more])
+
+
+def _rows(step: Step) -> Iterator[str]:
+    for act in acts_of(step.op):
+        cell = act.cell
+        shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
+        what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
+        yield f"- **{act.type.value}**: {what}"

@@ -1,0 +1,84 @@
+"""What helps while a program is typed: which words may come next, and new names for old ones."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rdma_robust.editing.declared_names import Names, SymbolKind
+from rdma_robust.errors import ProgramError, RdmaRobustError, Span
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.grammar import load_grammar
+
+OfferKind = Literal["keyword"] | SymbolKind
+
+_MEMBER: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\.[A-Za-z0-9_]*$")
+_NODE: Final = re.compile(r"\b(?:poll|rfence|on)\s+[A-Za-z0-9_]*$")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class RenameError(RdmaRobustError):
+    """A name cannot be changed so; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A word that may come next; `detail` says what it is."""
+
+    text: str
+    kind: OfferKind
+    detail: str
+
+
+def completions(text: str, offset: int) -> list[Offer]:
+    """Return the words that may stand at the 0-based `offset`: members after a dot, nodes where only they may stand."""
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    names = Names(text)
+    member = _MEMBER.search(before)
+    if member:
+        found = names.members(member[1])
+    elif _NODE.search(before):
+        found = [s for s in names.symbols if s.kind == "node"]
+    else:
+        found = names.in_scope(offset)
+    offers = [Offer(s.name, s.kind, f"{s.kind} {s.qualified}") for s in found]
+    words = [] if member or _NODE.search(before) else sorted(load_grammar().keywords.values())
+    return offers + [Offer(word, "keyword", "keyword") for word in words]
+
+
+def renaming(text: str, offset: int, new: str) -> list[Span]:
+    """Return where the name at the 0-based `offset` stands, to be replaced by `new`.
+
+    Raises RenameError if no name is there, or if the program with the new name is not the same but for that name.
+    """
+    names = Names(text)
+    found = names.at(offset)
+    if found is None:
+        raise RenameError("there is no name here")
+    if not _NAME.fullmatch(new) or new in load_grammar().keywords.values():
+        raise RenameError(f"{new!r} is not a name")
+    spans = [o.span for o in names.of(found.symbol)]
+    after, shifts = text, 0
+    for span in spans:
+        after = after[: span.start + shifts] + new + after[span.end + shifts :]
+        shifts += len(new) - (span.end - span.start)
+    if _refers(Names(after)) != _refers(names):
+        raise RenameError(f"{new!r} is the name of something else here")
+    if not _wrong(text) and _wrong(after):
+        raise RenameError(f"{new!r} cannot be a name here")
+    return spans
+
+
+def _refers(names: Names) -> list[int]:
+    """Return for every occurrence which declaration it stands for, by numbers that do not depend on texts."""
+    numbers = {symbol: i for i, symbol in enumerate(names.symbols)}
+    return [numbers[o.symbol] for o in names.occurrences]
+
+
+def _wrong(text: str) -> bool:
+    try:
+        load_program(text, "")
+    except ProgramError:
+        return True
+    return False

@@ -1,0 +1,161 @@
+"""The language server as an editor meets it: the installed command, and pygls' client on its standard streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.client import LanguageClient
+
+from tests.conftest import COMMAND, Cli
+
+T = TypeVar("T")
+TEXT = """\
+node A { v = 0 }
+node B { d = 0, f = 0 }
+thread Sender on A {
+  v = 1   // 𝄞 two code units, before a name:
+  /* 𝄞 */ put B.d = v
+  v = 2
+}
+outcome B.d == 2 : allowed under rdma
+"""
+
+
+class Editor:
+    """A client with one open text."""
+
+    def __init__(self) -> None:
+        self.client = LanguageClient("editor", "1")
+        self.published: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.published.put_nowait))
+        self.uri = ""
+        self.version = 0
+
+    def change(self, text: str) -> None:
+        self.version += 1
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        place = lsp.VersionedTextDocumentIdentifier(self.version, self.uri)
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(place, [whole]))
+
+    async def until(self, wanted: Callable[[list[str]], bool]) -> lsp.PublishDiagnosticsParams:
+        """Return the first diagnostics published whose messages are wanted."""
+        while True:
+            found = await asyncio.wait_for(self.published.get(), 60)
+            if wanted([d.message for d in found.diagnostics]):
+                return found
+
+    @property
+    def document(self) -> lsp.TextDocumentIdentifier:
+        return lsp.TextDocumentIdentifier(self.uri)
+
+
+@asynccontextmanager
+async def editing(text: str, path: Path) -> AsyncIterator[Editor]:
+    editor = Editor()
+    await editor.client.start_io(str(COMMAND), "lsp", "--stdio", "--timeout", "60")
+    await editor.client.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=path.parent.as_uri()))
+    editor.client.initialized(lsp.InitializedParams())
+    editor.uri = path.as_uri()
+    item = lsp.TextDocumentItem(editor.uri, "rdma", 0, text)
+    editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    yield editor
+    await editor.client.shutdown_async(None)
+    editor.client.exit(None)
+    await editor.client.stop()
+
+
+def session(path: Path, talk: Callable[[Editor], Awaitable[T]], text: str = TEXT) -> T:
+    """Open `text` in an editor, and return what `talk` says of it."""
+
+    async def whole() -> T:
+        async with editing(text, path) as editor:
+            return await talk(editor)
+
+    return asyncio.run(whole())
+
+
+def at(text: str, word: str, after: int = 0) -> lsp.Position:
+    """Return where `word` begins, in UTF-16 code units, which clients count by default."""
+    offset = text.index(word) + after
+    start = text.rfind("\n", 0, offset) + 1
+    return lsp.Position(text.count("\n", 0, offset), len(text[start:offset].encode("utf-16-le")) // 2)
+
+
+def test_the_verdict_comes_with_the_reordering_at_its_statement(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        found = await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
+        finding = next(d for d in found.diagnostics if d.message.startswith("not robust"))
+        assert finding.range.start == at(TEXT, "put B.d")
+        assert finding.range.end == at(TEXT, "put B.d = v", len("put B.d = v"))
+        assert {r.location.range.start.line for r in finding.related_information or ()} >= {4, 5}
+        lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+        assert [lens.command.title for lens in lenses or () if lens.command] == ["not robust"]
+
+    session(tmp_path / "one.rdma", talk)
+
+
+def test_errors_appear_and_go_as_one_types(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        editor.change(TEXT.replace("B.d = v", "B.dd = v"))
+        found = await editor.until(lambda messages: any("no variable `dd`" in m for m in messages))
+        assert [d.severity for d in found.diagnostics] == [lsp.DiagnosticSeverity.Error]
+        assert "did you mean `d`" in found.diagnostics[0].message
+        assert found.version == 1
+        editor.change(TEXT.replace("put B.d = v", "put B.d = v; poll B"))
+        await editor.until(lambda messages: not any("dd" in m for m in messages))
+        lenses = None
+        while not lenses or lenses[0].command is None or lenses[0].command.title == "deciding ...":
+            lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+            await asyncio.sleep(0.1)
+        assert lenses[0].command.title == "robust"
+
+    session(tmp_path / "one.rdma", talk)
+
+
+def test_hover_definition_references_rename(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        client, document = editor.client, editor.document
+        hover = await client.text_document_hover_async(lsp.HoverParams(document, at(TEXT, "put B.d", 1)))
+        assert hover is not None and "**nlR**: the NIC reads `A.v`" in hover.contents.value
+        place = at(TEXT, "put B.d = v", len("put B.d = "))
+        found = await client.text_document_definition_async(lsp.DefinitionParams(document, place))
+        assert found.range.start == at(TEXT, "v = 0")
+        context = lsp.ReferenceContext(include_declaration=True)
+        uses = await client.text_document_references_async(lsp.ReferenceParams(context, document, place))
+        assert [use.range.start.line for use in uses] == [0, 3, 4, 5]
+        edit = await client.text_document_rename_async(lsp.RenameParams(document, place, "word"))
+        assert [e.range.start for e in edit.changes[editor.uri]][2] == place
+        with pytest.raises(JsonRpcException, match="is not a name"):
+            await client.text_document_rename_async(lsp.RenameParams(document, place, "put"))
+        outline = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
+        assert [(s.name, [c.name for c in s.children]) for s in outline] == [("A", ["v"]), ("B", ["d", "f"]), ("Sender", [])]
+
+    session(tmp_path / "one.rdma", talk)
+
+
+def test_format_and_completion(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        client, document = editor.client, editor.document
+        options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)
+        edits = await client.text_document_formatting_async(lsp.DocumentFormattingParams(document, options))
+        assert edits and "  // 𝄞" in edits[0].new_text and edits[0].range.end.line == TEXT.count("\n")
+        offers = await client.text_document_completion_async(lsp.CompletionParams(document, at(TEXT, "B.d = v", len("B."))))
+        assert [offer.label for offer in offers] == ["d", "f"]
+
+    session(tmp_path / "one.rdma", talk)
+
+
+def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdma_robust.cli.commands.lsp.find_spec", lambda name: None if name == "pygls" else find_spec(name))
+    answer = cli("lsp")
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]'\n"
