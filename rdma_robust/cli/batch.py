@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TypeVar
 
-from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
-from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
 
 Answer = TypeVar("Answer")
 
@@ -47,13 +43,3 @@ def report_in_order(
         for number in sorted(n for n in found if n >= reported):
             report(found[number])
     return [found[number] for number in sorted(found)], stopped
-
-
-def protect_inputs(path: str | None, items: Sequence[Item], noun: str) -> None:
-    """Refuse to write the report to `path` if that is one of the inputs, called `noun`s. Raises UsageError."""
-    if path is None:
-        return
-    report = os.path.realpath(path)
-    for item in items:
-        if isinstance(item, Source) and item.path is not None and os.path.realpath(item.path) == report:
-            raise UsageError(f"--output {printable(path)} is one of the {noun}s")

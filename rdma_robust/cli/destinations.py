@@ -1,38 +1,46 @@
-"""Where the reports of a batch go, found out before anything is decided: a mistake there should cost nothing."""
+"""Where `-o` of every command may write and in which form, found out before anything is decided: a mistake there should
+cost nothing. docs/reports.md has the rule for people.
+
+A report, what a command has found out, replaces an older one. A program or model, what a command has made, is written as it
+is, into a new file or with --force over an old one. Neither is written over an input, nor a report over any program.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rdma_robust.cli.inputs import SUFFIX, Item, Source
-from rdma_robust.cli.output import StandardOutput, replace_file
+from rdma_robust.cli.output import StandardOutput, must_be_writable, replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
 
-SUFFIXES = {".xml": "junit", ".htm": "html", ".markdown": "md", ".ndjson": "jsonl"} | {f".{name}": name for name in FORMS}
-"""What the suffix of the output file means when no form is named."""
+SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
+    ".txt": ("text",),
+    ".log": ("text",),
+    ".json": ("json", "sarif"),
+    ".sarif.json": ("sarif",),
+    ".sarif": ("sarif",),
+    ".jsonl": ("jsonl",),
+    ".ndjson": ("jsonl",),
+    ".html": ("html",),
+    ".htm": ("html",),
+    ".md": ("md",),
+    ".markdown": ("md",),
+    ".csv": ("csv",),
+    ".xml": ("junit",),
+    ".svg": ("svg",),
+    ".dot": ("dot",),
+    ".gv": ("dot",),
+}
+"""What the suffix of a report's file means: the form that it picks, and the others that are no contradiction to it."""
 
-
-def form_for(path: str | None, asked: str | None, suffixes: Mapping[str, Sequence[str]], default: str) -> str:
-    """Return the form of what is written to `path`: the one asked for, else what the suffix says, else the default.
-
-    `suffixes` has the forms that go with a suffix, the one it means first. The default is for standard output and for names
-    without a suffix. Raises UsageError where the suffix says another form than the one asked for, or none.
-    """
-    if path in (None, "-"):
-        return asked or default
-    shown = printable(str(path))
-    suffix = os.path.splitext(str(path))[1].lower()
-    meant = suffixes.get(suffix)
-    if asked is None and meant is None and suffix:
-        names = "|".join(dict.fromkeys(form for forms in suffixes.values() for form in forms))
-        raise UsageError(f"the suffix of {shown} says no form; name it with --format {names}")
-    if asked is not None and meant is not None and asked not in meant:
-        raise UsageError(f"--format {asked} and the suffix of {shown}, which means {meant[0]}, contradict each other")
-    return asked or (meant[0] if meant else default)
+SOURCES: Final = (SUFFIX, ".spec")
+"""The suffixes of what people write: a report never has one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +58,96 @@ class Destination:
             replace_file(self.path, text)
 
 
-def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]) -> list[Destination]:
-    """Return where each report goes: `path` is a file, or a folder if it is one or ends like one, made if need be.
+def report_form(path: str | None, named: str | None, forms: Sequence[str], inputs: Iterable[Item], by: str = "") -> str:
+    """Return the form of the report that goes to `path` (None or `-`: standard output): `named`, or by the suffix.
 
-    Without `formats` the suffix of the file says the form. Raises UsageError where a report could not be written, or
-    would overwrite a program.
+    `forms` are those of the command, first the one for standard output and for names without a suffix. `by` is the option
+    that names the form, if it is not --format. Raises UsageError if the suffix says no form or another than `named`, if the
+    file is one of `inputs` or named like a program, or if it cannot be written.
     """
-    if path in (None, "-"):
-        if len(formats) > 1:
-            raise UsageError("only one form of report fits on standard output; name a folder with -o DIR/")
-        return [Destination((formats or ("html",))[0], None)]
-    assert path is not None
-    programs = {os.path.realpath(item.path) for item in items if isinstance(item, Source) and item.path is not None}
-    if os.path.realpath(path) in programs or path.endswith(SUFFIX):
-        raise UsageError(f"--output {printable(path)} is a program; a report never overwrites one")
-    if os.path.isdir(path) or path.endswith(("/", os.sep)):
-        found = [Destination(name, os.path.join(path, FORMS[name].file)) for name in formats or ("html",)]
-        _make_folder(path)
-    elif len(formats) > 1:
-        raise UsageError(f"{len(formats)} forms of report do not fit in the file {printable(path)}; name a folder: -o DIR/")
-    else:
-        found = [Destination(formats[0] if formats else _by_suffix(path), path)]
-    for each in found:
-        _must_be_writable(str(each.path))
-    return found
+    if path is None or path == "-":
+        return named or forms[0]
+    shown = printable(path)
+    if path.endswith(SOURCES):
+        raise UsageError(f"{shown} is a program; a report never overwrites one")
+    _spare(path, inputs)
+    must_be_writable(path)
+    meant = _meant(path)
+    if named is not None:
+        if meant and named not in meant:
+            option = by or f"--format {named}"
+            raise UsageError(f"{option} and the suffix of {shown}, which means {meant[0]}, contradict each other")
+        return named
+    found = next((form for form in meant if form in forms), None)
+    if found is not None:
+        return found
+    if _is_special(path) or not os.path.splitext(path)[1]:
+        return forms[0]
+    says = f"means {meant[0]}, which this command does not write" if meant else "says no form"
+    raise UsageError(f"the suffix of {shown} {says}; name it with --format {'|'.join(forms)}")
 
 
-def _by_suffix(path: str) -> str:
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(f"the suffix of {printable(path)} says no form of report; name it with --format {'|'.join(FORMS)}")
-    return SUFFIXES[suffix]
+def made_file(path: str | None, inputs: Iterable[Item], *, force: bool, back: str = "") -> None:
+    """Find out whether a program or model can be written to `path` (None or `-`: standard output).
+
+    Raises UsageError if it is one of `inputs` (`back` is the option that writes those), is there and not to be replaced by
+    `force`, or cannot be written.
+    """
+    if path is None or path == "-":
+        return
+    _spare(path, inputs, back)
+    must_be_writable(path)
+    if os.path.lexists(path) and not _is_special(path) and not force:
+        raise UsageError(f"{printable(path)} is there already; --force replaces it")
 
 
-def _make_folder(path: str) -> None:
+def destinations(path: str | None, formats: Sequence[str], items: Sequence[Item]) -> list[Destination]:
+    """Return where each report of a batch goes: `path` is a file, or a folder if it is one or ends like one, which is made.
+
+    Raises UsageError as :func:`report_form` does, or where several forms would go to one file.
+    """
+    to_folder = path is not None and (os.path.isdir(path) or path.endswith(("/", os.sep)))
+    if path is not None and to_folder:
+        make_folder(path)
+        names = formats or ("html",)
+        found = [Destination(name, os.path.join(path, FORMS[name].file)) for name in names]
+        for each in found:
+            report_form(each.path, each.format, (each.format,), items)
+        return found
+    if len(formats) > 1:
+        where = "on standard output" if path in (None, "-") else f"in the file {printable(str(path))}"
+        raise UsageError(f"{len(formats)} forms of report do not fit {where}; name a folder: -o DIR/")
+    form = report_form(path, formats[0] if formats else None, tuple(FORMS), items)
+    return [Destination(form, None if path == "-" else path)]
+
+
+def make_folder(path: str) -> None:
+    """Make the folder `path` and what is missing above it. Raises UsageError."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make the folder {printable(path)}: {error.strerror or error}") from error
 
 
-def _must_be_writable(path: str) -> None:
-    shown = printable(path)
-    if os.path.isdir(path):
-        raise UsageError(f"cannot write to {shown}: it is a directory")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise UsageError(f"cannot write to {shown}: its folder does not exist")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise UsageError(f"cannot write to {shown}: it is write-protected")
+def _spare(path: str, inputs: Iterable[Item], back: str = "") -> None:
+    """Raise UsageError if `path` is one of the inputs."""
+    there = os.path.realpath(path)
+    for item in inputs:
+        if isinstance(item, Source) and item.path is not None and os.path.realpath(item.path) == there:
+            hint = f"; {back} writes it back" if back else ""
+            raise UsageError(f"{printable(path)} is one of the inputs, which are never overwritten{hint}")
+
+
+def _meant(path: str) -> tuple[str, ...]:
+    """Return what the longest suffix of `path` that is in the table means, nothing if none is."""
+    name = os.path.basename(path).lower()
+    found = max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
+    return SUFFIXES.get(found, ())
+
+
+def _is_special(path: str) -> bool:
+    """Whether there is something at `path` that is no regular file: a terminal, a pipe, `/dev/null`."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Protocol
 
 from rdma_robust.errors import UsageError
+from rdma_robust.text import printable
 
 
 class Output(Protocol):
@@ -57,11 +58,7 @@ class FileOutput:
     """Lines are kept and written by :func:`replace_file`."""
 
     def __init__(self, path: str) -> None:
-        directory = os.path.dirname(os.path.realpath(path))
-        if os.path.isdir(path) or not os.path.isdir(directory):
-            raise UsageError(
-                f"cannot write to {path}: {'it is' if os.path.isdir(path) else 'its folder is not'} a directory"
-            )
+        must_be_writable(path)
         self._path = path
         self._lines: list[str] = []
 
@@ -78,6 +75,18 @@ class FileOutput:
 
 def output(path: str | None) -> Output:
     return StandardOutput() if path in (None, "-") else FileOutput(str(path))
+
+
+def must_be_writable(path: str) -> None:
+    """Find out before the work whether a file can be written. Raises UsageError."""
+    shown = printable(path)
+    if os.path.isdir(path):
+        raise UsageError(f"cannot write to {shown}: it is a directory")
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise UsageError(f"cannot write to {shown}: its folder does not exist")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise UsageError(f"cannot write to {shown}: it is write-protected")
 
 
 def replace_file(path: str, text: str) -> None:

@@ -84,8 +84,8 @@ def test_out_of_time_is_unknown(cli: Cli, programs: Path, monkeypatch: pytest.Mo
         ([], "Missing argument"),
         (["sb.rdma", "--format", "pdf"], "pdf"),
         (["sb.rdma", "calm.rdma"], "unexpected extra argument"),
-        (["sb.rdma", "-o", "nowhere/out.txt"], "its folder is not"),
-        (["sb.rdma", "-o", "sb.rdma", "--force"], "is the program itself"),
+        (["sb.rdma", "-o", "nowhere/out.txt"], "its folder does not exist"),
+        (["sb.rdma", "-o", "sb.rdma"], "is a program; a report never overwrites one"),
         (["*.rdma"], "explain takes one program"),
         (
             ["sb.rdma", "-o", "k.html", "--format", "text"],
@@ -103,14 +103,10 @@ def test_mistakes(cli: Cli, programs: Path, arguments: list[str], words: str) ->
     assert (programs / "sb.rdma").read_text() == before == NOT_ROBUST
 
 
-def test_a_file_is_only_replaced_by_force(cli: Cli, programs: Path) -> None:
+def test_a_page_replaces_an_older_one(cli: Cli, programs: Path) -> None:
     target = programs / "out.html"
     target.write_text("mine")
-    answer = cli("explain", "sb.rdma", "--format", "html", "-o", "out.html")
-    assert answer.returncode == 2
-    assert "--force" in answer.stderr
-    assert target.read_text() == "mine"
-    assert cli("explain", "sb.rdma", "--format", "html", "-o", "out.html", "--force").returncode == 1
+    assert cli("explain", "sb.rdma", "-o", "out.html").returncode == 1
     assert target.read_text().startswith("<!DOCTYPE html>")
     assert sorted(p.name for p in programs.iterdir()) == ["bad.rdma", "calm.rdma", "out.html", "sb.rdma"]
 
@@ -130,7 +126,7 @@ def test_a_file_is_only_replaced_by_force(cli: Cli, programs: Path) -> None:
 def test_the_suffix_says_the_form(cli: Cli, programs: Path, file: str, form: str) -> None:
     assert cli("explain", "sb.rdma", "-o", file).returncode == 1
     by_suffix = (programs / file).read_text()
-    cli("explain", "sb.rdma", "--format", form, "-o", file, "--force")
+    cli("explain", "sb.rdma", "--format", form, "-o", file)
     clock = re.compile(r'"time_s": [0-9.e-]+|[0-9.]+ s\b')
     assert clock.sub("", (programs / file).read_text()) == clock.sub("", by_suffix)
     starts = {"html": "<!DOCTYPE html>", "json": "{", "dot": "// `sb`", "svg": "<svg", "text": "`sb` is not robust"}

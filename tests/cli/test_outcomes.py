@@ -62,6 +62,15 @@ def test_loops_need_a_bound_and_a_cut_is_reported(cli: Cli, tmp_path: Path) -> N
     assert report["searches"]["rdma"]["cut"]
 
 
+def test_a_claim_that_fails_comes_before_one_that_is_undecided(cli: Cli, tmp_path: Path) -> None:
+    text = LOOPING.replace("loop { put B.y = x }", "reg c; while c == 0 { put B.y = x; choose { c = 1 } or { skip } }")
+    claims = "outcome T2.r == 7 : allowed under rdma\noutcome T2.r == 0 : forbidden under rdma\n"
+    (tmp_path / "both.rdma").write_text(text.partition("outcome")[0] + claims)
+    done = cli("outcomes", "both.rdma", "--depth", "8")
+    assert ("undecided" in done.stdout, "FAILS" in done.stdout) == (True, True), done.stdout + done.stderr
+    assert done.returncode == 1
+
+
 def test_input_errors(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "bad.rdma").write_text("node\n")
     assert cli("outcomes", "bad.rdma").returncode == 2

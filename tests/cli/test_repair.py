@@ -106,7 +106,7 @@ def test_writing(cli: Cli, tmp_path: Path) -> None:
     assert new == b"\xef\xbb\xbf" + POLLED.encode()
     refused = cli("repair", "mail.rdma", "-o", "new.rdma")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "new.rdma exists; --force replaces it" in refused.stderr
+    assert "new.rdma is there already; --force replaces it" in refused.stderr
     assert cli("repair", "mail.rdma", "-o", "mail.rdma").returncode == 2
     assert cli("repair", "mail.rdma", "-o", "new.rdma", "--force").returncode == 0
     assert cli("repair", "mail.rdma", "-o", "no/new.rdma").returncode == 2

@@ -127,6 +127,17 @@ def test_verify_takes_many_files_and_answers_with_the_worst(cli: Cli, tmp_path: 
     assert "worse.rdma:" in done.stderr
 
 
+def test_a_violated_claim_comes_before_an_unknown_one_but_not_over_files(cli: Cli, tmp_path: Path) -> None:
+    loop = "node A { s = 1 }\nnode B { y }\nthread T on A { loop { put B.y = s\n s = 1 }\n }\n"
+    user = "thread U on B { reg r\n await y == 1\n r = y\n assert r == 1\n"
+    (tmp_path / "unknown.rdma").write_text(f"{loop}{user} }}\n")
+    (tmp_path / "both.rdma").write_text(f"{loop}{user} assert r == 0 }}\n")
+    (tmp_path / "bad.rdma").write_text("node A { x }\nthread T on A { reg r\n r = x\n assert r == 1 }\n")
+    codes = [cli("verify", f"{name}.rdma", "--max-states", "60").returncode for name in ("unknown", "both", "bad")]
+    assert codes == [3, 1, 1]
+    assert cli("verify", "bad.rdma", "unknown.rdma", "--max-states", "60").returncode == 3
+
+
 def test_nothing_to_verify_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "plain.rdma").write_text("node A { x }\nthread T on A { x = 1 }\n")
     done = cli("verify", "plain.rdma")

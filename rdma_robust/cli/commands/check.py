@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import protect_inputs, report_in_order
+from rdma_robust.cli.batch import report_in_order
+from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
@@ -39,7 +40,7 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import Format
+from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
@@ -65,7 +66,7 @@ class Request:
     options: CheckOptions
     jobs: int | None = None
     expect: bool = False
-    format: Format = "text"
+    format: str = "text"
     path: str | None = None
     explain: bool | None = None
     quiet: bool = False
@@ -116,7 +117,7 @@ def check_command(
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
     expect: Expect = False,
-    format_: ReportFormat = "text",
+    format_: ReportFormat = None,
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
@@ -149,6 +150,9 @@ def check_command(
     )
     if certificate is not None and dump_after is not None:
         raise UsageError("--certificate and --dump-after exclude one another")
+    if dump_after is not None and (output, format_) != (None, None):
+        raise UsageError("--dump-after prints, and takes neither --output nor --format")
+    form = report_form(output, format_, FORMATS, items)
     if dump_after is not None:
         from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
 
@@ -158,14 +162,13 @@ def check_command(
         from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
         items = with_certificates(items, certificate)
-    request = Request(items, options, jobs, expect, format_, output, explain, quiet)
+    request = Request(items, options, jobs, expect, form, output, explain, quiet)
     context.obj.append(partial(run_check, request))
 
 
 def run_check(request: Request) -> Exit:
     """Decide and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    protect_inputs(request.path, request.items, "program")
     with output(request.path) as out:
         run = _Run(request, out, _text_report(request))
         if request.format == "text" and not request.quiet:

@@ -10,9 +10,10 @@ import typer
 
 from rdma_robust.batch.compare import compare, read_report
 from rdma_robust.cli.answering import default_limits
+from rdma_robust.cli.destinations import Destination, report_form
 from rdma_robust.cli.inputs import UnreadableError, read_source, source_of
-from rdma_robust.cli.options.arguments import OutputFile
-from rdma_robust.cli.output import StandardOutput, replace_file
+from rdma_robust.cli.options.arguments import FORMAT_HELP, OutputFile
+from rdma_robust.cli.options.formats import COMPARE_FORMATS, CompareFormat
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.errors import LimitReached, UsageError
@@ -38,7 +39,7 @@ def compare_command(
     old: Annotated[str, typer.Argument(metavar="OLD", hidden=True)],
     new: Annotated[str, typer.Argument(metavar="NEW", hidden=True)],
     *,
-    format_: Annotated[Literal["text", "json", "md"], typer.Option("--format", help="Form of the comparison.")] = "text",
+    format_: Annotated[CompareFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
     output: OutputFile = None,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="What exits with 1: a verdict that got worse, or any that changed.")
@@ -46,29 +47,27 @@ def compare_command(
     strict: Annotated[bool, typer.Option("--strict", help="New and missing programs exit with 1 too.")] = False,
 ) -> None:
     """Note in the context what is to be done."""
+    form = report_form(output, format_, COMPARE_FORMATS, [source_of(old), source_of(new)])
     bad = COUNTED[fail_on] | (COUNTED_IF_STRICT if strict else set())
-    context.obj.append(partial(run_compare, old, new, format_, output, bad))
+    context.obj.append(partial(run_compare, old, new, Destination(form, None if output == "-" else output), bad))
 
 
-def run_compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind]) -> Exit:
+def run_compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
     """Compare the reports in the files `old` and `new`; return the exit code, 1 if there are changes of a kind in `bad`.
 
     Raises UsageError.
     """
     try:
         with guarded_by(default_limits()):
-            return _compare(old, new, form, path, bad)
+            return _compare(old, new, place, bad)
     except (LimitReached, Overrun) as error:
         raise UsageError(str(error)) from error
 
 
-def _compare(old: str, new: str, form: str, path: str | None, bad: Set[Kind]) -> Exit:
+def _compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
     comparison = compare(_read(old), _read(new))
-    text = write_text(comparison, width_of_output(path)) if form == "text" else WRITERS[form](comparison)
-    if path in (None, "-"):
-        StandardOutput().write(text)
-    else:
-        replace_file(str(path), text)
+    text = place.format == "text"
+    place.write(write_text(comparison, width_of_output(place.path)) if text else WRITERS[place.format](comparison))
     return Exit.OK if bad.isdisjoint(change.kind for change in comparison.changes) else Exit.NOT_ROBUST
 
 

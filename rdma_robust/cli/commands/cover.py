@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import protect_inputs, report_in_order
+from rdma_robust.cli.batch import report_in_order
+from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Missing, expand, loaded
 from rdma_robust.cli.options.arguments import (
     Certificates,
@@ -29,7 +30,7 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import Format
+from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
 from rdma_robust.cli.processes.meter import Meter, wanted
@@ -54,7 +55,7 @@ class CoverRequest:
     options: CoverOptions
     jobs: int | None = None
     expect: bool = False
-    format: Format = "text"
+    format: str = "text"
     path: str | None = None
     explain: bool | None = None
     quiet: bool = False
@@ -108,7 +109,7 @@ def cover_command(
     expect: Annotated[
         bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
     ] = False,
-    format_: ReportFormat = "text",
+    format_: ReportFormat = None,
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
@@ -125,11 +126,12 @@ def cover_command(
         memory=memory_limit(memory, at_a_time),
         markings=markings,
     )
+    form = report_form(output, format_, FORMATS, items)
     if certificate is not None:
         from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
         items = with_certificates(items, certificate)
-    request = CoverRequest(items, options, jobs, expect, format_, output, explain, quiet)
+    request = CoverRequest(items, options, jobs, expect, form, output, explain, quiet)
     context.obj.append(partial(run_cover, request))
 
 
@@ -141,7 +143,6 @@ def run_cover(request: CoverRequest) -> Exit:
     names = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
     if request.options.engine not in names:
         raise UsageError(f"--engine: there is no engine {request.options.engine!r}; the engines are {', '.join(names)}")
-    protect_inputs(request.path, request.items, "net")
     with output(request.path) as out:
         run = _Run(request, out, _text(request))
         if request.format == "text" and not request.quiet:

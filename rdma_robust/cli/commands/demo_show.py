@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rdma_robust.cli.answering import answering, default_limits
+from rdma_robust.cli.destinations import made_file, make_folder, report_form
 from rdma_robust.cli.inputs import Item, Missing, expand, loaded, read_source
 from rdma_robust.cli.options.demo_options import Showing
-from rdma_robust.cli.output import FileOutput, StandardOutput, replace_file
+from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.processes import stop
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
 from rdma_robust.cli.screen import width_of_output
@@ -45,9 +46,10 @@ def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: st
 
     `build` is given the text of the one input that `file` stands for, the empty text without one. Raises UsageError.
     """
-    _protect(showing)
+    inputs = () if file is None else expand([file], suffixes=(suffix,))
+    _protect(showing, inputs)
     name, limits = file or demo, default_limits()
-    source = None if file is None else _source(file, suffix, limits)
+    source = None if file is None else _source(inputs, limits)
     if isinstance(source, Missing):
         warn(f"{printable(source.name)}: {'unknown' if source.cut else 'error'}: {source.reason}")
         return Exit.UNKNOWN if source.cut else Exit.INVALID
@@ -56,7 +58,7 @@ def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: st
     if isinstance(walk, Exit):
         return walk
     try:
-        saved = _saved(walk, showing)
+        saved = _saved(walk, showing, inputs)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -68,24 +70,21 @@ def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: st
     return Exit.OK
 
 
-def _source(file: str, suffix: str, limits: Limits) -> Item:
-    """Return the one input that `file` stands for, with its text if it is a stream. Raises UsageError."""
-    items = expand([file], suffixes=(suffix,))
+def _source(items: Sequence[Item], limits: Limits) -> Item:
+    """Return the only one of `items`, with its text if it is a stream. Raises UsageError."""
     if len(items) > 1:
         raise UsageError(f"{len(items)} files; a demo takes one")
     return items[0] if isinstance(items[0], Missing) else loaded(items[0], limits)
 
 
-def _protect(showing: Showing) -> None:
+def _protect(showing: Showing, inputs: Sequence[Item]) -> None:
     """Find out before anything is computed what cannot be written. Raises UsageError."""
     if showing.output is not None and showing.output == showing.html:
         raise UsageError("--output and --html name the same file")
-    for path in (showing.output, showing.html):
-        if path is None or (path == showing.output and _is_folder(path)):
-            continue
-        if os.path.isfile(path) and not showing.force:
-            raise UsageError(f"{printable(path)} is there already; --force replaces it")
-        FileOutput(path)
+    if showing.output is not None and not _is_folder(showing.output):
+        made_file(showing.output, inputs, force=showing.force)
+    if showing.html is not None:
+        report_form(showing.html, "html", ("html",), inputs, by="--html")
 
 
 def _is_folder(path: str) -> bool:
@@ -101,11 +100,11 @@ def _busy() -> Iterator[None]:
         yield
 
 
-def _saved(walk: Walk, showing: Showing) -> list[str]:
+def _saved(walk: Walk, showing: Showing, inputs: Sequence[Item]) -> list[str]:
     """Write the files that are asked for and return their names. Raises UsageError."""
     texts: dict[str, str] = {}
     if showing.output is not None:
-        texts |= _listings(walk, showing.output, showing.force)
+        texts |= _listings(walk, showing.output, showing.force, inputs)
     if showing.html is not None:
         from rdma_robust.teaching.demos.walk_page import walk_page  # noqa: PLC0415 - slow
 
@@ -115,21 +114,17 @@ def _saved(walk: Walk, showing: Showing) -> list[str]:
     return list(texts)
 
 
-def _listings(walk: Walk, output: str, force: bool) -> dict[str, str]:
+def _listings(walk: Walk, output: str, force: bool, inputs: Sequence[Item]) -> dict[str, str]:
     """Return what to write where: the first listing that has a file's name, or all of them in a folder."""
     listings = {b.file: b.text for s in walk.sections for b in s.blocks if isinstance(b, Code) and b.file}
     if not listings:
         raise UsageError(f"demo {walk.demo} has generated nothing that could be saved with --output")
     if not _is_folder(output):
         return {output: next(iter(listings.values()))}
-    try:
-        os.makedirs(output, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {printable(output)}: {error.strerror or error}") from error
+    make_folder(output)
     found = {os.path.join(output, file): text for file, text in listings.items()}
-    there = next((path for path in found if os.path.lexists(path)), None)
-    if there is not None and not force:
-        raise UsageError(f"{printable(there)} is there already; --force replaces it")
+    for path in found:
+        made_file(path, inputs, force=force)
     return found
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rdma_robust import TOOL, __version__
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.destinations import form_for
-from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
+    FORMAT_HELP,
     AwaitLoops,
     File,
-    Force,
     MaxStates,
     Memory,
     OrderedReads,
@@ -27,13 +25,13 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
-from rdma_robust.cli.options.formats import Drawing, ExplainFormat
+from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.columns import PAPER
@@ -43,45 +41,25 @@ from rdma_robust.text import printable
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
 
-SUFFIXES: Final[Mapping[str, tuple[ExplainFormat, ...]]] = {
-    ".txt": ("text",),
-    ".json": ("json",),
-    ".dot": ("dot",),
-    ".gv": ("dot",),
-    ".svg": ("svg",),
-    ".html": ("html",),
-    ".htm": ("html",),
-}
-"""What the suffix of the output file says."""
-
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What to explain and how.
-
-    `format` of None is that of the suffix of `to`, `width` of None that of the terminal, `to` of None standard output.
-    """
+    """What to explain and how. `width` of None is that of the terminal, `to` of None standard output."""
 
     file: str
     options: CheckOptions
-    format: ExplainFormat | None = None
+    format: str = "text"
     of: Drawing = "graph"
     final_states: int = 0
     width: int | None = None
     to: str | None = None
-    force: bool = False
 
 
 def explain_command(
     context: typer.Context,
     file: File,
     *,
-    format_: Annotated[
-        ExplainFormat | None,
-        typer.Option(
-            "--format", help="Form of the explanation. Default: what the suffix of OUT says, else text.", show_default=False
-        ),
-    ] = None,
+    format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
@@ -101,7 +79,6 @@ def explain_command(
         typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
     ] = None,
     output: OutputFile = None,
-    force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
     options = CheckOptions(
@@ -111,22 +88,20 @@ def explain_command(
         max_states=max_states or None,
         memory=memory_limit(memory),
     )
-    request = ExplainRequest(file, options, format_, of, final_states, width, output, force)
+    form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
+    request = ExplainRequest(file, options, form, of, final_states, width, output)
     context.obj.append(partial(run_explain, request))
 
 
 def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
     item = only(request.file, "explain")
-    if isinstance(item, Source):
-        _protect(request, item)
-    form = cast(ExplainFormat, form_for(request.to, request.format, SUFFIXES, "text"))
     place = output(request.to)
     limits = limits_of(request.options)
 
     def explained(source: Source, text: str) -> Exit:
         told = _explain(source.name, text, request, limits)
-        written = _written(told, form, request)
+        written = _written(told, request)
         with place:
             place.line(written.rstrip("\n"))
         from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
@@ -134,17 +109,6 @@ def run_explain(request: ExplainRequest) -> Exit:
         return EXITS[told.verdict]
 
     return answer_item(item, limits, explained, ENDING)
-
-
-def _protect(request: ExplainRequest, item: Source) -> None:
-    """Refuse to write over the program, ever, and over anything else without --force."""
-    if request.to in (None, "-"):
-        return
-    path = str(request.to)
-    if item.path is not None and os.path.realpath(item.path) == os.path.realpath(path):
-        raise UsageError(f"--output {printable(path)} is the program itself")
-    if os.path.isfile(path) and not request.force:
-        raise UsageError(f"{printable(path)} is there already; --force replaces it")
 
 
 def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> Explanation:
@@ -168,8 +132,8 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
     return explanation(outcome, remaining(options, limits), final_state_limit=request.final_states)
 
 
-def _written(explained: Explanation, form: ExplainFormat, request: ExplainRequest) -> str:
-    match form:
+def _written(explained: Explanation, request: ExplainRequest) -> str:
+    match request.format:
         case "text":
             from rdma_robust.reports.explanation.explanation_text import explanation_text  # noqa: PLC0415
 
@@ -187,7 +151,7 @@ def _written(explained: Explanation, form: ExplainFormat, request: ExplainReques
             from rdma_robust.reports.explanation.explanation_svg import drawn  # noqa: PLC0415
 
             return drawn(explained, request.of)
-        case "html":
+        case _:
             from rdma_robust.reports.explanation.explanation_html import explanation_html  # noqa: PLC0415
 
             return explanation_html(explained, __version__)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
+from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.options.arguments import AwaitLoops, File, OrderedReads, OutputFile
+from rdma_robust.cli.options.arguments import AwaitLoops, File, Force, MadeFile, OrderedReads
 from rdma_robust.cli.output import output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.model import rdma
@@ -49,19 +50,21 @@ def export_command(
     ] = 0,
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
-    output: OutputFile = None,
+    output: MadeFile = None,
+    force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415
 
     hardware = rdma(ordered_reads)
     options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
-    context.obj.append(partial(run_export, file, options, output))
+    context.obj.append(partial(run_export, file, options, output, force))
 
 
-def run_export(file: str, options: ExportOptions, to: str | None) -> Exit:
+def run_export(file: str, options: ExportOptions, to: str | None, force: bool = False) -> Exit:
     """Write the program `file` to the file `to`, or to standard output; return the exit code."""
     item = only(file, "export")
+    made_file(to, [item], force=force)
     place = output(to)
 
     def exported(source: Source, text: str) -> Exit:

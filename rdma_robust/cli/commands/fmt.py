@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust.cli.answering import answer_each, default_limits
+from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import Item, Source, expand
-from rdma_robust.cli.options.arguments import Files
+from rdma_robust.cli.options.arguments import Files, Force, MadeFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -26,28 +27,39 @@ def fmt_command(
     *,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would change.")] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the programs back instead of printing them.")] = False,
+    output: MadeFile = None,
+    force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
-    if check and write:
-        raise UsageError("--check and --write exclude one another")
+    if check + write + (output is not None) > 1:
+        raise UsageError("--check, --write and --output exclude one another")
     mode: Mode = "check" if check else "write" if write else "print"
-    context.obj.append(partial(run_fmt, expand(files), mode))
+    items = expand(files)
+    if output not in (None, "-") and len(items) > 1:
+        raise UsageError(f"--output takes one program, and there are {len(items)}; --write writes all of them back")
+    made_file(output, items, force=force, back="--write")
+    context.obj.append(partial(run_fmt, items, mode, None if output == "-" else output))
 
 
-def run_fmt(items: Sequence[Item], mode: Mode) -> Exit:
-    """Format every item; return the worst exit code, where NOT_ROBUST (1) is "would change" of the mode `check`."""
+def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None) -> Exit:
+    """Format every item; return the worst exit code, where NOT_ROBUST (1) is "would change" of the mode `check`.
+
+    What is printed goes to the file `path`, if there is one.
+    """
 
     def formatted(source: Source, old: str) -> Exit:
         from rdma_robust.language.syntax.formatter import format_source  # noqa: PLC0415 - after the reading, which may fail at once
 
-        return _deliver(source, old, format_source(old, source.name), mode)
+        return _deliver(source, old, format_source(old, source.name), mode, path)
 
     return answer_each(items, default_limits, formatted)
 
 
-def _deliver(source: Source, old: str, new: str, mode: Mode) -> Exit:
-    if mode == "print":
+def _deliver(source: Source, old: str, new: str, mode: Mode, path: str | None) -> Exit:
+    if mode == "print" and path is None:
         StandardOutput().write(new)
+    elif mode == "print":
+        replace_file(str(path), new)
     if mode == "check" and old != new:
         warn(f"{printable(source.name)}: would be reformatted")
         return Exit.NOT_ROBUST

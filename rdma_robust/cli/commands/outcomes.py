@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.options.arguments import AnswerFormat, File, MaxStates, OrderedReads, Timeout, limit
+from rdma_robust.cli.destinations import Destination, report_form
+from rdma_robust.cli.inputs import expand
+from rdma_robust.cli.options.arguments import AnswerFormat, File, MaxStates, OrderedReads, OutputFile, Timeout, limit
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
-from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
@@ -44,21 +46,23 @@ def outcomes_command(
     max_states: MaxStates = 0,
     ordered_reads: OrderedReads = False,
     timeout: Timeout = TIMEOUT_S,
-    format_: AnswerFormat = "text",
+    format_: AnswerFormat = None,
+    output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
     bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout))
-    context.obj.append(partial(run_outcomes, file, bounds, format_))
+    form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
+    context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
 
-def run_outcomes(file: str, bounds: OutcomesRequest, form: Literal["text", "json"]) -> Exit:
+def run_outcomes(file: str, bounds: OutcomesRequest, place: Destination) -> Exit:
     """Report the final states of the program `file`; return the exit code."""
     item = only(file, "outcomes")
     limits = Limits.of(bounds.timeout, bounds.max_states, default_memory(1))
-    return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, form), ENDING)
+    return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, place), ENDING)
 
 
-def _explore(text: str, name: str, bounds: OutcomesRequest, form: Literal["text", "json"]) -> Exit:
+def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) -> Exit:
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
@@ -72,8 +76,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, form: Literal["text"
         report = explore_outcomes(program, bounds.hardware, bounds.depth, bounds.max_states, bounds.timeout)
     except UsageError as error:
         raise UsageError(f"{error}; the options are --depth and --max-states") from error
-    out = StandardOutput()
-    if form == "json":
+    if place.format == "json":
         options = {
             **bounds.hardware.described(),
             "depth": bounds.depth,
@@ -81,7 +84,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, form: Literal["text"
             "timeout": bounds.timeout,
         }
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
-        out.line(json_report.layout(result))
+        place.write(json_report.layout(result) + "\n")
     else:
-        out.line("\n".join(outcomes_report.outcomes_text(report, name, width_of_output())))
+        place.write("\n".join([*outcomes_report.outcomes_text(report, name, width_of_output(place.path)), ""]))
     return outcomes_report.exit_of_claims(report)

@@ -50,12 +50,12 @@ def reach_command(
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
-    format_: AnswerFormat = "text",
+    format_: AnswerFormat = None,
 ) -> None:
     """Note in the context what is to be done."""
     most = memory_limit(memory)
     limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
-    context.obj.append(partial(run_reach, file, target, model, limits, format_))
+    context.obj.append(partial(run_reach, file, target, model, limits, format_ or "text"))
 
 
 def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: TextOrJson) -> Exit:

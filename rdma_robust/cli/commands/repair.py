@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,12 +10,14 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AwaitLoops,
     File,
     Force,
+    MadeFile,
     MaxStates,
     Memory,
     OrderedReads,
@@ -50,9 +51,6 @@ RemoveNeedless = Annotated[
     bool, typer.Option("--remove-needless", help="Instead find polls, fences and unread gets that can go.")
 ]
 Write = Annotated[bool, typer.Option("--write", "-w", help="Write the patched program back to FILE.")]
-PatchedFile = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the patched program to FILE; - prints it.")
-]
 Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and nothing else.")]
 
 
@@ -81,10 +79,10 @@ def repair_command(
     all_minimal: AllMinimal = False,
     remove_needless: RemoveNeedless = False,
     write: Write = False,
-    output: PatchedFile = None,
+    output: MadeFile = None,
     force: Force = False,
     diff: Diff = False,
-    format_: AnswerFormat = "text",
+    format_: AnswerFormat = None,
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
     timeout: Timeout = TIMEOUT_S,
@@ -97,7 +95,7 @@ def repair_command(
     options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
     limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=most)
-    request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_)
+    request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_ or "text")
     context.obj.append(partial(run_repair, request))
 
 
@@ -110,7 +108,7 @@ def run_repair(request: RepairRequest) -> Exit:
     item = only(request.file, "repair")
     if request.write and isinstance(item, Source) and item.path is None:
         raise UsageError("standard input cannot be written back; leave out --write")
-    _may_write(request)
+    made_file(request.path, [item], force=request.force, back="--write")
 
     def repaired(source: Source, text: str) -> Exit:
         repair = _repair(text, source.name, request)
@@ -138,19 +136,6 @@ def _agree(request: RepairRequest) -> None:
         raise UsageError("--all-minimal and --remove-needless exclude one another")
 
 
-def _may_write(request: RepairRequest) -> None:
-    """Find out before the work whether the patched program can be written to a file of its own. Raises UsageError."""
-    path = request.path
-    if path is None or path == "-":
-        return
-    if os.path.isdir(path):
-        raise UsageError(f"cannot write to {printable(path)}: it is a directory")
-    if not os.path.isdir(os.path.dirname(os.path.realpath(path))):
-        raise UsageError(f"cannot write to {printable(path)}: its folder is not a directory")
-    if os.path.lexists(path) and not request.force:
-        raise UsageError(f"{printable(path)} exists; --force replaces it")
-
-
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
@@ -172,7 +157,7 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
         StandardOutput().write(new)
         return None
     if request.path is not None:
-        _may_write(request)
+        made_file(request.path, [source], force=request.force, back="--write")
         replace_bytes(request.path, _bytes(new, source))
         return request.path
     if request.write and repair.solutions and source.path is not None:

@@ -41,13 +41,13 @@ def verify_command(
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
-    format_: AnswerFormat = "text",
+    format_: AnswerFormat = None,
     explain: Explain = None,
 ) -> None:
     """Note in the context what is to be done."""
     most = memory_limit(memory)
     limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
-    context.obj.append(partial(run_verify, files, limits, format_, explain))
+    context.obj.append(partial(run_verify, files, limits, format_ or "text", explain))
 
 
 def run_verify(files: Sequence[str], limits: SafetyLimits, form: TextOrJson, explain: bool | None) -> Exit:

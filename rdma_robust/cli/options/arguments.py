@@ -12,6 +12,8 @@ from rdma_robust.cli.options.formats import Format, TextOrJson
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.options import EngineName, Instrumentation, KernelName
 
+FORMAT_HELP = "Form of the report. Default: by the suffix of OUT, else text."
+
 
 def seconds(value: float) -> float:
     """Check a number of seconds. Raises BadParameter."""
@@ -74,13 +76,17 @@ Jobs = Annotated[
 Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")
 ]
-ReportFormat = Annotated[Format, typer.Option("--format", help="Form of the report on standard output.")]
-AnswerFormat = Annotated[TextOrJson, typer.Option("--format", help="Form of the report.")]
+ReportFormat = Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
+AnswerFormat = Annotated[TextOrJson | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 OutputFile = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="OUT", help="Write to OUT instead of standard output, in one step."),
+    typer.Option("--output", "-o", metavar="OUT", help="Write the report to OUT instead of standard output, in one step."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+MadeFile = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="OUT", help="Write the result to OUT, a new file; - prints it."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a program or model that is there; never an input.")]
 Certificates = Annotated[
     str | None, typer.Option(metavar="DIR", help="Write a certificate of every verdict into DIR, for verify-certificate.")
 ]

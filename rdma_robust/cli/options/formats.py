@@ -1,8 +1,14 @@
-"""The forms a report can have."""
+"""The forms a report can have, the one for standard output first."""
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 Format = Literal["text", "json", "jsonl"]
 ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
+CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
 TextOrJson = Literal["text", "json"]
+
+FORMATS: Final[tuple[str, ...]] = get_args(Format)
+EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
+COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
+TEXT_OR_JSON: Final[tuple[str, ...]] = get_args(TextOrJson)

@@ -10,7 +10,7 @@ from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.share.columns import Column, Columns, sentence
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.exits import Exit, within
 from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.semantics.machines.state_space import Exploration
 from rdma_robust.text import count, one_line, printable
@@ -22,11 +22,9 @@ REACHED: Final = (Column("  SC", len("  yes")), Column("RDMA"), Column("", len("
 
 
 def exit_of_claims(report: OutcomesReport) -> Exit:
-    """Return UNKNOWN if a claim is undecided, else NOT_ROBUST if one fails, else OK."""
-    verdicts = [check.holds for line in report.lines for check in line.claims]
-    if None in verdicts:
-        return Exit.UNKNOWN
-    return Exit.NOT_ROBUST if False in verdicts else Exit.OK
+    """Return NOT_ROBUST if a claim fails, else UNKNOWN if one is undecided, else OK."""
+    exits = {True: Exit.OK, False: Exit.NOT_ROBUST, None: Exit.UNKNOWN}
+    return within(exits[check.holds] for line in report.lines for check in line.claims)
 
 
 def outcomes_text(report: OutcomesReport, file: str, width: int | None = None) -> list[str]:
