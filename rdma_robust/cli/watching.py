@@ -63,6 +63,14 @@ class Watched:
         return path.endswith(SUFFIX) and any(path.startswith(folder + os.sep) for folder in self.folders)
 
 
+def changes_of(file: str) -> Iterator[object]:
+    """Yield after every change of one file; for a thread, which ends with the process. Raises UsageError."""
+    from watchfiles import watch  # noqa: PLC0415 - an extra
+
+    watched = Watched([file])
+    yield from watch(*watched.places(), watch_filter=watched.counts, recursive=False, raise_interrupt=False)
+
+
 def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     """Run the command line `arguments`, without FLAG, now and after every change of `files`, until Ctrl-C.
 

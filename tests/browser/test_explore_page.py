@@ -24,9 +24,13 @@ pytestmark = pytest.mark.skipif(
 
 
 @contextmanager
-def serving(file: str | Path) -> Iterator[str]:
+def serving(file: str | Path, *options: str) -> Iterator[str]:
     process = subprocess.Popen(
-        [COMMAND, "explore", str(file), "--no-browser"], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+        [COMMAND, "explore", str(file), "--no-browser", *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
     )
     try:
         assert process.stdout is not None
@@ -226,3 +230,21 @@ def test_hostile_texts_do_nothing(browser: Any, mailbox: str) -> None:
     page = Page(browser, mailbox)
     assert BAD in page.text("#code") and BAD in page.text("#file") and browser.title.startswith("<img")
     assert not page.all("#code img, #file img, h1 img") and not complaints(browser)
+
+
+def test_a_watched_file_that_changes_is_shown(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.rdma"
+    text = (ROOT / "litmus/mailbox-plain.rdma").read_text()
+    file.write_text(text)
+    with serving(file, "--watch") as address:
+        page = Page(browser, address)
+        assert page.text("#verdict") == "not robust"
+        page.click("#rdma .move")
+        page.until(lambda: page.at() == "step 1 of 1")
+        file.write_text(text.replace("put B.d = v", "putt B.d = v"))
+        page.until(lambda: "mine.rdma:9" in page.text("#message-text"))
+        assert page.at() == "step 1 of 1"
+        file.write_text(text.replace("put B.d = v", "put B.d = v; poll B"))
+        page.until(lambda: page.text("#verdict") == "robust")
+        assert "poll B" in page.text("#code") and page.at() == "step 0 of 0"
+        assert not page.all("#message:not([hidden])")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
-from rdma_robust.cli.options.arguments import AwaitLoops, File, Memory, OrderedReads, limit, memory_limit, seconds
+from rdma_robust.cli.options.arguments import AwaitLoops, File, Memory, OrderedReads, Watch, limit, memory_limit, seconds
 from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import InternalError, SizeLimitError, UsageError
+from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
+from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
@@ -49,6 +51,7 @@ class ExploreRequest:
     browser: bool = True
     tui: bool = False
     state: str = ""
+    watch: bool = False
 
 
 def explore_command(
@@ -63,6 +66,7 @@ def explore_command(
     await_loops: AwaitLoops = False,
     timeout: DecideTimeout = 60,
     memory: Memory = None,
+    watch: Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
     options = CheckOptions(
@@ -71,7 +75,7 @@ def explore_command(
         timeout=limit(timeout),
         memory=memory_limit(memory),
     )
-    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2])
+    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2], watch)
     context.obj.append(partial(run_explore, request))
 
 
@@ -86,6 +90,9 @@ def run_explore(request: ExploreRequest) -> Exit:
         raise UsageError(f"explore takes one program, and {printable(request.file)} stands for {len(items)}")
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
+    if request.watch:
+        Watched([request.file])
+        need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
         with guarded_by(limits_of(request.options)):
@@ -111,31 +118,43 @@ def _need(*packages: str) -> None:
         raise UsageError(f"explore needs {names}, which is not installed here: pip install {' '.join(missing)}")
 
 
-def _session(item: Source, options: CheckOptions) -> Session:
+def _session(item: Source, options: CheckOptions, *, warnings: bool = True) -> Session:
     text = read_source(item)
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
 
     program = blocking(load_program(text, item.name), options.await_loops)
-    for warning in program.warnings:
+    for warning in program.warnings if warnings else ():
         warn(printable(warning.render(item.name, text), "\n"))
     return Session(program, model=options.model, await_loops=options.await_loops)
 
 
 def _explore(session: Session, request: ExploreRequest) -> None:
-    decide = partial(_decided, session, request.options)
+    decide = partial(_decided, request.options)
+    follow = partial(_follow, request) if request.watch else None
     if request.tui:
         from rdma_robust.teaching.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
 
-        run_terminal(session, decide, request.state)
+        run_terminal(session, decide, request.state, follow)
         return
+    from rdma_robust.teaching.explorer.live import Live  # noqa: PLC0415 - slow
     from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
 
-    serve(session, decide, Serving(request.port, request.state, request.browser, _say))
+    live = Live(session, decide, watched=request.watch)
+    serve(live, Serving(request.port, request.state, request.browser, _say, follow))
 
 
-def _decided(session: Session, options: CheckOptions) -> VerdictView:
+def _follow(request: ExploreRequest, show: Callable[[Session | str], None]) -> None:
+    """Show the program, or what is wrong with it, whenever its file has changed."""
+    for _ in changes_of(request.file):
+        try:
+            show(_session(Source(request.file, request.file), request.options, warnings=False))
+        except (RdmaRobustError, OSError) as error:
+            show(message_of(error, request.file))
+
+
+def _decided(options: CheckOptions, session: Session) -> VerdictView:
     """Return the verdict, decided in another process: nothing is printed, for the terminal may be in use.
 
     Raises InternalError.

@@ -9,11 +9,11 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Timer
+from threading import Thread, Timer
 
 from rdma_robust.errors import UsageError
-from rdma_robust.teaching.explorer.server import Decide, application
-from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.live import Follow, Live
+from rdma_robust.teaching.explorer.server import application
 
 HOST = "127.0.0.1"
 GRACE_S = 1
@@ -35,13 +35,14 @@ def listening(port: int) -> socket.socket:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """How to serve: the port (0 for any that is free), the address of the first place, whether to open a browser, and who is
-    told where the page is."""
+    """How to serve: the port (0 for any that is free), the address of the first place, whether to open a browser, who is
+    told where the page is, and what tells of changes of the file, if it is watched."""
 
     port: int
     place: str
     browser: bool
     say: Callable[[str], None]
+    follow: Follow | None = None
 
 
 def _has_display() -> bool:
@@ -49,7 +50,7 @@ def _has_display() -> bool:
     return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
 
 
-def serve(session: Session, decide: Decide, how: Serving) -> None:
+def serve(live: Live, how: Serving) -> None:
     """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
     import uvicorn  # noqa: PLC0415 - slow
 
@@ -58,7 +59,7 @@ def serve(session: Session, decide: Decide, how: Serving) -> None:
         number = sock.getsockname()[1]
         token = secrets.token_urlsafe(24)
         config = uvicorn.Config(
-            application(session, decide, token, number),
+            application(live, token, number),
             log_level="critical",
             access_log=False,
             server_header=False,
@@ -72,4 +73,6 @@ def serve(session: Session, decide: Decide, how: Serving) -> None:
             opener = Timer(0.3, webbrowser.open, (url,))
             opener.daemon = True
             opener.start()
+        if how.follow is not None:
+            Thread(target=how.follow, args=(live.changed,), daemon=True).start()
         uvicorn.Server(config).run(sockets=[sock])

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -19,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.explorer.address import AddressError
+from rdma_robust.teaching.explorer.live import Live
 from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.view import VerdictView
 from rdma_robust.text import printable
 
 LARGEST_BODY = 64 * 1024
@@ -52,29 +51,33 @@ PAGE = {
 SHARED = {"shared.css": (PAGE_STYLE, CSS), "shared.js": (page_script(), JAVASCRIPT)}
 """What the page has in common with all other pages of the tool: texts, where `PAGE` has names of files."""
 
-Decide = Callable[[], VerdictView]
 
+def application(live: Live, token: str, port: int) -> ASGIApp:
+    """Return the application. Everything is below `/TOKEN/`.
 
-def application(session: Session, decide: Decide, token: str, port: int) -> ASGIApp:
-    """Return the application. Everything is below `/TOKEN/`; `decide` is called once, in another thread.
-
-    The server keeps no state: a request carries the address of a place, and the answer what is seen there.
+    The server keeps no state but which program is explored: a request carries the address of a place, and the answer what
+    is seen there.
     """
-    verdict = _Once(decide)
 
     async def about(_request: Request) -> Response:
-        return JSONResponse(asdict(session.about()))
+        number = live.number
+        return JSONResponse({**asdict(live.explored.session.about()), "number": number, "watched": live.watched})
+
+    async def now(_request: Request) -> Response:
+        return JSONResponse({"number": live.number, "error": live.error})
 
     async def view(request: Request) -> Response:
+        session = live.explored.session
         return JSONResponse(asdict(session.view(_asked(session, await _body(request)))))
 
     async def decided(_request: Request) -> Response:
-        return JSONResponse(asdict(await verdict.answer()))
+        return JSONResponse(asdict(await live.explored.verdict()))
 
     texts = {path: (_file(name), kind) for path, (name, kind) in PAGE.items()} | SHARED
     routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
+        Route(f"/{token}/api/now", now, methods=["GET"]),
         Route(f"/{token}/api/verdict", decided, methods=["GET"]),
         Route(f"/{token}/api/view", view, methods=["POST"]),
     ]
@@ -131,21 +134,6 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-
-class _Once:
-    """The answer of a slow function, which is called when it is first asked for."""
-
-    def __init__(self, decide: Decide) -> None:
-        self.decide = decide
-        self.lock = anyio.Lock()
-        self.found: VerdictView | None = None
-
-    async def answer(self) -> VerdictView:
-        async with self.lock:
-            if self.found is None:
-                self.found = await anyio.to_thread.run_sync(self.decide, abandon_on_cancel=True)
-        return self.found
 
 
 def _file(name: str) -> str:

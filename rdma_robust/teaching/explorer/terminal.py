@@ -20,11 +20,10 @@ from textual.widgets.option_list import Option
 
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.panes import head, options, source, state, verdict_line
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView, View
-
-Decide = Callable[[], VerdictView]
 
 SIDES: tuple[Side, Side] = ("rdma", "sc")
 
@@ -106,10 +105,15 @@ class Explorer(App[None]):
         *(Binding(str(k), f"take({k - 1})", show=False) for k in range(1, 10)),
     ]
 
-    def __init__(self, session: Session, decide: Decide, place: Place) -> None:
+    def __init__(self, session: Session, decide: Decide, place: Place, follow: Follow | None = None) -> None:
         super().__init__()
-        self.session = session
         self.decide = decide
+        self.follow = follow
+        self.explore(session, place)
+
+    def explore(self, session: Session, place: Place) -> None:
+        """Begin with a program, at a place of it."""
+        self.session = session
         self.place = place
         self.seen: View = session.view(place)
         self.about = session.about()
@@ -131,21 +135,44 @@ class Explorer(App[None]):
     def on_mount(self) -> None:
         self.draw()
         self.query_one("#rdma-moves").focus()
-        # A daemon, because quitting must not wait for it.
-        Thread(target=self._decide, daemon=True).start()
+        self.begin_to_decide()
+        if self.follow is not None:
+            Thread(target=self.follow, args=(partial(self._from_thread, self._changed),), daemon=True).start()
 
-    def _decide(self) -> None:
+    def begin_to_decide(self) -> None:
+        # A daemon, because quitting must not wait for it.
+        Thread(target=self._decide, args=(self.session,), daemon=True).start()
+
+    def _decide(self, session: Session) -> None:
         try:
-            found = self.decide()
+            found = self.decide(session)
         except RdmaRobustError as error:
             found = VerdictView("unknown", f"internal error: {error}")
+        self._from_thread(self._decided, session, found)
+
+    def _from_thread(self, what: Callable[..., None], *about: object) -> None:
         # The user may have quit by now.
         with suppress(RuntimeError):
-            self.call_from_thread(self._decided, found)
+            self.call_from_thread(what, *about)
 
-    def _decided(self, found: VerdictView) -> None:
-        self.verdict = found
-        self.draw_top()
+    def _decided(self, session: Session, found: VerdictView) -> None:
+        if session is self.session:
+            self.verdict = found
+            self.draw_top()
+
+    def _changed(self, found: Session | str) -> None:
+        """Go on with the changed program, where the place was if there is one like it; say what is wrong with it."""
+        if isinstance(found, str):
+            self.say(found)
+            return
+        try:
+            place = found.place(found.address(self.place))
+        except UsageError:
+            place = Place(self.place.mode)
+        self.explore(found, place)
+        self.draw()
+        self.focus_side("rdma")
+        self.begin_to_decide()
 
     def draw(self) -> None:
         """Show the place the explorer is at."""
@@ -249,8 +276,8 @@ class Explorer(App[None]):
         self.notify(text, markup=False, timeout=8)
 
 
-def run_terminal(session: Session, decide: Decide, state: str) -> None:
+def run_terminal(session: Session, decide: Decide, state: str, follow: Follow | None = None) -> None:
     """Let the user explore in the terminal until they quit. Raises UsageError without a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal")
-    Explorer(session, decide, session.place(state)).run()
+    Explorer(session, decide, session.place(state), follow).run()

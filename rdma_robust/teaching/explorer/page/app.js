@@ -438,14 +438,47 @@
     setPane("rdma");
   }
 
+  function decide() {
+    const asked = program.number;
+    ask("api/verdict").then((answer) => { if (asked === program.number) { verdict = answer; drawVerdict(); } }).catch((error) => {
+      byId("verdict").textContent = "undecided";
+      byId("verdict-text").textContent = error.message;
+    });
+  }
+
+  /* The file is watched: ask whether the program is another one by now, or what is wrong with it. */
+  let said = "";
+  function look() {
+    later(async () => {
+      const found = await ask("api/now");
+      if (found.number !== program.number) {
+        program = await ask("api/program");
+        verdict = null;
+        drawProgram();
+        byId("verdict").className = "badge";
+        byId("verdict").textContent = "deciding …";
+        byId("verdict-text").textContent = "";
+        byId("witness").hidden = true;
+        byId("code").replaceChildren();
+        try { now = await ask("api/view", { address: location.hash.slice(1) }); }
+        catch {
+          now = await ask("api/view", { address: "" });
+          history.replaceState(null, "", location.pathname);
+        }
+        complain("");
+        render();
+        decide();
+      } else if (found.error !== said) { complain(found.error); }
+      said = found.error;
+    });
+  }
+
   later(async () => {
     program = await ask("api/program");
     drawProgram();
     wire();
     await openHash();
-    ask("api/verdict").then((answer) => { verdict = answer; drawVerdict(); }).catch((error) => {
-      byId("verdict").textContent = "undecided";
-      byId("verdict-text").textContent = error.message;
-    });
+    decide();
+    if (program.watched) { setInterval(look, 1000); }
   });
 })();

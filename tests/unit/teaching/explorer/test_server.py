@@ -13,6 +13,7 @@ import pytest
 from rdma_robust.language.load import load_program
 from rdma_robust.teaching.explorer import server
 from rdma_robust.teaching.explorer.address import Place, Track
+from rdma_robust.teaching.explorer.live import Live
 from rdma_robust.teaching.explorer.server import LARGEST_BODY, application
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
@@ -57,7 +58,7 @@ class Client:
 
 
 def page(explored: Session) -> Client:
-    return Client(application(explored, lambda: VerdictView("robust", "so it is"), TOKEN, PORT))
+    return Client(application(Live(explored, lambda _: VerdictView("robust", "so it is")), TOKEN, PORT))
 
 
 def ask(client: Client, **body: Any) -> Any:
@@ -209,13 +210,13 @@ def test_hostile_names_stay_text(explored: Session) -> None:
 def test_the_verdict_is_decided_once_and_its_defects_are_told(explored: Session) -> None:
     calls = []
 
-    def decide() -> VerdictView:
+    def decide(_: Session) -> VerdictView:
         calls.append(1)
         if len(calls) == 1:
             raise ValueError("a defect")
         return VerdictView("unknown", "tired")
 
-    client = Client(application(explored, decide, TOKEN, PORT))
+    client = Client(application(Live(explored, decide), TOKEN, PORT))
     first = client.get(f"{API}/verdict")
     assert first.status_code == 500 and json.loads(first.text)["error"] == "internal error: a defect"
     assert client.get(f"{API}/verdict").json()["text"] == "tired"
@@ -228,3 +229,18 @@ def test_every_file_of_the_page_is_served() -> None:
 
     names = {each.name for each in files("rdma_robust.teaching.explorer").joinpath("page").iterdir()}
     assert names == {name for name, _ in server.PAGE.values()}
+
+
+def test_a_changed_file_gives_another_program_and_an_error_keeps_the_last(explored: Session) -> None:
+    live = Live(explored, lambda session: VerdictView("robust", session.program.name), watched=True)
+    client = Client(application(live, TOKEN, PORT))
+    program = client.get(f"{API}/program").json()
+    assert (program["number"], program["watched"]) == (0, True)
+    live.changed("one.rdma:1:1: error: no")
+    assert client.get(f"{API}/now").json() == {"number": 0, "error": "one.rdma:1:1: error: no"}
+    live.changed(explored)
+    assert client.get(f"{API}/now").json() == {"number": 0, "error": ""}
+    live.changed(litmus("mailbox-polled"))
+    assert client.get(f"{API}/now").json() == {"number": 1, "error": ""}
+    assert "poll B" in client.get(f"{API}/program").text
+    assert client.get(f"{API}/verdict").json()["text"] == "mailbox-polled"

@@ -20,7 +20,7 @@ from tests.support.explored import litmus, session
 
 def drive(explored: Session, script: Callable[[Explorer, Pilot[None]], Awaitable[None]], width: int = 140) -> None:
     async def run() -> None:
-        app = Explorer(explored, partial(decided, explored, CheckOptions(timeout=20)), Place())
+        app = Explorer(explored, partial(decided, options=CheckOptions(timeout=20)), Place())
         async with app.run_test(size=(width, 36)) as pilot:
             while app.verdict is None:
                 await pilot.pause(0.02)
@@ -123,3 +123,24 @@ def test_the_key_help_fits_80_columns_and_there_is_more() -> None:
         assert app.place != before
 
     drive(litmus("mailbox-plain"), script, 80)
+
+
+def test_a_changed_file_is_explored_and_an_error_is_said() -> None:
+    changes: list[Callable[[Session | str], None]] = []
+
+    async def run() -> None:
+        app = Explorer(litmus("mailbox-plain"), partial(decided, options=CheckOptions(timeout=20)), Place(), changes.append)
+        async with app.run_test(size=(140, 36)) as pilot:
+            while app.verdict is None or not changes:
+                await pilot.pause(0.02)
+            await pilot.press("enter")
+            await asyncio.to_thread(changes[0], "one.rdma:3:1: error: no")
+            await pilot.pause()
+            assert app.session.program.name == "mailbox-plain" and app.seen.rdma.steps
+            await asyncio.to_thread(changes[0], litmus("mailbox-polled"))
+            while app.verdict is None:
+                await pilot.pause(0.02)
+            assert "poll B" in text(app, "code")
+            assert app.verdict.verdict == "robust" and len(app.seen.rdma.steps) == 1
+
+    asyncio.run(run())
