@@ -36,7 +36,7 @@ def main() -> int:
     except OSError as error:
         from rdma_robust.cli.output import drop_output  # noqa: PLC0415 - only now needed
 
-        print(f"error: {error.strerror or error}", file=sys.stderr)
+        print(f"error: {error.strerror or error} [RR002]", file=sys.stderr)
         drop_output()
         return 2
     except Exception as error:

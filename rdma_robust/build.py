@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from rdma_robust.diagnose import did_you_mean, quote
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
+from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import Shape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
 from rdma_robust.language.flow.cfg import Program
@@ -387,7 +387,7 @@ class ProgramBuilder:
         try:
             program = load_automata(self.text, file, shapes) if shapes else load_program(self.text, file)
         except ProgramError as error:
-            told = tuple(Diagnostic(d.severity, d.message, origin(d.span), d.expected, d.hint) for d in error.diagnostics)
+            told = tuple(replace(d, span=origin(d.span)) for d in error.diagnostics)
             raise ProgramError(file, self.text, told) from None
         if not shapes:
             return moved(program, origin)

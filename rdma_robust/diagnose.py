@@ -45,8 +45,8 @@ class Reporter:
         """Return the text at `span`, on one line."""
         return " ".join(self.source[span.start : span.end].split())
 
-    def error(self, span: Span, message: str, *, expected: str = "", hint: Text = "") -> None:
-        """Add an error, once for the same place and message."""
+    def error(self, code: str, span: Span, message: str, *, expected: str = "", hint: Text = "") -> None:
+        """Add an error, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
         if self.full:
             self._left_out += 1
             return
@@ -54,11 +54,11 @@ class Reporter:
             return
         self._places.add((span.start, message))
         text = hint if isinstance(hint, str) else hint()
-        self._errors.append(Diagnostic("error", message, self.at(span), expected, text))
+        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, text))
 
-    def warn(self, span: Span, message: str, *, hint: str = "") -> None:
-        """Add a warning."""
-        self.warnings.append(Diagnostic("warning", message, self.at(span), hint=hint))
+    def warn(self, code: str, span: Span, message: str, *, hint: str = "") -> None:
+        """Add a warning. `code` is one of :mod:`rdma_robust.codes`."""
+        self.warnings.append(Diagnostic("warning", code, message, self.at(span), hint=hint))
 
     def raise_errors(self) -> None:
         """Raise ProgramError with every error in source order, if there is one."""
@@ -67,7 +67,7 @@ class Reporter:
         found = sorted(self._errors, key=lambda d: (d.span.start, d.span.end))
         if self._left_out:
             more = f"and {self._left_out} more error{'s' * (self._left_out > 1)}; only the first {MAX_ERRORS} are shown"
-            found.append(Diagnostic("error", more, found[-1].span))
+            found.append(Diagnostic("error", "RR003", more, found[-1].span))
         raise ProgramError(self.file, self.source, tuple(found))
 
 

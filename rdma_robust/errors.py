@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Severity = Literal["error", "warning"]
 
@@ -48,24 +48,28 @@ NO_SPAN = Span(1, 1, 1, 1, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say."""
+    """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say.
+
+    `code` names what kind of message it is (:mod:`rdma_robust.codes`).
+    """
 
     severity: Severity
+    code: str
     message: str
     span: Span
     expected: str = ""
     hint: str = ""
 
     def render(self, file: str, source: str) -> str:
-        """Return `file:line:column: severity: message`, the source line, a caret line, where it was expanded from, and what
-        to do.
+        """Return `file:line:column: severity: message [code]`, the source line, a caret line, where it was expanded
+        from, and what to do.
 
         `source` is the text of `file`; of another file no line is shown. The excerpt of a very long line is cut to a window
         around the caret.
         """
         where = self.span.file or file
         place = "" if self.span == NO_SPAN else f":{self.span.line}:{self.span.column}"
-        lines = [f"{where}{place}: {self.severity}: {self.message}"]
+        lines = [f"{where}{place}: {self.severity}: {self.message} [{self.code}]"]
         source_lines = source.split("\n") if place and source and where == file else []
         if self.span.line <= len(source_lines):
             lines += _excerpt(source_lines[self.span.line - 1], self.span)
@@ -89,11 +93,15 @@ def _excerpt(text: str, span: Span, width: int = 100) -> list[str]:
 
 
 class RdmaRobustError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of every error raised on purpose. `code` is for those that become one message without a place in a program."""
+
+    code: ClassVar[str] = "RR004"
 
 
 class UsageError(RdmaRobustError):
     """The request itself is wrong: a missing file, an option that does not apply."""
+
+    code = "RR002"
 
 
 class ProgramError(RdmaRobustError):
@@ -111,6 +119,8 @@ class ProgramError(RdmaRobustError):
 
 class SizeLimitError(RdmaRobustError):
     """A complete method was asked for something beyond its stated size limit (for example the oracle)."""
+
+    code = "RR005"
 
 
 class LimitReached(SizeLimitError):

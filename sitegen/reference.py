@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sitegen.cli_reference import cli_reference
+from sitegen.code_reference import code_reference
 from sitegen.json_reference import json_reference
 from sitegen.python_reference import python_reference
 
@@ -16,6 +17,7 @@ def pages() -> dict[str, str]:
     """Return name below docs/ and text of each page."""
     return {
         "reference/cli.md": cli_reference(),
+        "reference/codes.md": code_reference(),
         "reference/json.md": json_reference(),
         "reference/python.md": python_reference(),
     }

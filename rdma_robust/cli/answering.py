@@ -53,7 +53,7 @@ def answer_sources(
     def answered(number: int) -> Exit:
         item = ready[number]
         if isinstance(item, Missing):
-            warn(f"{printable(item.name)}: {'unknown' if item.cut else 'error'}: {item.reason}")
+            warn(item.message())
             return Exit.UNKNOWN if item.cut else Exit.INVALID
         return _here(item.name, limits(), lambda: answer(item), more)
 

@@ -14,7 +14,7 @@ import typer
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.processes.stop import listen
-from rdma_robust.cli.stderr import warn
+from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else Exit.INTERNAL
     except UsageError as error:
-        warn(f"error: {printable(str(error))}")
+        warn(error_line(str(error), error.code))
         return Exit.INVALID
 
 

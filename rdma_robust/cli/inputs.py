@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
+from rdma_robust.cli.stderr import error_line
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.text import printable
 
 STDIN = "<stdin>"
 SUFFIX = ".rdma"
@@ -29,6 +31,8 @@ _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
 class UnreadableError(RdmaRobustError):
     """A program's text cannot be had; the message says why, without the file's name."""
+
+    code = "RR001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Missing:
     name: str
     reason: str
     cut: bool = False
+
+    def message(self) -> str:
+        """Return what to say on standard error."""
+        said = f"unknown: {self.reason}" if self.cut else error_line(self.reason, UnreadableError.code)
+        return f"{printable(self.name)}: {said}"
 
 
 Item = Source | Missing

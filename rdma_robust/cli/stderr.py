@@ -20,7 +20,12 @@ def warn(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def error_line(text: str, code: str) -> str:
+    """Return what to print for an error that is at no place of a program."""
+    return f"error: {printable(text)} [{code}]"
+
+
 def internal_message(reason: str) -> str:
     """Return what to print for an internal error; call it while the exception is handled."""
     trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""
-    return f"{printable(trace, chr(10))}internal error: {printable(reason)}\n{REPORT_IT}"
+    return f"{printable(trace, chr(10))}internal error: {printable(reason)} [RR004]\n{REPORT_IT}"

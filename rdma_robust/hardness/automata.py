@@ -120,9 +120,9 @@ def read_automata(text: str, file: str) -> Automata:
         return _automata(json.loads(text))
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno, error.lineno, error.colno + 1, error.pos, error.pos + 1)
-        problem = Diagnostic("error", f"not JSON: {error.msg}", span)
+        problem = Diagnostic("error", "RR611", f"not JSON: {error.msg}", span)
     except (_Misfit, RecursionError, ValueError) as error:
-        problem = Diagnostic("error", f"no automata: {error}", NO_SPAN, hint=DESCRIBED)
+        problem = Diagnostic("error", "RR612", f"no automata: {error}", NO_SPAN, hint=DESCRIBED)
     raise ProgramError(file, text, (problem,))
 
 

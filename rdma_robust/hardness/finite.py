@@ -76,6 +76,7 @@ def _refuse_remote(text: str, file: str) -> None:
     found = tuple(
         Diagnostic(
             "error",
+            "RR621",
             f"`{printer.statement(statement)}` is a remote instruction",
             statement.span,
             expected="a local program: reads, writes, compare-and-swap, branches and loops",

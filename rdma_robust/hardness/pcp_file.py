@@ -62,7 +62,7 @@ def _of_lines(text: str, report: Reporter) -> tuple[_Side, _Side] | None:
     lines = [(m.start(), m.group()) for m in _LINE.finditer(text)]
     if len(lines) != 2:
         at = lines[2][0] if len(lines) > 2 else len(text)
-        report.error(_span(text, at, at + 1), f"an instance has 2 lines, and here are {len(lines)}", expected=SHAPE)
+        report.error("RR613", _span(text, at, at + 1), f"an instance has 2 lines, and here are {len(lines)}", expected=SHAPE)
         return None
     top, bottom = (_split(text, start, line) for start, line in lines)
     return top, bottom
@@ -84,15 +84,15 @@ def _of_json(text: str, report: Reporter) -> tuple[_Side, _Side] | None:
     try:
         members = json.loads(text, object_pairs_hook=list)
     except json.JSONDecodeError as error:
-        report.error(_span(text, error.pos, error.pos + 1), f"not JSON: {error.msg}", expected=SHAPE)
+        report.error("RR611", _span(text, error.pos, error.pos + 1), f"not JSON: {error.msg}", expected=SHAPE)
         return None
     except (RecursionError, ValueError) as error:
-        report.error(_span(text, 0, 1), f"not an instance: {error}", expected=SHAPE)
+        report.error("RR612", _span(text, 0, 1), f"not an instance: {error}", expected=SHAPE)
         return None
     is_shaped = sorted(key for key, _ in members) == ["bottom", "top"] and all(_are_strings(v) for _, v in members)
     if not is_shaped:
         start = text.index("{")
-        report.error(_span(text, start, start + 1), "not an object with two lists of strings", expected=SHAPE)
+        report.error("RR612", _span(text, start, start + 1), "not an object with two lists of strings", expected=SHAPE)
         return None
     spans = [_span(text, m.start() + 1, m.end() - 1) for m in _STRING.finditer(text)]
     sides: dict[str, _Side] = {}
@@ -111,20 +111,22 @@ def _check_words(side: _Side, report: Reporter) -> None:
     for word in side.words:
         bad = next((c for c in word.text if c.isspace() or not c.isprintable()), None)
         if not word.text:
-            report.error(word.span, "a word is empty", hint="every word of an instance has at least one letter")
+            report.error("RR614", word.span, "a word is empty", hint="every word of an instance has at least one letter")
         elif bad is not None:
-            report.error(word.span, f"{quote(bad)} cannot be a letter: it cannot be seen")
+            report.error("RR614", word.span, f"{quote(bad)} cannot be a letter: it cannot be seen")
 
 
 def _check_sizes(top: _Side, bottom: _Side, report: Reporter) -> None:
     sizes = len(top.words), len(bottom.words)
     letters = sum(len(word.text) for side in (top, bottom) for word in side.words)
     if sizes[0] != sizes[1]:
-        report.error(bottom.span, f"{sizes[0]} words on top and {sizes[1]} at the bottom; they come in pairs")
+        report.error("RR614", bottom.span, f"{sizes[0]} words on top and {sizes[1]} at the bottom; they come in pairs")
     elif not sizes[0]:
-        report.error(top.span, "an instance has at least one pair")
+        report.error("RR614", top.span, "an instance has at least one pair")
     elif sizes[0] > MOST_PAIRS or letters > MOST_LETTERS:
-        report.error(top.span, f"larger than {MOST_PAIRS} pairs or {MOST_LETTERS} letters, which is more than can be shown")
+        report.error(
+            "RR614", top.span, f"larger than {MOST_PAIRS} pairs or {MOST_LETTERS} letters, which is more than can be shown"
+        )
 
 
 def _span(text: str, start: int, end: int) -> Span:

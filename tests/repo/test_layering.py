@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "analyses.safety": f"{WORDS} language semantics counters robustness",
     "analyses.repair": f"{WORDS} language semantics robustness",
     "analyses.explain": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} language semantics petri analyses.safety analyses.repair analyses.explain",
+    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (
@@ -44,7 +44,7 @@ MAY_IMPORT = {
     ),
     "editing": f"{WORDS} __init__ language semantics",
     "cli": (
-        f"{WORDS} __init__ language semantics petri robustness pipeline exports hardness certify evidence "
+        f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",

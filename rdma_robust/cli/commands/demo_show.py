@@ -51,7 +51,7 @@ def run_demo(demo: str, build: Callable[[str], Walk], showing: Showing, file: st
     name, limits = file or demo, default_limits()
     source = None if file is None else _source(inputs, limits)
     if isinstance(source, Missing):
-        warn(f"{printable(source.name)}: {'unknown' if source.cut else 'error'}: {source.reason}")
+        warn(source.message())
         return Exit.UNKNOWN if source.cut else Exit.INVALID
     with _busy():
         walk = answering(name, limits, lambda: build("" if source is None else read_source(source)))

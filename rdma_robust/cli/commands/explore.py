@@ -84,7 +84,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     items = expand([request.file])
     item = items[0]
     if isinstance(item, Missing):
-        warn(f"{printable(item.name)}: error: {item.reason}")
+        warn(item.message())
         return Exit.INVALID
     if len(items) > 1:
         raise UsageError(f"explore takes one program, and {printable(request.file)} stands for {len(items)}")

@@ -44,7 +44,7 @@ from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
-from rdma_robust.cli.stderr import warn
+from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
@@ -230,7 +230,7 @@ def run_report(request: ReportRequest) -> Exit:
     report = batch.report(started, stopped)
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
-        warn(f"warning: answers could not be kept: {printable(cache.trouble)}")
+        warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
     if not request.quiet:
         warn(_last_words(report, places if written else [], cache.hits if cache else 0))
     code = Exit(report.summary.exit_code)
@@ -246,7 +246,7 @@ def _write(places: Sequence[Destination], report: BatchReport, *, kept: bool) ->
         except UsageError as error:
             problems.append(str(error))
     for problem in problems:
-        warn(f"error: {printable(problem)}")
+        warn(error_line(problem, UsageError.code))
     if problems and kept:
         warn("Nothing is lost: the answers are kept, and the same command with another output needs no time to decide.")
     elif problems:

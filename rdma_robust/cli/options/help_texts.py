@@ -278,12 +278,27 @@ Examples
   rdma-robust lsp --stdio
 """
 
+EXPLAIN_CODE_HELP = """Explain the code at the end of a message, such as RR306; without a code, list them all.
+
+Every error and warning has a code, and so has what a run says of a program: not robust, undecided. A code keeps its meaning
+between versions.
+
+\b
+Exit codes
+  0  explained      2  usage, an unknown code
+\b
+Examples
+  rdma-robust explain-code
+  rdma-robust explain-code RR306
+"""
+
 COMMANDS: Final = {
     "check": CHECK_HELP,
     "cover": COVER_HELP,
     "fmt": FMT_HELP,
     "outcomes": OUTCOMES_HELP,
     "explain": EXPLAIN_HELP,
+    "explain-code": EXPLAIN_CODE_HELP,
     "explore": EXPLORE_HELP,
     "verify-certificate": VERIFY_CERTIFICATE_HELP,
     "export": EXPORT_HELP,

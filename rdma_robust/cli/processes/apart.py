@@ -66,7 +66,7 @@ def each_apart(
 def warned(name: str, why: str, defect: bool) -> Exit:
     """Say on standard error why there is no answer for `name`, and return the exit code for it."""
     if defect:
-        warn(f"{printable(name)}: internal error: {why}\n{REPORT_IT}")
+        warn(f"{printable(name)}: internal error: {why} [RR004]\n{REPORT_IT}")
         return Exit.INTERNAL
     warn(f"{printable(name)}: unknown: {why}")
     return Exit.UNKNOWN

@@ -61,8 +61,7 @@ def answer_net(item: Item, options: CoverOptions, progress: Progress = _ignore, 
     if isinstance(item, Missing) and item.cut:
         return CoverAnswer(CoverRecord(item.name, "unknown", item.reason))
     if isinstance(item, Missing):
-        text = f"{printable(item.name)}: error: {item.reason}"
-        return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (text,))
+        return CoverAnswer(CoverRecord(item.name, "error", item.reason, "unreadable"), (item.message(),))
     messages: tuple[str, ...] = ()
     try:
         with guarded_by(Limits.of(options.timeout, memory=options.memory, started=started), ENDING):

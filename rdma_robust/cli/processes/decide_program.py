@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
-from rdma_robust.cli.stderr import internal_message
+from rdma_robust.cli.stderr import error_line, internal_message
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -76,7 +76,7 @@ def _decide(source: Source, check: Callable[[str, str], Outcome], options: Check
         messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
         complaint = _certify(outcome, source, remaining(options, limits))
         if complaint:
-            messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)}"))
+            messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
         return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
 
     return guarded(source.name, action)
@@ -129,7 +129,7 @@ def message_of(error: Exception, name: str) -> str:
         case LimitReached():
             return _message(name, f"unknown: {error}")
         case UnreadableError() | UsageError() | SizeLimitError():
-            return _message(name, f"error: {printable(str(error))}")
+            return _message(name, error_line(str(error), error.code))
         case InternalError():
             return _message(name, internal_message(str(error)))
         case _:
@@ -146,7 +146,7 @@ def exit_of_error(error: Exception) -> Exit:
 
 
 def _unreadable(name: str, reason: str) -> Answer:
-    return Answer(failure(name, "unreadable", reason), (_message(name, f"error: {reason}"),))
+    return Answer(failure(name, "unreadable", reason), (_message(name, error_line(reason, UnreadableError.code)),))
 
 
 def _message(name: str, text: str) -> str:

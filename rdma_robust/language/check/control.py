@@ -126,7 +126,7 @@ class GraphBuilder:
                 self._check_only(block.statements)
             if isinstance(statement, ast.Halt) and k + 1 < len(statements):
                 span = first_line(statements[k + 1].span)
-                self.checker.report.warn(span, "this is never reached: the thread has halted")
+                self.checker.report.warn("RR703", span, "this is never reached: the thread has halted")
 
     def _statement(self, statement: ast.Statement, source: int, target: int) -> None:
         match statement:

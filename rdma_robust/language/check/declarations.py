@@ -117,12 +117,12 @@ class ProgramChecker:
     def _only_one(self, span: Span, what: str) -> bool:
         first = self._first.setdefault(what, span)
         if first is not span:
-            self.report.error(span, f"a second {what}; the first is on line {first.line}")
+            self.report.error("RR206", span, f"a second {what}; the first is on line {first.line}")
         return first is span
 
     def _taken(self, name: ast.Ident, what: str, before: Span | None) -> bool:
         if before is not None:
-            self.report.error(name.span, f"{what} {quote(name.text)} was declared before, on line {before.line}")
+            self.report.error("RR204", name.span, f"{what} {quote(name.text)} was declared before, on line {before.line}")
         return before is not None
 
     def _constant(self, binding: ast.Binding) -> None:
@@ -135,7 +135,9 @@ class ProgramChecker:
             return
         owner = next(self.world.nodes_with(name.text), None)
         if owner is not None:
-            self.report.error(name.span, f"constant {quote(name.text)} has the name of a variable of node {owner.name}")
+            self.report.error(
+                "RR205", name.span, f"constant {quote(name.text)} has the name of a variable of node {owner.name}"
+            )
         self.world.constants[name.text] = Constant(name.text, value, name.span)
 
     def _domain(self, item: ast.Domain) -> None:
@@ -144,6 +146,7 @@ class ProgramChecker:
             return
         if low > high:
             self.report.error(
+                "RR213",
                 item.span,
                 f"the domain {low}..{high} is empty",
                 expected="the smaller bound first",
@@ -157,7 +160,7 @@ class ProgramChecker:
         value = self.constants.value(expr)
         domain = self.world.domain
         if value is not None and domain is not None and not domain[0] <= value <= domain[1]:
-            self.report.warn(expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
+            self.report.warn("RR704", expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
         return 0 if value is None else value
 
     def _node(self, item: ast.Node) -> None:
@@ -180,7 +183,7 @@ class ProgramChecker:
         constant = self.world.constants.get(name.text)
         if constant is not None:
             self.report.error(
-                name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
+                "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
         cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init),)
@@ -196,10 +199,10 @@ class ProgramChecker:
         if size is None:
             return None
         if size < 1:
-            self.report.error(expr.span, f"an array of size {size}", expected="a size of at least 1")
+            self.report.error("RR212", expr.span, f"an array of size {size}", expected="a size of at least 1")
             return None
         if self._cells + size > cfg.MAX_CELLS:
-            self.report.error(expr.span, f"too many variables: more than {cfg.MAX_CELLS:,} with this array")
+            self.report.error("RR214", expr.span, f"too many variables: more than {cfg.MAX_CELLS:,} with this array")
             return None
         return size
 
@@ -210,6 +213,7 @@ class ProgramChecker:
         node = self.world.nodes.get(item.node.text)
         if node is None and item.node.text not in self.world.poisoned:
             self.report.error(
+                "RR202",
                 item.node.span,
                 f"unknown node {quote(item.node.text)}",
                 hint=lambda: advice.nodes(self.world, item.node.text),
@@ -238,6 +242,7 @@ class ProgramChecker:
         for statement in statements_in(item.body):
             if isinstance(statement, ast.Registers) and id(statement) not in top:
                 self.report.error(
+                    "RR208",
                     statement.span,
                     "registers are declared for the whole thread, not in a block",
                     hint="move this line up, out of the braces",
@@ -253,11 +258,13 @@ class ProgramChecker:
             variable = thread.node.variables.get(name.text) if thread.node is not None else None
             if variable is not None:
                 self.report.error(
-                    name.span, f"register {quote(name.text)} has the name of a variable of node {variable.node}"
+                    "RR205", name.span, f"register {quote(name.text)} has the name of a variable of node {variable.node}"
                 )
             elif name.text in self.world.constants:
                 line = self.world.constants[name.text].span.line
-                self.report.error(name.span, f"register {quote(name.text)} has the name of a constant (line {line})")
+                self.report.error(
+                    "RR205", name.span, f"register {quote(name.text)} has the name of a constant (line {line})"
+                )
             thread.registers[name.text] = Register(name.text, init, name.span)
 
     def _spend(self, span: Span) -> None:
@@ -267,6 +274,7 @@ class ProgramChecker:
             return
         if self._steps == cfg.MAX_STEPS + 1:
             self.report.error(
+                "RR215",
                 first_line(span),
                 f"this program is too large: its control-flow graphs have more than {cfg.MAX_STEPS:,} steps",
                 hint="smaller arrays: an access with a computed index is one step per element",
@@ -277,6 +285,7 @@ class ProgramChecker:
         for poll in thread.polls:
             if poll.node.text in self.world.nodes and poll.node.text not in thread.sends_to:
                 self.report.warn(
+                    "RR702",
                     poll.span,
                     f"`poll {poll.node.text}` blocks for ever: thread {thread.name} neither puts to {poll.node.text} "
                     "nor gets from it",
@@ -285,15 +294,17 @@ class ProgramChecker:
     def _warn_unused(self) -> None:
         for constant in self.world.constants.values():
             if not constant.used:
-                self.report.warn(constant.span, f"constant {quote(constant.name)} is never used")
+                self.report.warn("RR701", constant.span, f"constant {quote(constant.name)} is never used")
         for node in self.world.nodes.values():
             for variable in node.variables.values():
                 if not variable.used:
-                    self.report.warn(variable.span, f"variable {quote(variable.qualified)} is never used")
+                    self.report.warn("RR701", variable.span, f"variable {quote(variable.qualified)} is never used")
         for thread in self.world.threads.values():
             for register in thread.registers.values():
                 if not register.used:
-                    self.report.warn(register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used")
+                    self.report.warn(
+                        "RR701", register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used"
+                    )
 
 
 def _domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:

@@ -44,6 +44,7 @@ class OutcomeResolver(Resolver):
             owners = [t.name for t in self.world.threads_with(name)] + [n.name for n in self.world.nodes_with(name)]
             index = advice.unqualified(ref)
             self.report.error(
+                "RR502",
                 ref.span,
                 f"{quote(name)} is not a constant; {self.WHAT} names `Thread.register` and `Node.variable`",
                 hint=f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
@@ -57,6 +58,7 @@ class OutcomeResolver(Resolver):
         variable = node.variables.get(name) if node is not None else None
         if register is not None and variable is not None:
             self.report.error(
+                "RR218",
                 ref.span,
                 f"{quote(advice.written(ref))} is both a register of thread {owner.text} "
                 f"and a variable of node {owner.text}",
@@ -71,6 +73,7 @@ class OutcomeResolver(Resolver):
         thread, node = self.world.threads.get(owner.text), self.world.nodes.get(owner.text)
         if thread is None and node is None:
             self.report.error(
+                "RR217",
                 owner.span,
                 f"{quote(owner.text)} is neither a thread nor a node",
                 hint=lambda: advice.owners(self.world, owner.text),
@@ -79,6 +82,7 @@ class OutcomeResolver(Resolver):
         known = [*(thread.registers if thread else ()), *(node.variables if node else ())]
         kinds = [k for k, there in (("register", thread), ("variable", node)) if there is not None]
         self.report.error(
+            "RR203",
             ref.name.span,
             f"{owner.text} has no {listing(kinds)} {quote(ref.name.text)}",
             hint=lambda: did_you_mean(ref.name.text, known),
@@ -88,6 +92,7 @@ class OutcomeResolver(Resolver):
         if variable.size is None or ref.index is None:
             if variable.size is not None and variable.certain:
                 self.report.error(
+                    "RR209",
                     ref.span,
                     f"{quote(variable.name)} is an array",
                     expected="an index",
@@ -101,6 +106,7 @@ class OutcomeResolver(Resolver):
             return UNKNOWN
         if not 0 <= index.value < variable.size:
             self.report.error(
+                "RR211",
                 ref.index.span,
                 f"index {index.value} is outside the array {quote(variable.name)}",
                 expected=f"0 to {variable.size - 1}",
@@ -119,5 +125,5 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLin
         if before is not claim:
             same = before.allowed == claim.allowed
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
-            report.error(claim.span, f"under {claim.model} this outcome {what}")
+            report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
     return cfg.OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))

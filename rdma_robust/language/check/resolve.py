@@ -41,6 +41,7 @@ class Resolver(ABC):
                 return self.named(expr)
             case ast.CasCall():
                 self.report.error(
+                    "RR304",
                     first_line(expr.span),
                     "`cas` cannot be part of an expression",
                     expected="a whole right-hand side, `r = cas(...)`, or a statement of its own",
@@ -60,7 +61,7 @@ class Resolver(ABC):
 
     def _binary(self, expr: ast.Binary, op: str, left: Expr, right: Expr) -> Expr:
         if op in {"/", "%"} and right == Const(0):
-            self.report.error(first_line(expr.span), "division by zero")
+            self.report.error("RR302", first_line(expr.span), "division by zero")
             return UNKNOWN
         if isinstance(left, Const) and isinstance(right, Const):
             return self._fold(expr, op, left.value, right.value)
@@ -78,13 +79,14 @@ class Resolver(ABC):
         value = OPERATORS[op](left, right)
         if abs(value) < LIMIT:
             return Const(value)
-        self.report.error(first_line(expr.span), "this constant is too large: more than 18 digits")
+        self.report.error("RR303", first_line(expr.span), "this constant is too large: more than 18 digits")
         return UNKNOWN
 
     def _require_domain(self, expr: ast.Expr, op: str) -> None:
         if not self.world.has_domain and not self.world.domain_missed:
             self.world.domain_missed = True
             self.report.error(
+                "RR301",
                 first_line(expr.span),
                 f"arithmetic (`{op}`) in a program without a domain",
                 hint="say which values there are, for example `domain 0..3`; comparisons need no domain",
@@ -99,12 +101,14 @@ class Resolver(ABC):
         """Warn if a value is a constant outside the domain."""
         domain = self.world.domain
         if domain is not None and isinstance(value, Const) and not domain[0] <= value.value <= domain[1]:
-            self.report.warn(first_line(span), f"{value.value} is outside the domain {domain[0]}..{domain[1]}")
+            self.report.warn("RR704", first_line(span), f"{value.value} is outside the domain {domain[0]}..{domain[1]}")
 
     def no_index(self, ref: ast.Ref) -> None:
         """Report an index on something that is no array."""
         if ref.index is not None:
-            self.report.error(ref.span, f"{quote(ref.name.text)} is not an array", hint=f"write {quote(ref.name.text)}")
+            self.report.error(
+                "RR210", ref.span, f"{quote(ref.name.text)} is not an array", hint=f"write {quote(ref.name.text)}"
+            )
 
     def constant(self, found: Constant) -> Expr:
         """Return the value of a named constant."""
@@ -124,6 +128,7 @@ class ConstantResolver(Resolver):
         if name in self.world.poisoned:
             return UNKNOWN
         self.report.error(
+            "RR207",
             ref.span,
             f"{quote(advice.written(ref))} is not a named constant",
             expected="a constant expression",

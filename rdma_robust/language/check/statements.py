@@ -126,7 +126,7 @@ class StatementChecker:
             case Variable():
                 return self._write(statement, target, found, value)
             case Constant(name):
-                self.report.error(target.span, f"{quote(name)} is a constant, it cannot be assigned")
+                self.report.error("RR216", target.span, f"{quote(name)} is a constant, it cannot be assigned")
         self.names.reading(value)
         return Lowered()
 
@@ -149,7 +149,7 @@ class StatementChecker:
         if found is not None:
             hint = f"write `{advice.some_register(self.thread)} = cas(...)`"
             self.report.error(
-                target.span, f"the old value goes to a register, not to {quote(advice.written(target))}", hint=hint
+                "RR305", target.span, f"the old value goes to a register, not to {quote(advice.written(target))}", hint=hint
             )
         return None
 
@@ -171,7 +171,7 @@ class StatementChecker:
             return self.names.access(ref, found)
         if found is not None:
             kind = "register" if isinstance(found, Register) else "constant"
-            self.report.error(ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
+            self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
 
     def _queue_pair(self, name: ast.Ident) -> NodeNames | None:
@@ -181,6 +181,7 @@ class StatementChecker:
             return None
         if node is self.thread.node and not self.world.loopback:
             self.report.error(
+                "RR401",
                 name.span,
                 f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
                 hint="only other nodes have a queue pair; `allow loopback` at the top gives this node one too",
@@ -199,6 +200,7 @@ class StatementChecker:
             return None
         if node is self.thread.node and not self.world.loopback:
             self.report.error(
+                "RR401",
                 ref.span,
                 f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
                 hint=self._swapped(statement) or advice.local_instead(self.thread, statement),
@@ -218,7 +220,7 @@ class StatementChecker:
         owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
         swapped = self._swapped(statement)
         hint = swapped or (f"write `{owners[0]}.{advice.unqualified(ref)}`" if owners else "name its node: `NODE.variable`")
-        self.report.error(ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
+        self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
     def _swapped(self, statement: ast.Put | ast.Get) -> str:
         """Return the opposite statement, if that is what the sides look like."""
@@ -274,6 +276,7 @@ class StatementChecker:
     def _report_register_source(self, statement: ast.Put, source: str) -> None:
         local = advice.some_variable(self.thread.node)
         self.report.error(
+            "RR403",
             first_line(statement.source.span),
             "`put` sends a variable of this node or a constant, the NIC cannot see registers",
             hint=f"store it first: `{local} = {source}`, then `put {advice.written(statement.target)} = {local}`",
@@ -282,6 +285,7 @@ class StatementChecker:
     def _report_remote_source(self, statement: ast.Put, source: ast.Ref) -> None:
         local = advice.some_variable(self.thread.node)
         self.report.error(
+            "RR404",
             source.span,
             f"`put` sends a variable of this node, {quote(advice.written(source))} is on another one",
             hint=f"`get {local} = {advice.written(source)}` first, `poll` it, then "
@@ -302,6 +306,7 @@ class StatementChecker:
         else:
             self.names.reading(statement.source)
             self.report.error(
+                "RR405",
                 first_line(statement.source.span),
                 "`get` reads a variable of another node",
                 expected="`NODE.variable`",

@@ -128,13 +128,14 @@ class _Resolver(OutcomeResolver):
         thread = self.threads.get(str(expr.thread))
         if thread is None:
             hint = did_you_mean(str(expr.thread), self.threads)
-            self.report.error(token_span(expr.thread), f"there is no thread {quote(str(expr.thread))}", hint=hint)
+            self.report.error("RR217", token_span(expr.thread), f"there is no thread {quote(str(expr.thread))}", hint=hint)
             return UNKNOWN
         if expr.line is None:
             return self._atom(f"{thread.name} ended", Ended(thread.name))
         lines = sorted({step.span.line for _, _, step in cfg.steps(thread)})
         if not str(expr.line).isdigit() or int(expr.line) not in lines:
             self.report.error(
+                "RR505",
                 token_span(expr.line),
                 f"thread {thread.name} has no statement on line {expr.line}",
                 expected=f"one of the lines {', '.join(map(str, lines[:20]))}{', ...' * (len(lines) > 20)}"
@@ -172,28 +173,28 @@ def _parse(text: str, report: Reporter) -> Any:
     """Return the tree, None after an error."""
     expected = "a condition such as `T1 ended && B.y == 1`"
     if len(text) > MAX_LENGTH:
-        report.error(_point(0), f"this target is longer than {MAX_LENGTH} characters")
+        report.error("RR504", _point(0), f"this target is longer than {MAX_LENGTH} characters")
         return None
     try:
         tree: Any = _parser().parse(text)
     except _BadNumberError as error:
-        report.error(token_span(error.args[0]), f"a number has at most {MAX_DIGITS} digits and no letters")
+        report.error("RR503", token_span(error.args[0]), f"a number has at most {MAX_DIGITS} digits and no letters")
     except UnexpectedToken as error:
         token = error.token
         if token.type == "$END":
             end = len(text.rstrip())
-            report.error(_point(end), "the target ends too early", expected=expected)
+            report.error("RR503", _point(end), "the target ends too early", expected=expected)
         elif str(token) == "=":
-            report.error(token_span(token), "unexpected `=`", hint="equality is written `==`")
+            report.error("RR503", token_span(token), "unexpected `=`", hint="equality is written `==`")
         else:
-            report.error(token_span(token), f"unexpected {quote(str(token))}", expected=_expected(error, expected))
+            report.error("RR503", token_span(token), f"unexpected {quote(str(token))}", expected=_expected(error, expected))
     except UnexpectedCharacters as error:
         place = _point(error.pos_in_stream or 0)
         hint = "equality is written `==`" if error.char == "=" else ""
-        report.error(place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
+        report.error("RR503", place, f"unexpected {quote(error.char)}", expected="" if hint else expected, hint=hint)
     else:
         if limits.depth(tree) > MAX_LEVELS:
-            report.error(_point(0), f"this target has more than {MAX_LEVELS} levels of operators")
+            report.error("RR504", _point(0), f"this target has more than {MAX_LEVELS} levels of operators")
             return None
         return tree
     return None

@@ -83,6 +83,7 @@ class ThreadResolver(Resolver):
     def _shared(self, ref: ast.Ref, variable: Variable) -> Expr:
         if self._private:
             self.report.error(
+                "RR306",
                 ref.span,
                 f"{quote(advice.written(ref))} is a shared variable: {self._private}",
                 hint=self._through_register(ref),
@@ -93,6 +94,7 @@ class ThreadResolver(Resolver):
             self._read = access
         elif not self._read.same_cell(access):
             self.report.error(
+                "RR307",
                 ref.span,
                 "a second shared variable in one statement: a statement reads at most one",
                 hint=self._through_register(ref),
@@ -108,6 +110,7 @@ class ThreadResolver(Resolver):
         if ref.index is None or variable.size is None:
             if variable.certain and variable.size is not None:
                 self.report.error(
+                    "RR209",
                     ref.span,
                     f"{quote(variable.name)} is an array",
                     expected="an index",
@@ -120,6 +123,7 @@ class ThreadResolver(Resolver):
         if isinstance(index, Const) and not 0 <= index.value < variable.size:
             if variable.certain:
                 self.report.error(
+                    "RR211",
                     ref.index.span,
                     f"index {index.value} is outside the array {quote(variable.name)}",
                     expected=f"0 to {variable.size - 1}",
@@ -156,6 +160,7 @@ class ThreadResolver(Resolver):
                 self._remote_access(ref, elsewhere, written, role)
             else:
                 self.report.error(
+                    "RR201",
                     ref.name.span,
                     f"unknown name {quote(name)}",
                     hint=lambda: advice.unknown_name(self.world, self.thread, name),
@@ -168,13 +173,14 @@ class ThreadResolver(Resolver):
             return
         place = f"{node.name}.{advice.unqualified(ref)}"
         if role:
-            self.report.error(ref.span, f"{quote(place)} is on another node: {role}")
+            self.report.error("RR308", ref.span, f"{quote(place)} is on another node: {role}")
             return
         if written is None:
             verb, hint = "reads", advice.remote_read(self.thread, place, node.name)
         else:
             verb, hint = "writes", advice.remote_write(self.thread, place, written)
         self.report.error(
+            "RR308",
             ref.span,
             f"{quote(place)} is on another node: thread {self.thread.name} {verb} only variables of {own.name} directly",
             hint=hint,
@@ -184,7 +190,9 @@ class ThreadResolver(Resolver):
         """Return a node by name; None after an error."""
         found = self.world.nodes.get(name.text)
         if found is None and name.text not in self.world.poisoned:
-            self.report.error(name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name.text))
+            self.report.error(
+                "RR202", name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name.text)
+            )
         return found
 
     def _unknown_node(self, name: str) -> str:
@@ -200,6 +208,7 @@ class ThreadResolver(Resolver):
         elif ref.name.text not in self.world.poisoned:
             name = ref.name.text
             self.report.error(
+                "RR203",
                 ref.name.span,
                 f"node {node.name} has no variable {quote(name)}",
                 hint=lambda: advice.members(node, name),

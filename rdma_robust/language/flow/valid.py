@@ -66,7 +66,7 @@ def validate(program: Program) -> None:
     """Raise ProgramError with everything that is wrong with a program that was put together by hand."""
     report = Reporter(program.file, program.source)
     for each in complaints(program):
-        report.error(each.span, each.message, hint=each.hint)
+        report.error("RR622", each.span, each.message, hint=each.hint)
     report.raise_errors()
 
 

@@ -66,7 +66,10 @@ def lay_out(stream: Iterable[Token], report: Reporter) -> Layout:
             return layout
         if len(layout.tokens) >= MAX_TOKENS:
             report.error(
-                token_span(token), f"this program is too long: more than {MAX_TOKENS:,} words and signs", hint="split it"
+                "RR110",
+                token_span(token),
+                f"this program is too long: more than {MAX_TOKENS:,} words and signs",
+                hint="split it",
             )
             layout.complete = False
             return layout
@@ -79,7 +82,7 @@ def lay_out(stream: Iterable[Token], report: Reporter) -> Layout:
 
 def too_deep(token: Token, report: Reporter) -> None:
     """Report that brackets are nested too deep."""
-    report.error(token_span(token), f"nested more than {MAX_NESTING} deep", hint="split it into simpler parts")
+    report.error("RR109", token_span(token), f"nested more than {MAX_NESTING} deep", hint="split it into simpler parts")
 
 
 def _begins_line(token: Token) -> bool:
@@ -109,7 +112,7 @@ def _checked(stream: Iterable[Token], layout: Layout, report: Reporter) -> Itera
             case "NUMBER":
                 yield _checked_number(token, report)
             case "UNCLOSED":
-                report.error(token_span(token), "this comment is never closed", expected="`*/`")
+                report.error("RR105", token_span(token), "this comment is never closed", expected="`*/`")
                 yield token
                 return
             case "INVALID":
@@ -125,12 +128,13 @@ def _checked_number(token: Token, report: Reporter) -> Token:
     digits = token.lstrip("0")
     if not token.isdigit():
         report.error(
+            "RR107",
             token_span(token),
             f"{quote(token)} is neither a number nor a name",
             hint="numbers are decimal; names begin with a letter or `_`",
         )
     elif len(digits) > MAX_DIGITS:
-        report.error(token_span(token), f"this number is too large: more than {MAX_DIGITS} digits")
+        report.error("RR108", token_span(token), f"this number is too large: more than {MAX_DIGITS} digits")
     else:
         return token
     return token.update(value="0")
@@ -150,9 +154,9 @@ _CHARACTER_HINTS: Final = {
 
 def _report_character(token: Token, report: Reporter) -> None:
     if report.full:
-        report.error(token_span(token), "a bad character")
+        report.error("RR106", token_span(token), "a bad character")
         return
     hint = _CHARACTER_HINTS.get(token[0], "")
     if token[0] > "\x7f" and (token.isalpha() or token.isalnum()):
         hint = "names are made of ASCII letters, digits and `_`"
-    report.error(token_span(token), f"{quote(token)} has no meaning here", hint=hint)
+    report.error("RR106", token_span(token), f"{quote(token)} has no meaning here", hint=hint)

@@ -43,17 +43,17 @@ def report_unexpected(
     """Report that `tokens[at]` does not fit where only `acceptable` kinds do."""
     token = tokens[at]
     if report.full:
-        report.error(token_span(token), "syntax error")
+        report.error("RR101", token_span(token), "syntax error")
         return
     kinds = acceptable()
     if _report_first_word(report, grammar, tokens, at, kinds):
         return
     name = _keyword_as_name(grammar, tokens, at, kinds)
     if name is not None:
-        report.error(token_span(name), f"{quote(name)} is a keyword, it cannot be a name")
+        report.error("RR103", token_span(name), f"{quote(name)} is a keyword, it cannot be a name")
         return
     hint = _hint(grammar, tokens, at, kinds)
-    report.error(token_span(token), f"unexpected {_show(token)}", expected=describe(kinds, grammar), hint=hint)
+    report.error("RR101", token_span(token), f"unexpected {_show(token)}", expected=describe(kinds, grammar), hint=hint)
 
 
 def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
@@ -66,7 +66,9 @@ def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
             break
     else:
         hint = ""
-    report.error(token_span(tokens[at]), f"unexpected {_show(tokens[at])}", expected="a statement or `}`", hint=hint)
+    report.error(
+        "RR104", token_span(tokens[at]), f"unexpected {_show(tokens[at])}", expected="a statement or `}`", hint=hint
+    )
 
 
 def describe(kinds: set[str], grammar: Grammar) -> str:
@@ -132,7 +134,7 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
             hint = _OUTSIDE
         if hint or index == at:
             what = "declaration" if outside else "statement"
-            report.error(token_span(word), f"{quote(word)} begins no {what}", hint=hint)
+            report.error("RR102", token_span(word), f"{quote(word)} begins no {what}", hint=hint)
             return True
     return False
 

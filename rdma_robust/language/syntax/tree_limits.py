@@ -16,6 +16,7 @@ def within_limits(program: ast.Program, report: Reporter) -> bool:
     for expr in _expressions(program, report):
         if depth(expr) > MAX_NESTING:
             report.error(
+                "RR109",
                 first_line(expr.span),
                 f"this expression is nested more than {MAX_NESTING} deep",
                 hint="compute parts of it into registers first",
@@ -92,6 +93,7 @@ def _long_chains(program: ast.Program, report: Reporter) -> bool:
     for statement in statements(program):
         if isinstance(statement, ast.If) and len(statement.arms) > MAX_NESTING:
             report.error(
+                "RR109",
                 statement.arms[MAX_NESTING].span,
                 f"`else if` nested more than {MAX_NESTING} deep",
                 hint="split it into several `if`s",

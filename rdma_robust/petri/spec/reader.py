@@ -62,13 +62,13 @@ class _Reader:
         found = [(match[1], match.start(1)) for match in _KEYWORD.finditer(self.text)]
         if stray := self.text[: found[0][1] if found else None].strip(_BLANK):
             at = self.text.index(stray[0])
-            self._error(at, at + 1, f"unexpected {show_at(self.text, at)}", "`vars`", _FORMAT)
+            self._error("RR601", at, at + 1, f"unexpected {show_at(self.text, at)}", expected="`vars`", hint=_FORMAT)
         ends = [*(at for _, at in found[1:]), len(self.text)][: len(found)]
         sections: dict[str, tuple[int, int]] = {}
         for (word, at), end in zip(found, ends, strict=True):
             if len(sections) == len(SECTIONS) or word != SECTIONS[len(sections)]:
                 again = "a second time" if word in sections else "too early"
-                self._error(at, at + len(word), f"the section {quote(word)} begins {again}", hint=_ORDER)
+                self._error("RR602", at, at + len(word), f"the section {quote(word)} begins {again}", hint=_ORDER)
                 break
             sections[word] = (at, end)
         return sections
@@ -78,7 +78,7 @@ class _Reader:
         if expected != _OPTIONAL:
             end = len(self.text.rstrip())
             hint = "the file may have been cut short" if sections else _FORMAT
-            self._error(end, end + 1, "unexpected end of the file", f"the section `{expected}`", hint)
+            self._error("RR602", end, end + 1, "unexpected end of the file", expected=f"the section `{expected}`", hint=hint)
 
     def _names(self, start: int, end: int) -> list[str]:
         names = spec_fast.names(self.text, start, end)
@@ -91,7 +91,7 @@ class _Reader:
             for word in parse_names(self.text, start, end):
                 if (other := first.setdefault(word.text, word)) is not word:
                     line = self._span(other.at, other.at).line
-                    self._error_at(word, f"the place {quote(word.text)} is declared twice", f"first in line {line}")
+                    self._error_at("RR603", word, f"the place {quote(word.text)} is declared twice", f"first in line {line}")
         except SpecSyntaxError as error:
             self._syntax_error(error)
             self.report.raise_errors()  # without the places, nothing else makes sense
@@ -128,7 +128,7 @@ class _Reader:
 
     def _rule(self, start: int, end: int) -> tuple[Vector, Vector]:
         if self.report.full:
-            self._error(start, end, "not read after so many errors")
+            self._error("RR601", start, end, "not read after so many errors")
             return (), ()
         from rdma_robust.petri.spec.spec_syntax import parse_rule  # noqa: PLC0415
 
@@ -145,12 +145,12 @@ class _Reader:
         for constraint in rule.guards:
             place, low = self._place(constraint.place), self._number(constraint.low)
             if constraint.operator != ">=":
-                self._refuse(constraint, "a guard that holds only up to a number is not supported", _SUPPORTED)
+                self._refuse("RR605", constraint, "a guard that holds only up to a number is not supported", _SUPPORTED)
             guard[place] = max(low, guard.get(place, 0))
         for update in rule.updates:
             place = self._place(update.place)
             if place >= 0 and place in delta:
-                self._error_at(update.place, f"{quote(update.place.text)} is updated twice in one rule")
+                self._error_at("RR606", update.place, f"{quote(update.place.text)} is updated twice in one rule")
             delta[place] = self._change(update)
             guard[place] = max(-delta[place], guard.get(place, 0))
         return _vector(guard), _vector(delta)
@@ -166,7 +166,7 @@ class _Reader:
         elif [word.text for word in update.terms] != [update.place.text]:
             problem = f"{text} is a transfer, which is not supported"
         if problem and not unknown:
-            self._error(update.place.at, update.end, problem, hint=_SUPPORTED)
+            self._error("RR605", update.place.at, update.end, problem, hint=_SUPPORTED)
         return -amount if update.sign == "-" else amount
 
     # ---- markings
@@ -184,7 +184,7 @@ class _Reader:
             most[place] = known if high is None else high if known is None else min(high, known)
             bound = most[place]
             if bound is not None and bound < least[place]:
-                self._refuse(constraint, f"no number of tokens in {quote(constraint.place.text)} meets this", "")
+                self._refuse("RR608", constraint, f"no number of tokens in {quote(constraint.place.text)} meets this", "")
         return tuple(least), tuple(most)
 
     def _cone(self, constraints: list[Constraint]) -> Vector:
@@ -193,7 +193,7 @@ class _Reader:
             place, low = self._place(constraint.place), self._number(constraint.low)
             if constraint.operator != ">=":
                 hint = "a target is a set of markings with at least so many tokens: `x >= 3`"
-                self._refuse(constraint, "a target that is not upward-closed is not a coverability question", hint)
+                self._refuse("RR605", constraint, "a target that is not upward-closed is not a coverability question", hint)
             least[place] = max(low, least.get(place, 0))
         return _vector(least)
 
@@ -212,30 +212,30 @@ class _Reader:
         place = self.places.get(word.text, -1)
         if place < 0:
             hint = did_you_mean(word.text, self.places) or "every place is declared in the section `vars`"
-            self._error_at(word, f"there is no place {quote(word.text)}", hint)
+            self._error_at("RR604", word, f"there is no place {quote(word.text)}", hint)
         return place
 
     def _number(self, word: Word) -> int:
         if len(word.text) > MAX_DIGITS:
-            self._error_at(word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
+            self._error_at("RR607", word, f"this number has {len(word.text):,} digits, more than {MAX_DIGITS:,}")
             return 0
         return int(word.text)
 
     # ---- messages
 
-    def _refuse(self, constraint: Constraint, message: str, hint: str) -> None:
+    def _refuse(self, code: str, constraint: Constraint, message: str, hint: str) -> None:
         last = constraint.high or constraint.low
         end = self.text.index("]", last.at) + 1 if constraint.high else last.at + len(last.text)
-        self._error(constraint.place.at, end, message, hint=hint)
+        self._error(code, constraint.place.at, end, message, hint=hint)
 
     def _syntax_error(self, error: SpecSyntaxError) -> None:
-        self._error(error.at, error.end, str(error), error.expected, error.hint)
+        self._error("RR601", error.at, error.end, str(error), expected=error.expected, hint=error.hint)
 
-    def _error_at(self, word: Word, message: str, hint: str = "") -> None:
-        self._error(word.at, word.at + len(word.text), message, hint=hint)
+    def _error_at(self, code: str, word: Word, message: str, hint: str = "") -> None:
+        self._error(code, word.at, word.at + len(word.text), message, hint=hint)
 
-    def _error(self, at: int, end: int, message: str, expected: str = "", hint: str = "") -> None:
-        self.report.error(self._span(at, end), message, expected=expected, hint=hint)
+    def _error(self, code: str, at: int, end: int, message: str, *, expected: str = "", hint: str = "") -> None:
+        self.report.error(code, self._span(at, end), message, expected=expected, hint=hint)
 
     def _span(self, start: int, end: int) -> Span:
         (line, column), (end_line, end_column) = (self._position(at) for at in (start, end))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
-from rdma_robust.reports.batch.sarif_rules import RULES
+from rdma_robust.reports.batch.sarif_rules import level_of, rule
 from rdma_robust.reports.check.json_report import valid_unicode
 from rdma_robust.reports.check.result import DiagnosticView
 from rdma_robust.reports.check.summary import mismatch
@@ -21,45 +21,32 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 INFORMATION: Final = "https://github.com/rdma-robust/rdma-robust"
 ROOT: Final = "%SRCROOT%"
 LINK: Final = re.compile(r"\[(?=[^\]]*\]\()")
-NUMBERS: Final = {name: number for number, name in enumerate(RULES)}
 
 Json = dict[str, Any]
 
 
 def write_sarif(report: BatchReport) -> str:
     """Return the log: one run, with a result for everything that somebody should look at."""
+    results = [result for entry in report.entries for result in _results(entry, report.expect)]
+    found = sorted({result["ruleId"] for result in results})
+    for result in results:
+        result["ruleIndex"] = found.index(result["ruleId"])
     run = {
-        "tool": {"driver": _driver(report)},
+        "tool": {"driver": _driver(report, found)},
         "automationDetails": {"id": "rdma-robust/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which rdma-robust was started."}}},
         "invocations": [_invocation(report)],
         "artifacts": [_artifact(entry) for entry in report.entries if entry.sha256],
-        "results": [result for entry in report.entries for result in _results(entry, report.expect)],
+        "results": results,
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _driver(report: BatchReport) -> Json:
-    rules = [
-        {
-            "id": name,
-            "name": rule.name,
-            "shortDescription": {"text": rule.short},
-            "fullDescription": {"text": rule.full},
-            "help": {"text": rule.help.replace("**", ""), "markdown": rule.help},
-            "defaultConfiguration": {"level": rule.level},
-            "properties": {"precision": rule.precision, "problem.severity": _severity(rule.level), "tags": list(rule.tags)},
-        }
-        for name, rule in RULES.items()
-    ]
+def _driver(report: BatchReport, codes: list[str]) -> Json:
     version = str(report.tool["version"])
+    rules = [rule(code) for code in codes]
     return {"name": "rdma-robust", "version": version, "semanticVersion": version, "rules": rules}
-
-
-def _severity(level: str) -> str:
-    """Return GitHub's word for a level."""
-    return "recommendation" if level == "note" else level
 
 
 def _invocation(report: BatchReport) -> Json:
@@ -96,20 +83,17 @@ def _results(entry: Entry, expect: bool) -> Iterator[Json]:
         case "not-robust" if result.witness is not None and (mismatch(result) or not expect):
             yield _violation(entry, result.witness)
         case "robust" if result.as_expected is False:
-            yield _plain(
-                entry, "unexpected-robust", "The program is robust; its `expect` line says it is not.", _expect_line(entry)
-            )
+            yield _plain(entry, "RR012", "The program is robust; its `expect` line says it is not.", _expect_line(entry))
         case "robust" if expect and result.expected is None:
-            yield _plain(entry, "no-expectation", "The program is robust and has no `expect` line.", 1)
+            yield _plain(entry, "RR013", "The program is robust and has no `expect` line.", 1)
         case "unknown":
-            yield _plain(entry, "undecided", f"Undecided: {result.reason}.", 1)
+            yield _plain(entry, "RR011", f"Undecided: {result.reason}.", 1)
     if result.error_kind == "invalid" and not result.errors:
-        yield _plain(entry, "invalid-program", result.reason, 1)
-    yield from (_diagnostic(entry, "invalid-program", d) for d in result.errors)
-    yield from (_diagnostic(entry, "program-warning", d) for d in result.warnings)
+        yield _plain(entry, "RR002", result.reason, 1)
+    yield from (_diagnostic(entry, d) for d in (*result.errors, *result.warnings))
     may = "reachable" if result.faults_exact else "possible"
     for fault in result.faults:
-        yield _plain(entry, "fault", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
+        yield _plain(entry, "RR014", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
 
 
 def _violation(entry: Entry, witness: WitnessView) -> Json:
@@ -122,7 +106,7 @@ def _violation(entry: Entry, witness: WitnessView) -> Json:
     text = "Not robust: " + ("; ".join(why) or "RDMA allows a trace that sequential consistency forbids") + "."
     if entry.result.spin_only:
         text += " Only through failed spin reads: robust if loops that only wait are blocking reads."
-    result = _result(entry, "not-robust", text, _location(entry, main))
+    result = _result(entry, "RR010", text, _location(entry, main))
     others = [e for e in dict.fromkeys(on_cycle) if e.line is not None]
     result["relatedLocations"] = [_location(entry, e, e.text) | {"id": number} for number, e in enumerate(others, 1)]
     result["codeFlows"] = [
@@ -154,23 +138,22 @@ def _flow(entry: Entry, title: str, steps: list[tuple[EventView, str]]) -> Json:
     }
 
 
-def _plain(entry: Entry, rule: str, text: str, line: int, column: int | None = None) -> Json:
-    return _result(entry, rule, text, _place(entry, line, column))
+def _plain(entry: Entry, code: str, text: str, line: int, column: int | None = None) -> Json:
+    return _result(entry, code, text, _place(entry, line, column))
 
 
-def _diagnostic(entry: Entry, rule: str, found: DiagnosticView) -> Json:
+def _diagnostic(entry: Entry, found: DiagnosticView) -> Json:
     more = [f"expected: {found.expected}"] * bool(found.expected) + [f"hint: {found.hint}"] * bool(found.hint)
     text = "; ".join([found.message, *more])
-    return _result(entry, rule, text, _place(entry, found.line, found.column))
+    return _result(entry, found.code, text, _place(entry, found.line, found.column))
 
 
-def _result(entry: Entry, rule: str, text: str, location: Json) -> Json:
+def _result(entry: Entry, code: str, text: str, location: Json) -> Json:
     region = location["physicalLocation"].get("region", {"startLine": 1})
-    print_ = f"{rule}\n{_line_of(entry, region['startLine']).strip()}\n{text}"
+    print_ = f"{code}\n{_line_of(entry, region['startLine']).strip()}\n{text}"
     return {
-        "ruleId": rule,
-        "ruleIndex": NUMBERS[rule],
-        "level": RULES[rule].level,
+        "ruleId": code,
+        "level": level_of(code),
         "message": _message(text),
         "locations": [location],
         "partialFingerprints": {"rdmaRobust/v1": _digest(print_)},

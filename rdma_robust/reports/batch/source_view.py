@@ -23,7 +23,7 @@ def marked_source(entry: Entry) -> tuple[SourceLine, ...]:
                 marks[event.line].append(("cycle", event.label))
     for diagnostic in (*result.errors, *result.warnings):
         kind = "cycle" if diagnostic.severity == "error" else "fault"
-        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message}"))
+        marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"))
     for fault in result.faults:
         marks[fault.line].append(("fault", f"{'reachable' if result.faults_exact else 'possible'}: {fault.kind}"))
     lines = (entry.text or "").rstrip("\n").split("\n")

@@ -28,6 +28,7 @@ _WORDS: dict[Verdict, VerdictWord] = {
 @dataclass(frozen=True, slots=True)
 class DiagnosticView:
     severity: str
+    code: str
     message: str
     line: int
     column: int
@@ -117,7 +118,9 @@ def gave_up(file: str, reason: str) -> Result:
 
 
 def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
-    return tuple(DiagnosticView(d.severity, d.message, d.span.line, d.span.column, d.expected, d.hint) for d in found)
+    return tuple(
+        DiagnosticView(d.severity, d.code, d.message, d.span.line, d.span.column, d.expected, d.hint) for d in found
+    )
 
 
 def _fault(fault: Fault) -> FaultView:

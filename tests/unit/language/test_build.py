@@ -111,7 +111,7 @@ def test_spans_say_where_a_step_came_from() -> None:
     with pytest.raises(ProgramError) as caught:
         builder.program()
     assert str(caught.value).split("\n") == [
-        "p:5:3: error: unknown name `z`",
+        "p:5:3: error: unknown name `z` [RR201]",
         "  5 |   z = 2",
         "    |   ^",
         "  expanded from macro.h:4",

@@ -1,0 +1,76 @@
+"""The registry of codes. Where a message is made, a code is a text; it is loaded where codes are explained or suppressed."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final, Literal
+
+Kind = Literal["program", "command", "net", "instance", "local", "none"]
+
+EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
+    "program": ("example.rdma", ("check", "example.rdma")),
+    "net": ("example.spec", ("cover", "example.spec")),
+    "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
+    "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
+}
+"""For each kind of example the file it is in and the command that shows its code.
+
+An example of the kind "command" is itself a command line about some `example.rdma`; "none" has no example: it would be too
+long, or is no input of the tool."""
+
+RANGES: Final = (
+    ("RR001", "findings.toml", "what a run says of whole programs and of itself"),
+    ("RR101", "syntax.toml", "the text of a program"),
+    ("RR201", "names.toml", "declarations and names"),
+    ("RR301", "statements.toml", "statements and expressions; from RR401 on, remote operations"),
+    ("RR501", "claims.toml", "claims and conditions"),
+    ("RR601", "others.toml", "nets and other inputs that are no programs"),
+    ("RR701", "warnings.toml", "warnings"),
+)
+"""Where each range of codes begins, the file it is in, and what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code. `bad` gives it and `repaired` does not, both with the further `options` of the command of their kind."""
+
+    name: str
+    title: str
+    severity: Literal["error", "warning"]
+    explanation: str
+    kind: Kind
+    bad: str
+    repaired: str
+    options: tuple[str, ...]
+
+    def command(self, example: str) -> tuple[str, ...]:
+        """Return the arguments that show what the tool says about `example`, which is `bad` or `repaired`."""
+        if self.kind == "command":
+            import shlex  # noqa: PLC0415 - for few codes
+
+            return tuple(shlex.split(example))[1:]
+        return (*EXAMPLES[self.kind][1], *self.options)
+
+
+@cache
+def codes() -> Mapping[str, Code]:
+    """Return every code by its name, in their order."""
+    found: dict[str, Code] = {}
+    for _, file, _ in RANGES:
+        text = resources.files("rdma_robust.codes").joinpath(file).read_text("utf-8")
+        for name, entry in tomllib.loads(text).items():
+            found[name] = Code(
+                name,
+                entry["title"],
+                entry["severity"],
+                entry["explanation"].strip(),
+                entry.get("kind", "program"),
+                entry.get("bad", "").lstrip("\n"),
+                entry.get("repaired", "").lstrip("\n"),
+                tuple(entry.get("options", ())),
+            )
+    return found

@@ -1,0 +1,77 @@
+"""The installed command: `explain-code`, and the examples of every code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.codes.registry import EXAMPLES, Code, codes
+from tests.conftest import Cli
+
+SHOWN = [code for code in codes().values() if code.kind != "none"]
+PROGRAM = "node A { x = 0 }\n\nthread T on A { x = 1 }\n\noutcome A.x == 1 : allowed under sc\n"
+
+
+def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
+    """The codes that the command of a code's example answers with."""
+    command = code.command(example)
+    if code.kind == "command":
+        (folder / "example.rdma").write_text(PROGRAM)
+    else:
+        (folder / EXAMPLES[code.kind][0]).write_text(example)
+    if code.kind == "program":
+        answer = cli("report", *command[1:], "--format", "sarif", "-o", "-", "--no-cache")
+        return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
+    return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))
+
+
+@pytest.mark.parametrize("code", SHOWN, ids=lambda code: code.name)
+def test_the_examples_give_the_code_and_do_not(code: Code, cli: Cli, tmp_path: Path) -> None:
+    assert given(cli, code, code.bad, tmp_path) == {code.name}
+    assert given(cli, code, code.repaired, tmp_path) == set()
+
+
+def test_a_code_is_explained(installed: Cli) -> None:
+    done = installed("explain-code", "RR306")
+    assert done.returncode == 0
+    assert done.stdout.startswith("RR306: a shared variable where only registers may stand (error)\n\n")
+    assert "\n  x = y\n" in done.stdout.replace("    x", "  x")
+    assert "Does not:" in done.stdout
+    assert max(map(len, done.stdout.split("\n"))) <= 100
+    assert installed("explain-code", "rr306").stdout == installed("explain-code", "306").stdout == done.stdout
+
+
+@pytest.mark.parametrize("code", codes())
+def test_every_code_has_an_explanation(code: str, cli: Cli) -> None:
+    done = cli("explain-code", code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{code}: ")
+
+
+def test_all_codes_are_listed(cli: Cli) -> None:
+    done = cli("explain-code")
+    assert done.returncode == 0
+    assert re.findall(r"^  (RR\d+)  (?:error|warning) +\S", done.stdout, re.MULTILINE) == list(codes())
+
+
+def test_an_unknown_code(cli: Cli) -> None:
+    done = cli("explain-code", "RR30")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: no message has the code 'RR30'; did you mean `RR30\d`\? \[RR002\]\n", done.stderr)
+    far = cli("explain-code", "\x1b[1mwhat")
+    assert far.returncode == 2
+    assert "without an argument the command lists them all" in far.stderr
+    assert "\x1b" not in far.stderr
+
+
+def test_messages_end_with_their_codes(installed: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.rdma").write_text("node A { x }\nthread T on A { xx = 1 }\nconst N = 1\n")
+    done = installed("check", "bad.rdma", "missing.rdma")
+    assert "bad.rdma:2:17: error: unknown name `xx` [RR201]\n" in done.stderr
+    assert "missing.rdma: error: no such file" in done.stderr
+    assert re.search(r"^missing\.rdma: error: .* \[RR001\]$", done.stderr, re.MULTILINE)
+    reported = json.loads(installed("check", "bad.rdma", "--format", "json").stdout)
+    assert [each["code"] for each in reported["results"][0]["errors"]] == ["RR201"]
