@@ -27,6 +27,7 @@ class Finding:
     line: int
     column: int
     severity: Severity | Literal["information"]
+    code: str
     message: str
     related: tuple[Related, ...] = field(default=())
 
@@ -80,7 +81,8 @@ def of_check(report: Report) -> Iterator[Finding]:
             targets = [(events[edge["target"]]["line"], edge["text"]) for edge in witness["cycle"]]
             cycle = [Related(line, said) for line, said in targets if line]
             message = f"not robust: {pair['text']}"
-            yield Finding(earlier["line"], earlier["column"], "error", message, (*related, *cycle))
+            yield Finding(earlier["line"], earlier["column"], "error", "RR010", message, (*related, *cycle))
     for fault in result["faults"]:
         reached = "reachable" if result["faults_exact"] else "may be reachable"
-        yield Finding(fault["line"], fault["column"], "warning", f"{reached}: {fault['kind']}: {fault['message']}")
+        message = f"{reached}: {fault['kind']}: {fault['message']}"
+        yield Finding(fault["line"], fault["column"], "warning", "RR014", message)

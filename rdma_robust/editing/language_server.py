@@ -245,7 +245,7 @@ def _inside(symbol: Symbol, outer: Symbol) -> bool:
 
 def _diagnostic(found: Diagnostic, places: Places) -> lsp.Diagnostic:
     where = places.range(found.span) if found.span != NO_SPAN else lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return lsp.Diagnostic(where, findings.in_words(found), SEVERITIES[found.severity], source=SOURCE)
+    return lsp.Diagnostic(where, findings.in_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
 
 
 def _finding(found: Finding, places: Places, uri: str) -> lsp.Diagnostic:
@@ -254,7 +254,8 @@ def _finding(found: Finding, places: Places, uri: str) -> lsp.Diagnostic:
         for each in found.related
     ]
     where = places.rest_of_line(found.line, found.column)
-    return lsp.Diagnostic(where, found.message, SEVERITIES[found.severity], source=SOURCE, related_information=related)
+    severity = SEVERITIES[found.severity]
+    return lsp.Diagnostic(where, found.message, severity, found.code, source=SOURCE, related_information=related)
 
 
 def _name(uri: str) -> str:

@@ -96,10 +96,9 @@ def test_a_change_ends_a_run_that_is_going(tmp_path: Path) -> None:
 
 def test_what_cannot_be_watched(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = cli("check", "--watch", "-", stdin=ROBUST)
-    assert (answer.returncode, answer.stderr) == (2, "error: --watch needs files: - can be read only once\n")
+    assert (answer.returncode, answer.stderr) == (2, "error: --watch needs files: - can be read only once [RR002]\n")
     monkeypatch.setattr("rdma_robust.cli.watching.find_spec", lambda _: None)
     answer = cli("check", "--watch", "one.rdma")
     assert answer.returncode == 2
-    assert (
-        answer.stderr == "error: --watch needs watchfiles, which is not installed here: pip install 'rdma-robust[watch]'\n"
-    )
+    needed = "watchfiles, which is not installed here: pip install 'rdma-robust[watch]'"
+    assert answer.stderr == f"error: --watch needs {needed} [RR002]\n"

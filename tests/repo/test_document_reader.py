@@ -32,7 +32,7 @@ def complaints(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list
         ("```console\n$ echo a\n```\n", 1),
         ("```console\n$ echo a >&2\na\n```\n", 0),
         ("```console\n$ rdma-robust nothing.rdma\n```\n", 1),
-        ("```console\n$ rdma-robust fmt --check x.rdma\nx.rdma: error: no such file or directory [RR001]\n$ echo $?\n2\n```\n", 0),
+        ("```console\n$ rdma-robust fmt x.rdma\nx.rdma: error: no such file or directory [RR001]\n$ echo $?\n2\n```\n", 0),
         ("```console\n$ false\n$ echo $?\n1\n```\n", 0),
         ("```console\n$ echo a > f\n```\n\n```console\n$ cat f\na\n```\n", 0),
         ("```python\nx = 1\n```\n\n```python\nprint(x)\n```\n\n```text\n1\n```\n", 0),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from rdma_robust.cli.batch import text_width
 from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line
+
+WIDTH: Final = 80
+"""Of text that goes to no terminal."""
 
 
 def explain_code_command(
@@ -35,5 +38,5 @@ def run_explain_code(asked: str | None) -> Exit:
     if name not in known:
         hint = did_you_mean(name, known) or "without an argument the command lists them all"
         raise UsageError(f"no message has the code {one_line(asked)!r}; {hint}")
-    StandardOutput().write(explained(known[name], text_width(None)) + "\n")
+    StandardOutput().write(explained(known[name], width_of_output() or WIDTH) + "\n")
     return Exit.OK

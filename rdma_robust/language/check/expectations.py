@@ -32,6 +32,8 @@ class Expectations:
         at = f"{before.span.line}:{before.span.column}"
         text, first = (quote(f"expect {printer.expectation(each)}") for each in (claim, before))
         if claim.negated == before.negated:
-            self._report.error(claim.span, f"{text} is said twice; the first is at {at}", hint="take one of them out")
+            self._report.error(
+                "RR506", claim.span, f"{text} is said twice; the first is at {at}", hint="take one of them out"
+            )
         else:
-            self._report.error(claim.span, f"{text} contradicts {first} at {at}", hint="take one of them out")
+            self._report.error("RR506", claim.span, f"{text} contradicts {first} at {at}", hint="take one of them out")
