@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
+# Bytecode of the modules: without it (PYTHONDONTWRITEBYTECODE is set) every start would compile them.
+COMPILED := $(VENV)/.compiled
 WORKERS ?= 2
 # The versions and hashes of requirements/*.lock are asked for where CI tries them; elsewhere a file may be missing for them.
 LOCKED ?= $(shell $(BIN)/python -c 'import sys, platform; print("yes" if sys.platform == "linux" \
@@ -20,10 +22,10 @@ BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-run: $(INSTALLED) ## decide the whole litmus suite and compare with the `expect` lines
+run: $(INSTALLED) $(COMPILED) ## decide the whole litmus suite and compare with the `expect` lines
 	$(BIN)/rdma-robust --expect litmus/*.rdma
 
-test: $(DEV) ## run all tests but the long ones (under 5 minutes on 2 cores)
+test: $(DEV) $(COMPILED) ## run all tests but the long ones (under 5 minutes on 2 cores)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-long: $(DEV) ## run the agreement tests on ten times as many, larger random programs
@@ -41,7 +43,7 @@ format: $(DEV) ## lay out the Python code
 litmus: $(DEV) ## run the tests of the litmus suite: every engine, both instrumentations, goldens
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/litmus
 
-bench: $(DEV) ## run the benchmarks
+bench: $(DEV) $(COMPILED) ## run the benchmarks
 	$(BIN)/python -m bench
 
 docs: $(DEV) ## build the documentation site in site/; broken links and anchors are errors
@@ -96,3 +98,7 @@ $(INSTALLED): $(VENV)/.dependencies $(BUILT_FROM)
 $(DEV): $(VENV)/.dependencies-dev $(BUILT_FROM)
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $(INSTALLED) $@
+
+$(COMPILED): $(shell find rdma_robust -name '*.py') | $(CREATED)
+	@$(BIN)/python -m compileall -q rdma_robust
+	@touch $@

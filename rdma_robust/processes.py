@@ -7,24 +7,61 @@ search that has an answer ends the others. Why it is not a library's: docs/archi
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
+import pickle
+import select
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final, TypeAlias
-
-Pipe: TypeAlias = "Connection[Any, Any]"
-Life = Callable[[Pipe], None]
-"""What a process does, with its end of the pipe."""
+from typing import Any, Final, NoReturn
 
 _SIGNALS: Final = {signal.SIGINT, signal.SIGTERM}
+_LENGTH: Final = 8
+"""Bytes before a message that say how long it is."""
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """One end of a line between two processes, by which whole objects go both ways."""
+
+    reading: int
+    writing: int
+
+    def send(self, message: object) -> None:
+        """Send an object that can be pickled. Raises OSError if the other end is gone."""
+        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        rest = memoryview(len(data).to_bytes(_LENGTH, "big") + data)
+        while rest:
+            rest = rest[os.write(self.writing, rest) :]
+
+    def recv(self) -> Any:
+        """Return the next object. Raises EOFError if there is none any more."""
+        return pickle.loads(self._read(int.from_bytes(self._read(_LENGTH), "big")))
+
+    def close(self) -> None:
+        """Close this end."""
+        os.close(self.reading)
+        os.close(self.writing)
+
+    def _read(self, length: int) -> bytes:
+        parts = []
+        while length:
+            part = os.read(self.reading, min(length, _CHUNK))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+
+Life = Callable[[Pipe], None]
+"""What a process does, with its end of the pipe."""
 
 
 class Gone(Exception):
@@ -49,13 +86,10 @@ class Gone(Exception):
 class Child:
     """One process; `since` is when it was given its work, as of time.monotonic()."""
 
-    process: BaseProcess
+    pid: int
     connection: Pipe
     since: float = field(default_factory=time.monotonic)
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid or 0
+    exit_code: int | None = None
 
     def seconds(self) -> float:
         """How long it has been at work."""
@@ -72,9 +106,19 @@ class Child:
         try:
             message: object = self.connection.recv()
         except (EOFError, OSError):
-            self.process.join()
-            raise Gone(self.process.exitcode) from None
+            self.join()
+            raise Gone(self.exit_code) from None
         return message
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self.exit_code is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        if self.exit_code is None:
+            self.exit_code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 class Crew:
@@ -91,19 +135,23 @@ class Crew:
 
     def start(self, life: Life) -> Child:
         """Start a process; it hears of no signal before it is ready for it, and ignores Ctrl-C."""
-        context = multiprocessing.get_context("fork")
-        ours, theirs = context.Pipe()
-        args = (life, theirs, self._lifeline, self._families)
-        process = context.Process(target=_live, args=args, daemon=not self._families)
+        (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+        ours, theirs = Pipe(ours_in, ours_out), Pipe(theirs_in, theirs_out)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
         held = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # a thread that only waits is no obstacle to a fork
-                process.start()
+                pid = os.fork()
+            if pid == 0:
+                ours.close()
+                _live(life, theirs, self._lifeline, self._families)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
-        child = Child(process, ours)
+        child = Child(pid, ours)
         self.children.append(child)
         return child
 
@@ -113,11 +161,11 @@ class Crew:
         for child in ended:
             self.children.remove(child)
             child.connection.close()
-            if self._families and child.pid:
+            if self._families:
                 _end_group(child.pid)
-            child.process.kill()
+            child.kill()
         for child in ended:
-            child.process.join()
+            child.join()
 
     def close(self) -> None:
         """End every process."""
@@ -127,13 +175,16 @@ class Crew:
 
 
 def can_fork() -> bool:
-    return "fork" in multiprocessing.get_all_start_methods()
+    return hasattr(os, "fork")
 
 
 def with_messages(children: Sequence[Child], seconds: float) -> list[Child]:
     """Wait until some process has a message or is gone, at most so long; return those."""
-    ready = wait([child.connection for child in children], seconds)
-    return [child for child in children if child.connection in ready]
+    poll = select.poll()
+    for child in children:
+        poll.register(child.connection.reading, select.POLLIN)
+    ready = {descriptor for descriptor, _ in poll.poll(seconds * 1000)}
+    return [child for child in children if child.connection.reading in ready]
 
 
 def own_mebibytes(pid: int) -> int:
@@ -144,15 +195,16 @@ def own_mebibytes(pid: int) -> int:
 
 def family_mebibytes(pid: int) -> int:
     """Return the memory of a process and those it started (pages that several share count once each); 0 if unknown."""
-    return sum(_pages(each)[0] for each in _family(pid)) * os.sysconf("SC_PAGE_SIZE") >> 20
+    return sum(_pages(each)[0] for each in family(pid)) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """Return a process and those below it, itself first; ended ones too that nobody has waited for."""
     found = [pid]
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text(encoding="ascii").split():
-                found += _family(int(child))
+                found += family(int(child))
     return found
 
 
@@ -171,20 +223,41 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _live(life: Life, connection: Pipe, lifeline: tuple[int, int], families: bool) -> None:
-    """A process from its fork to its end."""
-    if families:
-        os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.set_wakeup_fd(-1)  # the signals of this process do not wake an event loop of the one that started it
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    os.close(lifeline[1])
-    threading.Thread(target=_follow, args=(lifeline[0], families), daemon=True).start()
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
-        score.write("500")  # when memory runs out, this process rather than the one that waits for it
-    with contextlib.suppress(EOFError, OSError):
-        life(connection)
+def _live(life: Life, connection: Pipe, lifeline: tuple[int, int], families: bool) -> NoReturn:
+    """A process from its fork to its end, which no exception and nothing that its parent has left to do comes after."""
+    code = 1
+    try:
+        if families:
+            os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)  # the signals of this process do not wake an event loop of the one that started it
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        os.close(lifeline[1])
+        _leave_stdin()
+        threading.Thread(target=_follow, args=(lifeline[0], families), daemon=True).start()
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+            score.write("500")  # when memory runs out, this process rather than the one that waits for it
+        with contextlib.suppress(EOFError, OSError):
+            life(connection)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        if os.environ.get("RDMA_ROBUST_DEBUG") == "1":
+            sys.excepthook(*sys.exc_info())
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code)
+
+
+def _leave_stdin() -> None:
+    """Leave standard input to the process that waits: only one can read it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stdin.close()
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the process ends
 
 
 def _follow(lifeline: int, families: bool) -> None:

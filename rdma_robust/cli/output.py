@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from types import TracebackType
 from typing import Protocol
 
@@ -112,6 +111,8 @@ def replace_bytes(path: str, data: bytes) -> None:
 
 
 def _replace(target: str, data: bytes) -> None:
+    import tempfile  # noqa: PLC0415 - loads what makes names random, and few commands write files
+
     if os.path.exists(target):
         if not os.access(target, os.W_OK):
             raise PermissionError(13, "it is write-protected")

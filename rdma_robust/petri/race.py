@@ -102,7 +102,7 @@ def _too_large(running: Sequence[_Runner], mebibytes: int) -> bool:
     if sum(size for size, _ in sizes) < mebibytes:
         return False
     runner = running[max(sizes)[1]]
-    runner.child.process.kill()
+    runner.child.kill()
     runner.gone = True
     return True
 

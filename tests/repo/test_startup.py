@@ -1,9 +1,57 @@
-"""Deciding one small program loads nothing that it does not need; how long that takes is measured by bench/startup.py."""
+"""A start of the tool loads nothing that it does not need; how long that takes is measured by bench/startup.py."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
 from bench.startup import loaded_without_need
+from rdma_robust.cli.processes import meter
+from tests.conftest import COMMAND
 
 
-def test_no_slow_package_is_loaded_without_need() -> None:
-    assert loaded_without_need() == []
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("litmus/mailbox-polled.rdma",),
+        ("fmt", "litmus/mailbox-polled.rdma"),
+        ("--help",),
+        ("check", "--help"),
+        ("nonsense", "x"),
+    ],
+    ids=" ".join,
+)
+def test_no_slow_package_is_loaded_without_need(arguments: tuple[str, ...]) -> None:
+    assert loaded_without_need(*arguments) == []
+
+
+def test_the_version_loads_hardly_anything() -> None:
+    command = [sys.executable, "-X", "importtime", COMMAND, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert not {name for name in names if name.startswith(("typer", "lark", "rdma_robust.cli", "rdma_robust.language"))}
+
+
+def test_a_quick_answer_on_a_terminal_draws_no_progress_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Progress] = []
+
+    def progress() -> Progress:
+        drawn.append(Progress(console=Console(file=StringIO()), auto_refresh=False))
+        return drawn[-1]
+
+    monkeypatch.setattr(meter, "_progress", progress)
+    for patience, lines in ((1000.0, 0), (0.0, 1)):
+        monkeypatch.setattr(meter, "PATIENCE_S", patience)
+        line = meter.Meter(2, on=True)
+        with line.running():
+            line.tick()
+            line.search(5, 3)
+            line.done(1)
+        line.tick()
+        assert len(drawn) == lines

@@ -13,25 +13,29 @@ if TYPE_CHECKING:
 
 REFRESH_S = 0.1
 RATE_S = 1.0
+PATIENCE_S = 0.5
+"""Before anything is drawn: who is answered sooner needs no progress line, and nothing slow is loaded for it."""
 
 
 class Meter:
     """A progress line that makes room for other output. Draws nothing unless `on`; starts no thread (processes fork)."""
 
     def __init__(self, total: int, on: bool) -> None:
-        self._progress = _progress() if on else None
-        self._task = self._progress.add_task("deciding", total=total, states="") if self._progress else None
+        self._total, self._completed = total, 0
+        self._on = on
+        self._begun = time.monotonic()
+        self._progress: Progress | None = None
         self._drawn = 0.0
-        self._counted, self._since, self._rate = 0, time.monotonic(), ""
+        self._states = ""
+        self._counted, self._since, self._rate = 0, self._begun, ""
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Show the line for the time of the block."""
-        if self._progress:
-            self._progress.start()
         try:
             yield
         finally:
+            self._on = False
             if self._progress:
                 self._progress.stop()
 
@@ -47,13 +51,12 @@ class Meter:
             self._progress.start()
 
     def done(self, number: int) -> None:
-        if self._progress and self._task is not None:
-            self._progress.update(self._task, completed=number, states="")
-            self.tick()
+        self._completed, self._states = number, ""
+        self.tick()
 
     def search(self, states: int, frontier: int) -> None:
         """Show how far the search of the current program is: stored states, states a second, states to be expanded."""
-        if self._progress is None or self._task is None:
+        if not self._on:
             return
         now = time.monotonic()
         if states < self._counted:
@@ -61,15 +64,21 @@ class Meter:
         if now - self._since >= RATE_S:
             rate = f", {(states - self._counted) / (now - self._since):,.0f}/s"
             self._counted, self._since, self._rate = states, now, rate
-        self._progress.update(self._task, states=f"{states:,} states{self._rate}, {frontier:,} to expand")
+        self._states = f"{states:,} states{self._rate}, {frontier:,} to expand"
         self.tick()
 
     def tick(self) -> None:
         """Redraw the line, but not more often than eyes need."""
         now = time.monotonic()
-        if self._progress and now - self._drawn > REFRESH_S:
-            self._drawn = now
-            self._progress.refresh()
+        if not self._on or now - self._begun < PATIENCE_S or now - self._drawn <= REFRESH_S:
+            return
+        self._drawn = now
+        if self._progress is None:
+            self._progress = _progress()
+            self._progress.add_task("deciding", total=self._total, states="")
+            self._progress.start()
+        self._progress.update(self._progress.task_ids[0], completed=self._completed, states=self._states)
+        self._progress.refresh()
 
 
 def wanted(quiet: bool) -> bool:

@@ -74,7 +74,8 @@ def decide_parallel(
 
     `watch` is told now and then how far some item is.
     """
-    from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
+    if len(items) > 1:
+        from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
 
     limits = limits_of(options)
     work = Work(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
 import time
 
 import pytest
@@ -13,7 +13,7 @@ from rdma_robust.petri import cover as engines
 from rdma_robust.petri.net import CoverResult, Run
 from rdma_robust.petri.race import race
 from rdma_robust.petri.spec.reader import read_spec
-from rdma_robust.processes import can_fork
+from rdma_robust.processes import can_fork, family
 from tests.conftest import ROOT
 from tests.support.nets import check_result
 
@@ -56,8 +56,9 @@ def ignore(_stored: int, _frontier: int) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_process_stays() -> object:
+    before = family(os.getpid())
     yield
-    assert multiprocessing.active_children() == []
+    assert family(os.getpid()) == before
 
 
 @pytest.mark.parametrize("tasks", [(at_once, never), (never, at_once), (gives_up, at_once), (at_once, hungry)])
