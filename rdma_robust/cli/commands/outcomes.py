@@ -19,7 +19,6 @@ from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model, rdma
 from rdma_robust.reports.share.exits import Exit
@@ -34,6 +33,7 @@ class OutcomesRequest:
     depth: int | None
     max_states: int | None
     timeout: float | None
+    under_way: int | None = None
 
 
 def outcomes_command(
@@ -44,13 +44,23 @@ def outcomes_command(
         int | None, typer.Option(metavar="N", min=1, help="Moves of an execution.", show_default="no limit")
     ] = None,
     max_states: MaxStates = 0,
+    under_way: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Operations of a queue pair under way, completions that wait for a poll included. Default: no limit; for "
+            "programs with loops and without a bound 4, then 8 and 16 if that was quick, and 100000 states.",
+            show_default=False,
+        ),
+    ] = None,
     ordered_reads: OrderedReads = False,
     timeout: Timeout = TIMEOUT_S,
     format_: AnswerFormat = None,
     output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
-    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout))
+    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout), under_way)
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
@@ -72,16 +82,16 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     program = load_program(text, name)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
-    try:
-        report = explore_outcomes(program, bounds.hardware, bounds.depth, bounds.max_states, bounds.timeout)
-    except UsageError as error:
-        raise UsageError(f"{error}; the options are --depth and --max-states") from error
+    report = explore_outcomes(
+        program, bounds.hardware, bounds.depth, bounds.max_states, bounds.timeout, under_way=bounds.under_way
+    )
     if place.format == "json":
         options = {
             **bounds.hardware.described(),
             "depth": bounds.depth,
             "max_states": bounds.max_states,
             "timeout": bounds.timeout,
+            "under_way": bounds.under_way,
         }
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         place.write(json_report.layout(result) + "\n")

@@ -34,16 +34,19 @@ Examples
 OUTCOMES_HELP = """List the reachable final states of a program under SC and under RDMA side by side.
 
 Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
-needs --depth or --max-states; a search that was cut is reported as cut.
+may have infinitely many states: it is searched up to a limit (--under-way, --max-states, --depth), which is reported.
 
 \b
 Exit codes
-  0  every claim of the `outcome` lines holds      3  a claim is undecided because a search was cut
-  1  a claim fails                                 2  usage, invalid program      4  internal error
+  0  every claim of the `outcome` lines holds
+  1  a claim fails
+  2  usage, invalid program
+  3  a search was cut: a claim is undecided, or nothing is claimed and the list may be incomplete
+  4  internal error
 \b
 Examples
   rdma-robust outcomes litmus/sb-put-plain.rdma
-  rdma-robust outcomes --depth 40 pingpong.rdma
+  rdma-robust outcomes --under-way 8 pingpong.rdma
 """
 
 VERIFY_CERTIFICATE_HELP = """\

@@ -22,8 +22,13 @@ REACHED: Final = (Column("  SC", len("  yes")), Column("RDMA"), Column("", len("
 
 
 def exit_of_claims(report: OutcomesReport) -> Exit:
-    """Return NOT_ROBUST if a claim fails, else UNKNOWN if one is undecided, else OK."""
+    """Return NOT_ROBUST if a claim fails, else UNKNOWN if one is undecided, else OK.
+
+    A program that claims nothing asks for all its final states, so there a search that was cut is UNKNOWN too.
+    """
     exits = {True: Exit.OK, False: Exit.NOT_ROBUST, None: Exit.UNKNOWN}
+    if not report.lines:
+        return Exit.OK if report.complete else Exit.UNKNOWN
     return within(exits[check.holds] for line in report.lines for check in line.claims)
 
 

@@ -77,6 +77,9 @@ class Machine(Protocol):
     def is_drained(self, state: State) -> bool:
         """Return whether no remote operation is under way."""
 
+    def under_way(self, state: State) -> int:
+        """Return the most operations of one queue pair under way, completions that wait for a poll included."""
+
     def final(self, state: State) -> FinalState:
         """Return the values of the state's non-hidden cells and registers (the state need not be final)."""
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
-from rdma_robust.errors import UsageError
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Claim, OutcomeLine, Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, state_names
+from rdma_robust.semantics.machines.machine import Machine
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Exploration, explore
+from rdma_robust.semantics.machines.state_space import Exploration, explore, under_way_at_most
 from rdma_robust.semantics.values import is_loop_free
+
+UNDER_WAY: Final = (4, 8, 16)
+STATES: Final = 100_000
+SMALL: Final = STATES // 5
+"""Of programs with loops, if no bound is given: operations of a queue pair under way, the next number if the search with the
+one before was SMALL, and states of each search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +88,37 @@ def explore_outcomes(
     depth: int | None = None,
     max_states: int | None = None,
     timeout: float | None = None,
+    *,
+    under_way: int | None = None,
 ) -> OutcomesReport:
     """Explore both machines and compare their final states.
 
-    `depth` bounds the moves from the start and `max_states` the states of each search, `timeout` both searches together,
-    in seconds. A search that ends before its bound is complete, also for a program with loops.
-    Raises UsageError for a program with loops if neither `depth` nor `max_states` is given.
+    `depth` bounds the moves from the start and `max_states` the states of each search, `under_way` the operations of a queue
+    pair under way, `timeout` both searches together, in seconds. A search that ends before its bound is complete, also for
+    a program with loops. Such a program may have infinitely many states: without any bound it gets those of UNDER_WAY.
     """
-    if depth is None and max_states is None and not is_loop_free(program):
-        raise UsageError("this program has loops, so its states may be infinitely many: give a bound (depth or max states)")
-    limits = Limits.of(timeout, max_states, depth=depth)
-    sc = explore(ScMachine(program), limits)
-    rdma = explore(RdmaMachine(program, model), limits)
+    bounded = depth is not None or max_states is not None or under_way is not None or is_loop_free(program)
+    limits = Limits.of(timeout, max_states if bounded else STATES, depth=depth)
+    search = partial(explore, limits=limits, under_way=under_way) if bounded else partial(_explore_further, limits=limits)
+    sc, rdma = search(ScMachine(program)), search(RdmaMachine(program, model))
     names = state_names(program)
     states = tuple(ReachedState(s, s in sc.finals, s in rdma.finals) for s in sorted(sc.finals | rdma.finals))
     lines = tuple(_check(line, names, {"sc": sc, "rdma": rdma}) for line in program.outcomes)
     return OutcomesReport(program, model, names, states, lines, sc, rdma)
+
+
+def _explore_further(machine: Machine, limits: Limits) -> Exploration:
+    """Return what is found with more and more operations under way; the limit that is named is the last that was searched
+    to its end, if one was."""
+    found = explore(machine, limits, under_way=UNDER_WAY[0])
+    for most in UNDER_WAY[1:]:
+        if found.cut is None or found.states > SMALL:
+            break
+        more = explore(machine, limits, under_way=most)
+        ended = more.cut is None or more.cut == under_way_at_most(most)
+        faults = tuple(dict.fromkeys((*found.faults, *more.faults)))
+        found = replace(more, finals=found.finals | more.finals, faults=faults, cut=more.cut if ended else found.cut)
+    return found
 
 
 def _check(line: OutcomeLine, names: tuple[str, ...], searches: Mapping[str, Exploration]) -> LineCheck:

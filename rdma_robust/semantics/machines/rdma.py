@@ -244,6 +244,10 @@ class RdmaMachine:
         """Return whether no remote operation is under way; completions may be waiting for a poll."""
         return all(entry.stage == DONE for thread in state.threads for queue in thread.queues for entry in queue)
 
+    def under_way(self, state: RdmaState) -> int:
+        """Return the most operations of one queue pair under way, completions that wait for a poll included."""
+        return max((len(queue) for thread in state.threads for queue in thread.queues), default=0)
+
     def final(self, state: RdmaState) -> FinalState:
         return final_state(self.program, state.memory, [thread.registers for thread in state.threads])
 

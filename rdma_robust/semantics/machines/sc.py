@@ -124,6 +124,10 @@ class ScMachine:
         """Return whether no thread is between the two halves of a put or get."""
         return not any(thread.carried for thread in state.threads)
 
+    def under_way(self, state: ScState) -> int:
+        """Return the most completions of one queue pair that wait for a poll."""
+        return max((n for thread in state.threads for n in thread.unpolled), default=0)
+
     def final(self, state: ScState) -> FinalState:
         return final_state(self.program, state.memory, [thread.registers for thread in state.threads])
 

@@ -8,7 +8,8 @@ from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.machine import Machine, State
+from rdma_robust.semantics.machines.machine import Machine, Move, State
+from rdma_robust.text import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,20 @@ class Exploration:
     cut: str | None
 
 
-def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Exploration:
+def under_way_at_most(number: int) -> str:
+    """Return what people call the limit of :func:`explore` with so many operations under way."""
+    return f"{count(number, 'operation')} of a queue pair under way"
+
+
+def explore(machine: Machine, limits: Limits, *, reduce: bool = True, under_way: int | None = None) -> Exploration:
     """Return everything reachable from the machine's initial states, or as much of it as `limits` allow.
 
-    With `reduce`, only enough states are visited to find the same final states, stuck states and faults. Faults are in
-    the order of the search, each once.
+    With `reduce`, only enough states are visited to find the same final states, stuck states and faults. With `under_way`,
+    only states with at most so many operations of a queue pair under way; the search is cut if there are others. Faults
+    are in the order of the search, each once.
     """
-    successors = machine.reduced if reduce else machine.successors
+    choose = machine.reduced if reduce else machine.successors
+    shortened = False
     finals: set[FinalState] = set()
     faults: dict[Fault, None] = {}
     transitions = stuck = 0
@@ -39,13 +47,21 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
         seen[move.state] = None
         faults.update(dict.fromkeys(move.faults))
 
+    def successors(state: State) -> list[Move]:
+        nonlocal shortened
+        moves = choose(state)
+        if under_way is None or all(machine.under_way(move.state) <= under_way for move in moves):
+            return moves
+        shortened = True
+        return [move for move in machine.successors(state) if machine.under_way(move.state) <= under_way]
+
     def expand(state: State, following: list[State]) -> None:
         nonlocal transitions, stuck
         moves = successors(state)
         transitions += len(moves)
         if machine.is_final(state):
             finals.add(machine.final(state))
-        elif not moves:
+        elif not moves and not choose(state):
             stuck += 1
         for _, after, met in moves:
             if met:
@@ -55,5 +71,5 @@ def explore(machine: Machine, limits: Limits, *, reduce: bool = True) -> Explora
                 following.append(after)
 
     cut, _ = by_layers(tuple(seen), expand, seen.__len__, limits)
-    amount = limits.amount(cut) if cut else None
+    amount = limits.amount(cut) if cut else under_way_at_most(under_way or 0) if shortened else None
     return Exploration(frozenset(finals), len(seen), transitions, stuck, tuple(faults), amount)

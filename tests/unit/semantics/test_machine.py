@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -16,6 +15,7 @@ from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import Exploration, explore
+from tests.conftest import ROOT
 from tests.support.random_programs import TINY, random_program
 
 SB = """
@@ -217,14 +217,41 @@ def test_a_cut_search_leaves_claims_open() -> None:
         assert [[c.holds for c in line.claims] for line in report.lines] == holds
 
 
-def test_programs_with_loops_need_a_bound() -> None:
+def test_programs_with_loops_are_searched_up_to_a_default() -> None:
     spin = load("node A { x }\nthread T on A { while x == 0 { } }\nthread U on A { x = 1 }")
-    with pytest.raises(UsageError, match="bound"):
-        explore_outcomes(spin, timeout=1.0)
-    report = explore_outcomes(spin, max_states=1000)
-    assert report.complete and [s.values for s in report.states] == [(1,)]
+    for report in (explore_outcomes(spin), explore_outcomes(spin, max_states=1000)):
+        assert report.complete and [s.values for s in report.states] == [(1,)]
     unbounded = load("node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x } }")
     assert explore_outcomes(unbounded, depth=10).rdma.cut == "depth 10"
+    report = explore_outcomes(unbounded)
+    assert report.sc.cut is None and report.rdma.cut == "16 operations of a queue pair under way"
+
+
+def test_operations_under_way_bound_both_searches_and_are_no_deadlock() -> None:
+    text = "node A { x }\nnode B { y }\nthread T on A { reg i\n while i != 3 { put B.y = 1; i = i + 1 }\n poll B; x = 1 }"
+    program = load(f"domain 0..3\n{text}")
+    whole = explore_outcomes(program, max_states=10_000)
+    assert whole.complete
+    for most in (1, 2, 3, 4):
+        report = explore_outcomes(program, under_way=most)
+        assert report.complete == (most >= 3)
+        cut = None if most >= 3 else f"{most} operation{'s' * (most > 1)} of a queue pair under way"
+        assert report.sc.cut == report.rdma.cut == cut
+        assert report.sc.stuck == report.rdma.stuck == 0
+        assert report.states == (whole.states if most >= 3 else ())
+
+
+def test_a_search_up_to_a_bound_finds_what_the_whole_search_does() -> None:
+    compared = 0
+    for path in sorted((ROOT / "litmus").glob("*-loop-*.rdma")):
+        program = load_program(path.read_text(), path.name)
+        whole = explore_outcomes(program, max_states=2_000)
+        if whole.complete:
+            compared += 1
+            assert explore_outcomes(program).states == whole.states
+            some = explore_outcomes(program, under_way=1)
+            assert {s.values for s in some.states if s.rdma} <= {s.values for s in whole.states if s.rdma}
+    assert compared > 8
 
 
 def test_polls_tell_gets_from_puts() -> None:
