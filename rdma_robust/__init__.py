@@ -158,14 +158,19 @@ def verify(
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
+    hangs: bool = True,
 ) -> Verified:
-    """Check every `assert` and `outcome` line of `program`, see docs/safety.md. Parameters are those of :func:`reach`."""
+    """Check every `assert` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
+
+    Parameters are those of :func:`reach`; with `hangs=False` only what the program says itself about hangs is checked.
+    """
     from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import rdma  # noqa: PLC0415
 
-    return checked(blocking(_loaded(program)), Limits.of(timeout, max_states, memory), rdma(ordered_reads))
+    limits = Limits.of(timeout, max_states, memory)
+    return checked(blocking(_loaded(program)), limits, rdma(ordered_reads), hangs=hangs)
 
 
 def _loaded(program: Program | str | os.PathLike[str]) -> Program:

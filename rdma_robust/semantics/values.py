@@ -39,6 +39,10 @@ def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") 
     the whole domain and what may be outside it, or without a domain every constant of the program.
     Raises SizeLimitError if that domain has more than `MAX_DOMAIN` values, or once `exceeded` names a limit.
     """
+    return _analysed(program, exceeded).cells
+
+
+def _analysed(program: Program, exceeded: Callable[[], str]) -> _Analysis:
     analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells}, exceeded)
     changed = True
     while changed:
@@ -46,7 +50,21 @@ def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") 
         for number, thread in enumerate(program.threads):
             analysis.run(number, thread)
         changed = before != analysis.cells
-    return analysis.cells
+    return analysis
+
+
+def named_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> dict[str, frozenset[int]]:
+    """Return for every word `Node.cell` and register `Thread.register` a superset of the values it can ever hold.
+
+    Raises SizeLimitError as :func:`possible_values` does.
+    """
+    analysis = _analysed(program, exceeded)
+    found = {str(cell): values for cell, values in analysis.cells.items()}
+    for t, thread in enumerate(program.threads):
+        for name, value in thread.registers:
+            at = (values[name] for (owner, _), values in analysis.points.items() if owner == t)
+            found[f"{thread.name}.{name}"] = frozenset({value}).union(*at)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

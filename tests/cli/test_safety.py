@@ -94,7 +94,7 @@ def test_verify_says_which_argument_was_used(cli: Cli, sb: str) -> None:
     assert sb
     done = cli("verify", "sb.rdma")
     assert done.returncode == 0
-    assert "2 claims: 2 hold" in done.stdout
+    assert "3 claims: 3 hold" in done.stdout
     assert "a run of the hardware; no run under SC leads there" in done.stdout
     assert "all SC executions were searched" in done.stdout
 
@@ -108,8 +108,9 @@ def test_verify_reports_a_violation_with_its_run(cli: Cli, tmp_path: Path) -> No
     assert "it goes wrong in this run" in done.stdout
     report = json.loads(cli("verify", "bad.rdma", "--format", "json").stdout)
     SCHEMAS["verify"].validate(report)
-    (claim,) = report["claims"]
+    claim, hang = report["claims"]
     assert (claim["status"], claim["argument"], claim["line"]) == ("violated", "sc run", 5)
+    assert (hang["status"], hang["kind"], hang["line"], hang["hang"]) == ("holds", "hang", None, None)
     assert "assertion" in claim["run"][-1]["faults"]
 
 
@@ -122,7 +123,7 @@ def test_verify_takes_many_files_and_answers_with_the_worst(cli: Cli, tmp_path: 
     assert "in this run" not in done.stdout
     done = cli("verify", ".", "--explain")
     assert done.returncode == 2
-    assert "1 claim: 1 holds" in done.stdout
+    assert "2 claims: 2 hold" in done.stdout
     assert "in this run" in done.stdout
     assert "worse.rdma:" in done.stderr
 
@@ -133,13 +134,14 @@ def test_a_violated_claim_comes_before_an_unknown_one_but_not_over_files(cli: Cl
     (tmp_path / "unknown.rdma").write_text(f"{loop}{user} }}\n")
     (tmp_path / "both.rdma").write_text(f"{loop}{user} assert r == 0 }}\n")
     (tmp_path / "bad.rdma").write_text("node A { x }\nthread T on A { reg r\n r = x\n assert r == 1 }\n")
-    codes = [cli("verify", f"{name}.rdma", "--max-states", "60").returncode for name in ("unknown", "both", "bad")]
+    limits = ("--no-hangs", "--max-states", "60")
+    codes = [cli("verify", f"{name}.rdma", *limits).returncode for name in ("unknown", "both", "bad")]
     assert codes == [3, 1, 1]
-    assert cli("verify", "bad.rdma", "unknown.rdma", "--max-states", "60").returncode == 3
+    assert cli("verify", "bad.rdma", "unknown.rdma", *limits).returncode == 3
 
 
 def test_nothing_to_verify_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "plain.rdma").write_text("node A { x }\nthread T on A { x = 1 }\n")
-    done = cli("verify", "plain.rdma")
+    done = cli("verify", "plain.rdma", "--no-hangs")
     assert done.returncode == 0
     assert "nothing to verify" in done.stdout

@@ -60,11 +60,11 @@ def measure_paper(program: Program, budget: int = PAPER_BUDGET) -> dict[str, Any
 
 def has_claims_to_verify(program: Program) -> bool:
     """Whether there is a claim that :func:`explore_outcomes` does not decide completely."""
-    return any(c.kind != "outcome" or not is_loop_free(program) for c in claims(program))
+    return any(c.kind != "outcome" or not is_loop_free(program) for c in claims(program, hangs=False))
 
 
 def measure_claims(program: Program) -> list[str]:
-    return [_told(checked) for checked in verify(program, Limits(states=CLAIMS_BUDGET)).checked]
+    return [_told(checked) for checked in verify(program, Limits(states=CLAIMS_BUDGET), hangs=False).checked]
 
 
 def _told(checked: Checked) -> str:

@@ -25,6 +25,7 @@ OTHERWISE = {
     ("--timeout", ("demo pcp", "demo vass", "demo finite")): "an audience waits",
     ("--max-states", ("export",)): "states written, not stored",
     ("--max-states", ("demo vass",)): "states written, not stored",
+    ("--strict", ("compare",)): "what counts against the exit code is what is new or missing there",
     ("--expect", ("cover",)): "nets say in comments what is expected",
     ("--format", ("check", "cover")): "JSON lines, for many programs",
     ("--format", ("explain",)): "drawings and a page",

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, points_at
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
-from rdma_robust.language.check.targets import At, Ended
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, steps
+from rdma_robust.language.check.targets import At, Atom, Before, Ended
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Thread, steps
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode, Usage
 from rdma_robust.semantics.values import possible_values
@@ -42,6 +42,8 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
 
 def _thread_of(program: Program, goal: Goal) -> int | None:
     """Return the one thread that the goal is about."""
+    if isinstance(goal, HangGoal):
+        return None
     numbers = {thread.name: i for i, thread in enumerate(program.threads)}
     if isinstance(goal, FaultGoal):
         owners = {i for i, t in enumerate(program.threads) for _, _, step in steps(t) if step.fault == goal.fault}
@@ -51,7 +53,7 @@ def _thread_of(program: Program, goal: Goal) -> int | None:
         found: set[int | None] = set()
         for name in names(goal.target.condition):
             match atoms.get(name):
-                case Ended(thread) | At(thread):
+                case Ended(thread) | At(thread) | Before(thread):
                     found.add(numbers[thread])
                 case None:
                     found.add(registers.get(name))
@@ -93,14 +95,22 @@ def _states(
 def _met(program: Program, t: int, goal: Goal, seen: set[Local], faults: set[Fault]) -> bool:
     if isinstance(goal, FaultGoal):
         return goal.fault in faults
+    assert not isinstance(goal, HangGoal), "a hang is about all threads"
     thread = program.threads[t]
-    atoms = {
-        name: frozenset(points_at(thread, atom.line) if isinstance(atom, At) else (thread.exit,))
-        for name, atom in goal.target.atoms
-    }
+    atoms = {name: _points_of(thread, atom) for name, atom in goal.target.atoms}
     for point, registers in seen:
         env = {f"{thread.name}.{r}": value for (r, _), value in zip(thread.registers, registers, strict=True)}
         env |= {name: int(point in points) for name, points in atoms.items()}
         if evaluate(goal.target.condition, env):
             return True
     return False
+
+
+def _points_of(thread: Thread, atom: Atom) -> frozenset[int]:
+    match atom:
+        case At(_, line):
+            return frozenset(points_at(thread, line))
+        case Before(_, points):
+            return frozenset(points)
+        case _:
+            return frozenset({thread.exit})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rdma_robust.analyses.safety.goals import Goal, Met, met_by
+from rdma_robust.analyses.safety.goals import Goal, HangMet, Met, SomeMachine, met_by
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.errors import InternalError
 from rdma_robust.layers import by_layers
@@ -14,14 +14,20 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.effects import effects
-from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.machine import Machine, Move, Verb
 from rdma_robust.semantics.machines.operations import following, start
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE})
 """What the NIC does by itself."""
+
+SomeState = RdmaState | ScState
+
+_LOOKED_AT = 64
+"""Of the states found last, on whose way completions may have grown."""
 
 FIRST_BOUND = 2
 """Operations of a queue pair under way that a search of a program with loops allows at first; then twice as many."""
@@ -34,7 +40,8 @@ class Explored:
     `cut` names the limit that ended the search, empty if the other goals are unreachable. `states` are those of the last
     search, `depth` its longest shortest run in moves. `bound` is the largest number of operations of a
     queue pair under way (completions waiting for a poll included) up to which every state has been seen, None if that
-    number plays no part, 0 if not even the first search was finished.
+    number plays no part, 0 if not even the first search was finished. `undecided` are goals for which some states could not
+    be judged. `growing` if the search cannot end because completions that nobody polls grow without bound.
     """
 
     runs: Mapping[int, Run]
@@ -42,10 +49,12 @@ class Explored:
     states: int
     depth: int
     bound: int | None
+    undecided: frozenset[int] = frozenset()
+    growing: bool = False
 
 
 def explore_machine(
-    machine: RdmaMachine,
+    machine: SomeMachine,
     goals: Sequence[Goal],
     limits: Limits,
     progress: Progress = ignore,
@@ -67,7 +76,10 @@ def explore_machine(
             del tests[number]
         whole = not tests or (not cut and not layers.shortened)
         if whole or cut or bound is None:
-            return Explored(runs, cut if tests else "", len(layers.before), layers.depth, None if whole else seen_to)
+            large = frozenset(i for i, met in tests.items() if isinstance(met, HangMet) and met.large)
+            size = len(layers.before)
+            bound = None if whole else seen_to
+            return Explored(runs, cut if tests else "", size, layers.depth, bound, large, bool(cut) and layers.growing())
         seen_to, bound = bound, 2 * bound
 
 
@@ -75,10 +87,10 @@ def explore_machine(
 class _Layers:
     """One breadth-first search. `before` has the predecessor of every state; `shortened` if `bound` has ruled out a move."""
 
-    machine: RdmaMachine
+    machine: Machine
     bound: int | None
     reduce: bool
-    before: dict[RdmaState, RdmaState | None] = field(default_factory=dict)
+    before: dict[SomeState, SomeState | None] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     depth: int = 0
     shortened: bool = False
@@ -86,18 +98,18 @@ class _Layers:
     def search(self, tests: Mapping[int, Met], limits: Limits, progress: Progress) -> str:
         """Search until every goal has been reached, every state seen, or a limit, whose name is returned."""
         left = dict(tests)
-        first: list[RdmaState] = []
+        first: list[SomeState] = []
         for move in self.machine.initial():
             self._arrive(None, move, left, first)
 
-        def expand(state: RdmaState, following: list[RdmaState]) -> None:
+        def expand(state: SomeState, following: list[SomeState]) -> None:
             for move in self._moves(state):
                 self._arrive(state, move, left, following)
 
         cut, self.depth = by_layers(first, expand, self.before.__len__, limits, enough=lambda: not left, progress=progress)
         return cut
 
-    def _moves(self, state: RdmaState) -> list[Move]:
+    def _moves(self, state: SomeState) -> list[Move]:
         moves = self.machine.reduced(state) if self.reduce else self.machine.successors(state)
         if self.bound is None or all(map(self._fits, moves)):
             return moves
@@ -110,7 +122,7 @@ class _Layers:
             return True
         return all(len(queue) <= self.bound for queue in move.state.threads[move.action.thread].queues)
 
-    def _arrive(self, source: RdmaState | None, move: Move, left: dict[int, Met], layer: list[RdmaState]) -> None:
+    def _arrive(self, source: SomeState | None, move: Move, left: dict[int, Met], layer: list[SomeState]) -> None:
         state = move.state
         new = state not in self.before
         if new:
@@ -121,8 +133,30 @@ class _Layers:
                 del left[number]
                 self.runs[number] = (*self._run_to(source), move)
 
-    def _run_to(self, state: RdmaState | None) -> Run:
-        path: list[RdmaState] = []
+    def growing(self) -> bool:
+        """Return whether, under SC, some run comes back to where it was with more completions to be polled.
+
+        It can then do so again and again, since a completion more never hinders a thread: there are infinitely many states.
+        """
+        last = list(self.before)[-_LOOKED_AT:]
+        return any(isinstance(state, ScState) and self._has_grown(state) for state in last)
+
+    def _has_grown(self, state: ScState) -> bool:
+        at = self.before[state]
+        while isinstance(at, ScState):
+            if _polls_aside(at) == _polls_aside(state):
+                pairs = [
+                    p
+                    for a, b in zip(at.threads, state.threads, strict=True)
+                    for p in zip(a.unpolled, b.unpolled, strict=True)
+                ]
+                if all(a <= b for a, b in pairs):
+                    return True
+            at = self.before[at]
+        return False
+
+    def _run_to(self, state: SomeState | None) -> Run:
+        path: list[SomeState] = []
         while state is not None:
             path.append(state)
             state = self.before[state]
@@ -131,6 +165,10 @@ class _Layers:
             choices = self.machine.successors(moves[-1].state) if moves else self.machine.initial()
             moves.append(next(move for move in choices if move.state == after))
         return tuple(moves)
+
+
+def _polls_aside(state: ScState) -> ScState:
+    return ScState(tuple([thread._replace(unpolled=()) for thread in state.threads]), state.memory)
 
 
 def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdma_robust.counters.program import Target as ProgramTarget
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
-from rdma_robust.language.check.targets import At, Atom, Drained, Ended, Target
+from rdma_robust.language.check.targets import At, Atom, Before, Drained, Ended, Target
 from rdma_robust.language.flow.cfg import Fault, Program, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.robustness.event_graph import Kept
@@ -16,7 +16,8 @@ from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, places_of
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import Watched
 from rdma_robust.semantics.terms import read_at, term_of
@@ -38,7 +39,13 @@ class FaultGoal:
     fault: Fault
 
 
-Goal = StateGoal | FaultGoal
+@dataclass(frozen=True, slots=True)
+class HangGoal:
+    """A state in which nothing is under way and nothing changes any more, and in which some thread waits for ever; see
+    :mod:`resting`."""
+
+
+Goal = StateGoal | FaultGoal | HangGoal
 SomeMachine = RdmaMachine | ScMachine
 Met = Callable[[Move], bool]
 
@@ -56,12 +63,12 @@ def watched(program: Program, goals: Iterable[Goal]) -> Watched:
     drained = False
     numbers = {thread.name: i for i, thread in enumerate(program.threads)}
     for goal in goals:
-        if isinstance(goal, FaultGoal) or goal.final:
+        if not isinstance(goal, StateGoal) or goal.final:
             continue
         atoms = dict(goal.target.atoms)
         for name in names(goal.target.condition):
             match atoms.get(name):
-                case Ended(thread) | At(thread):
+                case Ended(thread) | At(thread) | Before(thread):
                     threads.add(numbers[thread])
                 case None:
                     used.add(name)
@@ -73,7 +80,7 @@ def watched(program: Program, goals: Iterable[Goal]) -> Watched:
     return Watched(frozenset(threads), cells, drained)
 
 
-def kept(program: Program, goals: Iterable[Goal]) -> tuple[Kept, ...]:
+def kept(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[Kept, ...]:
     """Return how exactly each thread's events must be modelled for the goals."""
     goals = tuple(goals)
     exact = watched(program, goals).threads
@@ -105,6 +112,8 @@ def met_by(goal: Goal, machine: SomeMachine) -> Met:
     if isinstance(goal, FaultGoal):
         fault = goal.fault
         return lambda move: fault in move.faults
+    if isinstance(goal, HangGoal):
+        return HangMet(machine)
     target, program = goal.target, machine.program
     wanted = tuple(dict.fromkeys(names(target.condition)))
     term = term_of(target.condition, {name: read_at(i) for i, name in enumerate(wanted)})
@@ -116,6 +125,30 @@ def met_by(goal: Goal, machine: SomeMachine) -> Met:
     atoms = dict(target.atoms)
     parts = [_reader(machine, name, atoms.get(name)) for name in wanted]
     return lambda move: bool(term.of([part(move.state) for part in parts], 0))
+
+
+class HangMet:
+    """The test for a :class:`HangGoal`. `large` once a loop of a thread was too large to be looked through, so that states
+    that were not found to be hangs may be some."""
+
+    def __init__(self, machine: SomeMachine) -> None:
+        self.machine = machine
+        self.large = False
+        self._test = RestTest(machine.program)
+
+    def __call__(self, move: Move) -> bool:
+        return bool(self.hanging(move.state))
+
+    def hanging(self, state: ScState | RdmaState) -> tuple[Resting, ...]:
+        """Return the threads that hang in a state of the machine."""
+        if not self.machine.is_drained(state):  # type: ignore[arg-type]
+            return ()
+        try:
+            found = self._test.at_rest(places_of(state), state.memory)
+        except LargeLoopError:
+            self.large = True
+            return ()
+        return () if found is None else found.hanging
 
 
 def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[object], int]:
@@ -143,6 +176,9 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
                 return int(place(state, t) in points)
 
             return at_line
+        case Before(thread, points):
+            t, before = numbers[thread], frozenset(points)
+            return lambda state: int(place(state, t) in before)
         case None:
             pass
         case _:
@@ -157,7 +193,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
     raise AssertionError(f"a target names {name}")
 
 
-def program_targets(frame: Frame, goal: Goal) -> tuple[PlainTarget, ...]:
+def program_targets(frame: Frame, goal: StateGoal | FaultGoal) -> tuple[PlainTarget, ...]:
     """Return the goal as targets of the frame's sequential counter program, see :func:`kept`."""
     if isinstance(goal, FaultGoal):
         return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.step.fault == goal.fault)
@@ -179,8 +215,10 @@ def _atom(frame: Frame, atom: Atom) -> Expr:
         case At(thread, line):
             t = threads[thread]
             edges = (e for e in frame.graphs[t].edges if e.step.span.line == line)
-            points = {e.source for e in edges} - {frame.program.threads[t].exit}
-            return disj(*(equals(Name(pc(t)), Const(p)) for p in sorted(points)))
+            found = {e.source for e in edges} - {frame.program.threads[t].exit}
+            return disj(*(equals(Name(pc(t)), Const(p)) for p in sorted(found)))
+        case Before(thread, points):
+            return disj(*(equals(Name(pc(threads[thread])), Const(p)) for p in sorted(points)))
         case _:
             halves = (
                 (t, e.target)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Final
 
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, is_local, met_by, watched
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
 from rdma_robust.analyses.safety.sequential import Run, Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
@@ -21,7 +22,15 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.resting import may_hang
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.values import is_loop_free
+
+HANG_STATES: Final = 50_000
+"""States of a search that is made only for hangs, unless there is another limit."""
+
+_GROWN: Final = "; completions that are not polled grow without bound"
+_LARGE: Final = "a loop has too many local states to see whether a thread goes round in it for ever"
 
 
 class Answer(Enum):
@@ -89,6 +98,7 @@ def answer(
     limits: Limits,
     hardware: Model = RDMA,
     *,
+    robust: bool | None = None,
     progress: Progress = ignore,
 ) -> Asked:
     """Answer for every goal whether it is reachable under its model, where `hardware` is what `rdma` means.
@@ -97,10 +107,10 @@ def answer(
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
-    (:func:`goals.is_local`); the rest is looked for among the states of the machine.
+    (:func:`goals.is_local`); the rest is looked for among the states of the machine. `robust` is what is known about that.
     Raises InternalError if a run that was found is not confirmed.
     """
-    asked = _Questions(program, questions, limits, hardware, progress)
+    asked = _Questions(program, questions, limits, hardware, robust=robust, progress=progress)
     asked.answer()
     took = time.monotonic() - asked.started
     answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
@@ -116,6 +126,8 @@ class _Questions:
         questions: Sequence[tuple[Goal, ModelName]],
         limits: Limits,
         hardware: Model,
+        *,
+        robust: bool | None,
         progress: Progress,
     ) -> None:
         self.program = program
@@ -129,12 +141,16 @@ class _Questions:
         self.under_sc: dict[Goal, Reached] = {}
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
-        self.robust: bool | None = None
+        self.robust = robust
+        self.grown = ""
 
     def answer(self) -> None:
-        found = search_sequential(self.program, self.goals, self.limits.share(0.4 if self.wanted else 1.0), self.progress)
-        self.sc_states = found.states
-        self._answer_sc(found)
+        covered = [goal for goal in self.goals if not isinstance(goal, HangGoal)]
+        if covered:
+            found = search_sequential(self.program, covered, self.limits.share(0.4 if self.wanted else 1.0), self.progress)
+            self.sc_states = found.states
+            self._answer_sc(covered, found)
+        self._hangs()
         self._from_sc()
         self._by_threads()
         self._by_robustness()
@@ -144,16 +160,43 @@ class _Questions:
         """Return what is still to be answered under RDMA."""
         return [goal for goal in self.goals if goal in self.wanted and goal not in self.under_rdma]
 
-    def _answer_sc(self, found: Sequential) -> None:
+    def _answer_sc(self, goals: Sequence[Goal], found: Sequential) -> None:
         size = _states(found.states)
         if found.cut:
             others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {size}")
         else:
             others = Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
-        for i, goal in enumerate(self.goals):
+        for i, goal in enumerate(goals):
             run = found.runs.get(i)
             reached = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", run)
             self.under_sc[goal] = others if run is None else reached
+
+    def _hangs(self) -> None:
+        """Hangs are looked for under SC among all states, with completions counted exactly."""
+        for goal in self.goals:
+            if not isinstance(goal, HangGoal):
+                continue
+            if not may_hang(self.program):
+                found = Reached(Answer.UNREACHABLE, Argument.THREAD, "no statement waits, and every loop goes on or ends")
+                self.under_rdma[goal] = found
+            else:
+                found = self._hang_under_sc(goal)
+            self.under_sc[goal] = found
+
+    def _hang_under_sc(self, goal: HangGoal) -> Reached:
+        limits = self.limits.share(0.4 if goal in self.wanted else 1.0)
+        explored = explore_machine(ScMachine(self.program), [goal], at_most(limits, HANG_STATES), self.progress)
+        self.sc_states = max(self.sc_states, explored.states)
+        size = _states(explored.states)
+        if explored.runs:
+            return Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", explored.runs[0])
+        if explored.cut:
+            why = f"{self._limit(explored.cut, HANG_STATES)} under SC, {size}"
+            self.grown = _GROWN if explored.growing else ""
+            return Reached(Answer.UNKNOWN, Argument.LIMIT, why + self.grown)
+        if explored.undecided:
+            return Reached(Answer.UNKNOWN, Argument.LIMIT, _LARGE)
+        return Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
 
     def _from_sc(self) -> None:
         """What SC can do, the hardware can do, unless the goal is about a put or get that is half done under SC."""
@@ -183,6 +226,13 @@ class _Questions:
         ]
         if not local:
             return
+        if self.robust is None:
+            self._decide()
+        if self.robust:
+            reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
+            self.under_rdma |= dict.fromkeys(local, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
+
+    def _decide(self) -> None:
         remaining = self.limits.seconds_left()
         options = CheckOptions(
             hardware=self.hardware,
@@ -192,46 +242,55 @@ class _Questions:
         )
         outcome = decide(self.program, options, self.progress)
         self.check_states = outcome.counts.states
-        if outcome.verdict is Verdict.UNKNOWN:
-            return
-        self.robust = outcome.verdict is Verdict.ROBUST
-        if self.robust:
-            reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
-            self.under_rdma |= dict.fromkeys(local, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
+        if outcome.verdict is not Verdict.UNKNOWN:
+            self.robust = outcome.verdict is Verdict.ROBUST
 
     def _by_exploration(self) -> None:
         left = self._left()
         if not left:
             return
         bounded = not is_loop_free(self.program)
-        explored = explore_machine(self.machine, left, self.limits.share(1.0), self.progress, bounded=bounded)
+        limits = self.limits.share(1.0)
+        most = HANG_STATES if all(isinstance(goal, HangGoal) for goal in left) else None
+        if most is not None:
+            limits = at_most(limits, most)
+        explored = explore_machine(self.machine, left, limits, self.progress, bounded=bounded)
         self.rdma_states = explored.states
         if explored.cut:
             size = f"{_states(explored.states)} of the RDMA machine, {explored.depth} moves deep"
             seen = "" if explored.bound is None else f"; {_seen(explored.bound)}"
-            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(explored.cut)} after {size}{seen}")
+            others = Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(explored.cut, most)} after {size}{seen}")
         else:
             reason = f"all states of the RDMA machine were searched, {_states(explored.states)}"
             others = Reached(Answer.UNREACHABLE, Argument.RDMA_EXHAUSTED, reason)
         for place, goal in enumerate(left):
             run = explored.runs.get(place)
             if run is None:
-                self.under_rdma[goal] = others
+                unclear = not explored.cut and place in explored.undecided
+                here = Reached(Answer.UNKNOWN, Argument.LIMIT, _LARGE) if unclear else others
+                if isinstance(goal, HangGoal) and explored.cut:
+                    here = replace(here, reason=here.reason + self.grown)
+                self.under_rdma[goal] = here
                 continue
             confirmed(self.machine, run, goal)
             alone = self.under_sc[goal].answer is Answer.UNREACHABLE
             reason = f"a run of the hardware{'; no run under SC leads there' if alone else ''}"
             self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run)
 
-    def _limit(self, cut: str) -> str:
+    def _limit(self, cut: str, most: int | None = None) -> str:
         if cut == "states":
-            return f"reached the limit of {_states(self.limits.states or 0)}"
+            return f"reached the limit of {_states(self.limits.states or most or 0)}"
         return f"reached {self.limits.said(cut)}"
 
 
 def _is_local(program: Program, goal: Goal) -> bool:
-    """Final states and what goes wrong are about threads, or about memory where nothing is under way."""
-    return isinstance(goal, FaultGoal) or goal.final or is_local(program, goal.target)
+    """Final states, hangs and what goes wrong are about threads, or about memory where nothing is under way."""
+    return not isinstance(goal, StateGoal) or goal.final or is_local(program, goal.target)
+
+
+def at_most(limits: Limits, states: int) -> Limits:
+    """Return `limits` with this limit of states, where they have none."""
+    return limits if limits.states is not None else replace(limits, states=states)
 
 
 def _states(number: int) -> str:

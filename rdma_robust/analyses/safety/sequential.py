@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, Met, kept, met_by, program_targets, watched
+from rdma_robust.analyses.safety.goals import FaultGoal, Met, StateGoal, kept, met_by, program_targets, watched
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program
@@ -41,8 +41,13 @@ class Sequential:
     states: int
 
 
-def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, progress: Progress = ignore) -> Sequential:
-    """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found."""
+def search_sequential(
+    program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress = ignore
+) -> Sequential:
+    """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found.
+
+    Not for hangs: a poll that starves is a test for zero, which a search for coverability cannot make.
+    """
     try:
         frame = Frame.of(program, SC, kept(program, goals), limits)
     except LimitReached as reached:
@@ -65,8 +70,20 @@ def search_sequential(program: Program, goals: Sequence[Goal], limits: Limits, p
         goal = goals[number]
         last = targets[found.result.target].label if isinstance(goal, FaultGoal) else None
         labels = found.run if last is None else [*found.run, last]
-        runs[number] = replayed(machine, look, labels, met_by(goal, machine), ends=last is None)
+        run = runs[number] = replayed(machine, look, labels, met_by(goal, machine), ends=last is None)
         del left[number]
+        for i in list(left):
+            if (way := _on_the_way(machine, goals[i], run)) is not None:
+                runs[i] = way
+                del left[i]
+
+
+def _on_the_way(machine: ScMachine, goal: StateGoal | FaultGoal, run: Run) -> Run | None:
+    """Return the part of a run that leads to another goal, if it comes by there."""
+    if isinstance(goal, FaultGoal) or goal.final:
+        return None
+    met = met_by(goal, machine)
+    return next((run[: n + 1] for n, move in enumerate(run) if met(move)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from rdma_robust.cli.options.arguments import (
     Files,
     MaxStates,
     Memory,
+    NoHangs,
     OrderedReads,
+    Strict,
     Timeout,
     limit,
     memory_limit,
@@ -43,14 +45,19 @@ def verify_command(
     memory: Memory = None,
     format_: AnswerFormat = None,
     explain: Explain = None,
+    no_hangs: NoHangs = False,
+    strict: Strict = False,
 ) -> None:
     """Note in the context what is to be done."""
     most = memory_limit(memory)
     limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
-    context.obj.append(partial(run_verify, files, limits, format_ or "text", explain))
+    form: TextOrJson = format_ or "text"
+    context.obj.append(partial(run_verify, files, limits, form=form, explain=explain, hangs=not no_hangs, strict=strict))
 
 
-def run_verify(files: Sequence[str], limits: SafetyLimits, form: TextOrJson, explain: bool | None) -> Exit:
+def run_verify(
+    files: Sequence[str], limits: SafetyLimits, *, form: TextOrJson, explain: bool | None, hangs: bool, strict: bool
+) -> Exit:
     """Check the claims of every program; return the worst exit code. Raises BrokenPipeError."""
     items = expand(files)
     show = len(items) == 1 if explain is None else explain
@@ -65,12 +72,13 @@ def run_verify(files: Sequence[str], limits: SafetyLimits, form: TextOrJson, exp
         program = blocking(load_program(text, source.name))
         for warning in program.warnings:
             warn(printable(warning.render(source.name, text), "\n"))
-        verified = verify(program, limits.limits(), limits.hardware)
+        verified = verify(program, limits.limits(), limits.hardware, hangs=hangs)
         out = StandardOutput()
         if form == "json":
-            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, limits.described())))
+            options = limits.described() | {"hangs": hangs, "strict": strict}
+            out.line(json_report.layout(safety_report.verify_object(verified, TOOL, options, strict=strict)))
         else:
             out.line("\n".join(safety_report.verify_text(verified, show, width_of_output())))
-        return safety_report.VERIFY_EXITS[verified.status]
+        return safety_report.verify_exit(verified, strict=strict)
 
     return answer_each(items, limits.limits, answer, ENDING)

@@ -100,6 +100,10 @@ Explain = Annotated[
     ),
 ]
 Watch = Annotated[bool, typer.Option("--watch", help="Run again whenever a file has changed, until Ctrl-C.")]
+NoHangs = Annotated[bool, typer.Option("--no-hangs", help="Do not check that the program cannot hang.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Count claims whose line or final state is never reached against the exit code.")
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
 ]

@@ -58,7 +58,15 @@ class Drained:
     """No remote operation is under way: every one posted has read and written memory, every fence has passed."""
 
 
-Atom = Ended | At | Drained
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Not written by users: the thread is at one of these program points, or half through a put or get of one under SC."""
+
+    thread: str
+    points: tuple[int, ...]
+
+
+Atom = Ended | At | Drained | Before
 
 
 @dataclass(frozen=True)

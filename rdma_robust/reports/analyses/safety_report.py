@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from rdma_robust.analyses.safety.hangs import Hang, told
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
+from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
@@ -24,9 +26,26 @@ VERIFY_FORMAT = "rdma-robust/verify"
 VERSION = 1
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
-VERIFY_EXITS = {Status.HOLDS: Exit.OK, Status.VIOLATED: Exit.NOT_ROBUST, Status.UNKNOWN: Exit.UNKNOWN}
+VERIFY_EXITS = {
+    Status.HOLDS: Exit.OK,
+    Status.UNREACHABLE: Exit.OK,
+    Status.VIOLATED: Exit.NOT_ROBUST,
+    Status.UNKNOWN: Exit.UNKNOWN,
+}
 MODELS: Mapping[ModelName, str] = {"sc": "SC", "rdma": "RDMA"}
-WORDS = {Status.HOLDS: "holds", Status.VIOLATED: "VIOLATED", Status.UNKNOWN: "unknown"}
+WORDS = {
+    Status.HOLDS: "holds",
+    Status.VIOLATED: "VIOLATED",
+    Status.UNKNOWN: "unknown",
+    Status.UNREACHABLE: "UNREACHABLE",
+}
+
+
+def verify_exit(verified: Verified, *, strict: bool) -> Exit:
+    """Return the exit code of `verify` for a program; with `strict` a claim that is about nothing counts as violated."""
+    if strict and any(c.status is Status.UNREACHABLE for c in verified.checked):
+        return Exit.NOT_ROBUST
+    return VERIFY_EXITS[verified.status]
 
 
 def reach_text(program: Program, target: str, model: ModelName, asked: Asked, width: int | None = None) -> list[str]:
@@ -48,26 +67,48 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None) -> 
         return sentence(f"{file}: nothing to verify: no assert, no outcome line, nothing that can go wrong", width)
     numbers = [sum(c.status is status for c in verified.checked) for status in Status]
     hold = "holds" if numbers[0] == 1 else "hold"
-    words = [f"{n} {word}" for n, word in zip(numbers, (hold, "violated", "unknown"), strict=True) if n]
+    words = [f"{n} {word}" for n, word in zip(numbers, (hold, "violated", "unknown", "unreachable"), strict=True) if n]
     lines = sentence(f"{file}: {count(len(verified.checked), 'claim')}: {', '.join(words)}", width)
-    rows = [(f"line {c.claim.span.line}", _claim(c.claim), WORDS[c.status]) for c in verified.checked]
+    rows = [(_where(c.claim), _claim(c.claim), WORDS[c.status]) for c in verified.checked]
     widest = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     columns = Columns(
-        (Column("line", widest[0]), Column("claim", widest[1], wraps=True), Column("", len("VIOLATED"))), width, "  "
+        (Column("line", widest[0]), Column("claim", widest[1], wraps=True), Column("", widest[2])), width, "  "
     )
     for row, checked in zip(rows, verified.checked, strict=True):
-        lines += columns.row(row, checked.answer.reason)
+        lines += columns.row(row, _reason(checked))
     for checked in verified.checked if explain else ():
         if checked.answer.run is not None:
-            verb = "goes wrong" if not checked.claim.allowed else "happens"
-            head = f"line {checked.claim.span.line}: {_claim(checked.claim)}; it {verb} in this run:"
-            lines += ["", *sentence(head, width, "  "), ""]
+            lines += ["", *_heading(checked, width), ""]
             lines += [*_run(verified.program, checked.answer.run, width), *_checks(checked.answer)]
     return lines
 
 
+def _where(claim: Claim) -> str:
+    return "" if claim.span == NO_SPAN else f"line {claim.span.line}"
+
+
+def _reason(checked: Checked) -> str:
+    found = "" if checked.hang is None else f"{told(checked.hang)}; "
+    return found + checked.answer.reason
+
+
+def _heading(checked: Checked, width: int | None) -> list[str]:
+    """What stands above the run of a claim: of a hang who waits where for what."""
+    claim = checked.claim
+    place = f"{where}: " if (where := _where(claim)) else ""
+    if checked.hang is None:
+        verb = "goes wrong" if not claim.allowed else "happens"
+        return sentence(f"{place}{_claim(claim)}; it {verb} in this run:", width, "  ")
+    lines = sentence(f"{place}{_claim(claim)}: {checked.hang.kind}; nothing changes any more:", width, "  ")
+    for wait in checked.hang.waits:
+        lines += sentence(wait.text, width, "    ")
+    return [*lines, *sentence("It comes about in this run:", width, "  ")]
+
+
 def _claim(claim: Claim) -> str:
     text = one_line(claim.text, 70)
+    if claim.kind == "hang":
+        return text
     if claim.kind == "outcome":
         return f"{text} : {'allowed' if claim.allowed else 'forbidden'} under {claim.model}"
     return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
@@ -137,7 +178,9 @@ def reach_object(
     }
 
 
-def verify_object(verified: Verified, tool: Mapping[str, object], options: Mapping[str, object]) -> JsonObject:
+def verify_object(
+    verified: Verified, tool: Mapping[str, object], options: Mapping[str, object], *, strict: bool = False
+) -> JsonObject:
     """Return the answers as the object that `schema/verify.schema.json` describes."""
     program = verified.program
     return {
@@ -151,7 +194,7 @@ def verify_object(verified: Verified, tool: Mapping[str, object], options: Mappi
         "claims": [_checked_object(program, checked) for checked in verified.checked],
         **_sizes(verified.asked),
         "warnings": [dataclasses.asdict(w) for w in diagnostics(program.warnings)],
-        "exit_code": int(VERIFY_EXITS[verified.status]),
+        "exit_code": int(verify_exit(verified, strict=strict)),
         "time_s": round(verified.asked.time_s, 6),
     }
 
@@ -159,13 +202,37 @@ def verify_object(verified: Verified, tool: Mapping[str, object], options: Mappi
 def _checked_object(program: Program, checked: Checked) -> JsonObject:
     claim = checked.claim
     return {
-        "line": claim.span.line,
+        "line": None if claim.span == NO_SPAN else claim.span.line,
         "kind": claim.kind,
         "text": valid_unicode(claim.text),
         "model": claim.model,
         "claims": "allowed" if claim.allowed else "forbidden",
         "status": checked.status.value,
+        "reached": checked.reached,
+        "hang": None if checked.hang is None else hang_object(checked.hang),
         **_answer_object(program, checked.answer),
+    }
+
+
+def hang_object(hang: Hang) -> JsonObject:
+    """Return who waits where for what, as the schemas of `verify` and `check` describe it."""
+    return {
+        "kind": hang.kind,
+        "lines": list(hang.lines),
+        "waits": [
+            {
+                "thread": wait.thread,
+                "line": wait.line,
+                "statement": valid_unicode(wait.statement),
+                "spins": wait.spins,
+                "text": valid_unicode(wait.text),
+                "cells": list(wait.cells),
+                "remote": wait.remote,
+                "posted": wait.posted,
+                "polled": wait.polled,
+            }
+            for wait in hang.waits
+        ],
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
-import networkx as nx
-
+from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import TRUE, VALUE, Expr, names
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Silent, Step, Thread, steps
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
@@ -147,7 +147,7 @@ class ThreadCode:
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
         self.remotes = _remotes(program, [step for _, _, step in edges])
-        component = {p: i for i, ps in enumerate(nx.strongly_connected_components(thread.graph)) for p in ps}
+        component = {p: i for i, ps in enumerate(components(thread.following)) for p in ps}
         cells = {cell: i for i, cell in enumerate(program.cells)}
         self.commands: list[Command] = []
         self.visible: dict[int, list[Command]] = {}
@@ -244,21 +244,33 @@ class ThreadCode:
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
         """Return for each program point the cells that the thread's CPU may write from there on."""
-        ahead: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        writing: dict[int, set[int]] = {}
         for point, commands in self.visible.items():
-            written = {command.target for command in commands if command.qp < 0 and command.target >= 0}
-            for earlier in (point, *nx.ancestors(self.thread.graph, point)) if written else ():
-                ahead[earlier] |= written
-        return {point: frozenset(cells) for point, cells in ahead.items()}
+            for command in commands:
+                if command.qp < 0 <= command.target:
+                    writing.setdefault(command.target, set()).add(point)
+        ahead = {cell: self._leading_to(points) for cell, points in writing.items()}
+        return {p: frozenset(cell for cell, before in ahead.items() if p in before) for p in self.thread.points}
 
     def _polls_ahead(self) -> dict[int, tuple[bool, ...]]:
-        polls: dict[int, set[int]] = {point: set() for point in self.thread.graph}
+        polling: list[set[int]] = [set() for _ in self.remotes]
         for point, commands in self.visible.items():
             for command in commands:
                 if command.polls:
-                    for earlier in (point, *nx.ancestors(self.thread.graph, point)):
-                        polls[earlier].add(command.qp)
-        return {point: tuple(i in polls[point] for i in range(len(self.remotes))) for point in polls}
+                    polling[command.qp].add(point)
+        ahead = [self._leading_to(points) for points in polling]
+        return {p: tuple(p in before for before in ahead) for p in self.thread.points}
+
+    def _leading_to(self, points: set[int]) -> set[int]:
+        """Return the program points from which the thread may come to one of `points`."""
+        return reachable(points, self._preceding)
+
+    @cached_property
+    def _preceding(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for source, target, _ in self.thread.edges:
+            found.setdefault(target, []).append(source)
+        return found
 
 
 def _remotes(program: Program, all_steps: Sequence[Step]) -> tuple[str, ...]:

@@ -176,6 +176,6 @@ def test_the_python_interface_takes_text_programs_and_paths(tmp_path: Path) -> N
     for program in (IN_FLIGHT, parse(IN_FLIGHT), path):
         assert rdma_robust.reach(program, "T ended && B.d == 0").answer is Answer.REACHABLE
         assert rdma_robust.reach(program, "T ended && B.d == 0", model="sc").answer is Answer.UNREACHABLE
-    assert [c.status for c in rdma_robust.verify(path).checked] == [Status.HOLDS]
+    assert [c.status for c in rdma_robust.verify(path).checked] == [Status.HOLDS, Status.HOLDS]
     with pytest.raises(ProgramError, match="no thread"):
         rdma_robust.reach(IN_FLIGHT, "U ended")
