@@ -89,11 +89,13 @@ class EventGraph:
 class Kept(Enum):
     """What of a thread an event graph keeps exactly: what events need, also its end with the registers there, all.
 
-    With ALL every edge of the control-flow graph is there, so that the thread is seen at every program point.
+    With STEPS and ALL every edge of the control-flow graph is there, so that the thread is seen at every program point; with
+    ALL also its registers where nothing reads them any more.
     """
 
     EVENTS = "events"
     END = "end"
+    STEPS = "steps"
     ALL = "all"
 
 
@@ -110,7 +112,7 @@ def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Po
     rename = {r: Name(name) for r, name in register_names(program, index).items()}
     fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
     split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
-    folded = split if kept is Kept.ALL else _fold(split, thread, kept is Kept.END, poll)
+    folded = split if kept in (Kept.STEPS, Kept.ALL) else _fold(split, thread, kept is Kept.END, poll)
     following = _following(folded)
     points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
     every = {name.name for name in rename.values()}

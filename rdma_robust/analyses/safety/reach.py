@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Final
 
 from rdma_robust.analyses.safety.alone import impossible_alone
+from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
 from rdma_robust.analyses.safety.sequential import Run, Sequential, rdma_run, search_sequential
@@ -185,6 +186,10 @@ class _Questions:
 
     def _hang_under_sc(self, goal: HangGoal) -> Reached:
         limits = self.limits.share(0.4 if goal in self.wanted else 1.0)
+        found = search_deadlocks(self.program, limits, self.progress)
+        if found is not None:
+            self.sc_states = max(self.sc_states, found.states)
+            return self._deadlock_under_sc(found)
         explored = explore_machine(ScMachine(self.program), [goal], at_most(limits, HANG_STATES), self.progress)
         self.sc_states = max(self.sc_states, explored.states)
         size = _states(explored.states)
@@ -196,6 +201,14 @@ class _Questions:
             return Reached(Answer.UNKNOWN, Argument.LIMIT, why + self.grown)
         if explored.undecided:
             return Reached(Answer.UNKNOWN, Argument.LIMIT, _LARGE)
+        return Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
+
+    def _deadlock_under_sc(self, found: Deadlocks) -> Reached:
+        size = _states(found.states)
+        if found.run is not None:
+            return Reached(Answer.REACHABLE, Argument.SC_RUN, "a run under sequential consistency", found.run)
+        if found.cut:
+            return Reached(Answer.UNKNOWN, Argument.LIMIT, f"{self._limit(found.cut)} under SC, {size}")
         return Reached(Answer.UNREACHABLE, Argument.SC_EXHAUSTED, f"all SC executions were searched, {size}")
 
     def _from_sc(self) -> None:

@@ -224,7 +224,7 @@ class _Local:
             return Rest.ENDED, ()
         if place.point in self._ending:
             return Rest.FAULT, ()
-        commands = [c for c in self.code.visible.get(place.point, ()) if not _ends(c.step.fault)]
+        commands = [c for c in self.code.visible.get(place.point, ()) if not ends_execution(c.step.fault)]
         waiting = [c for c in commands if not c.step.aside]
         if commands and not waiting:
             return Rest.ASIDE, tuple(c.step for c in commands)
@@ -242,7 +242,7 @@ class _Local:
         A strongly connected set of points of such a loop without its heads lies in a loop inside of it, which has a way out:
         back to a head.
         """
-        edges = [(s, to) for s, to, step in self.thread.edges if not _ends(step.fault)]
+        edges = [(s, to) for s, to, step in self.thread.edges if not ends_execution(step.fault)]
         following: dict[int, list[int]] = {point: [] for point in self.thread.points}
         for source, to in edges:
             following[source].append(to)
@@ -262,15 +262,15 @@ def _added(unpolled: tuple[int, ...], qp: int, number: int) -> tuple[int, ...]:
     return (*unpolled[:qp], unpolled[qp] + number, *unpolled[qp + 1 :])
 
 
-def _ends(fault: Fault | None) -> bool:
-    """Whether a step with this fault ends the execution."""
+def ends_execution(fault: Fault | None) -> bool:
+    """Return whether a step with this fault ends the execution."""
     return fault is not None and fault.kind != "assertion"
 
 
 def _ended_by_faults(thread: Thread) -> frozenset[int]:
     """Return the points where executions are that a fault has ended."""
     left = {source for source, _, _ in thread.edges}
-    return frozenset(to for _, to, step in thread.edges if _ends(step.fault) and to not in left)
+    return frozenset(to for _, to, step in thread.edges if ends_execution(step.fault) and to not in left)
 
 
 def may_hang(program: Program) -> bool:
