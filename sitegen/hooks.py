@@ -1,7 +1,9 @@
-"""What MkDocs does besides: pages for the sources that are linked, colours for programs, no request to another host."""
+"""What MkDocs does besides: pages for the sources that are linked, the gallery, colours for programs, no request to another
+host."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,14 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pygments.lexers import LEXERS
 
+from sitegen.answers import decide, report_page
+from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, program_page, programs
+from sitegen.patterns import PATTERNS
 from sitegen.sources import linked_sources, rewrite, source_page
+from sitegen.walks import WALKS, walk_files, walks_page
+
+FEW = "SITE_FEW_PROGRAMS"
+"""A variable of the environment: only the programs whose runs the gallery shows are decided, as for tests of the pages."""
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"'\s>]+)"
@@ -27,9 +36,22 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
+    shown = programs()
+    decided = decide(shown[: len(PATTERNS)] if os.environ.get(FEW) else shown)
     for path in linked_sources():
         name = path if path.endswith(".md") else f"{path}.md"
-        files.append(File.generated(config, f"source/{name}", content=source_page(path)))
+        program = decided.get(Path(path).stem) if Path(path).parent.name == "litmus" else None
+        text = program_page(Path(path), program) if program else source_page(path)
+        files.append(File.generated(config, f"source/{name}", content=text))
+    made = {
+        GALLERY: gallery_page(decided),
+        REPORT: report_page(decided.values()),
+        STYLE_SHEET: drawings_css(),
+        WALKS: walks_page(),
+        **dict(walk_files()),
+    }
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
     return files
 
 
@@ -41,6 +63,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Raises PluginError if a page would fetch something from another host."""
+    # It is for the root of a server, which this site does not know.
+    (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
     for path in sorted(Path(config.site_dir).rglob("*.html")):
         found = LOADED.search(path.read_text(encoding="utf-8"))
         if found:

@@ -19,8 +19,12 @@ from markdown.extensions.toc import slugify
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.petri.cover import COVER_ENGINES
 from sitegen.cli_reference import MEANINGS
+from sitegen.gallery import GALLERY
+from sitegen.litmus_index import LITMUS, is_robust, on
+from sitegen.patterns import PATTERNS
 from sitegen.reference import pages
 from sitegen.sources import LINK, linked_sources
+from sitegen.walks import WALKS
 from tests.conftest import ROOT, Cli
 
 DOCS = ROOT / "docs"
@@ -90,7 +94,10 @@ def test_headings_are_told_apart(document: Path) -> None:
 
 def test_the_menu_names_every_page_once() -> None:
     named = list(menu(CONFIG["nav"]))
-    generated = {f"source/{path}" if path.endswith(".md") else f"source/{path}.md" for path in linked_sources()}
+    generated = {f"source/{path}" if path.endswith(".md") else f"source/{path}.md" for path in linked_sources()} | {
+        GALLERY,
+        WALKS,
+    }
     assert len(named) == len(set(named))
     assert set(named) - generated == {path.relative_to(DOCS).as_posix() for path in PAGES}
 
@@ -148,3 +155,18 @@ def test_there_is_one_word_for_counterexamples(document: Path) -> None:
     """The Python API and the JSON documents have `witness`, which stands in backquotes, in links to it or in its heading."""
     text = re.sub(r"`[^`]*`|\[witness\]\([^)]*\)|^#+ .*$", "", prose(document), flags=re.MULTILINE)
     assert not re.findall(r".*\b(?:witness|counter-example|counter example).*", text, re.IGNORECASE)
+
+
+def test_the_gallery_has_every_program_once_and_runs_to_show() -> None:
+    programs = sorted(LITMUS.glob("*.rdma"))
+    shown = [path for shelf in PATTERNS for path in on(shelf, programs)]
+    assert sorted(shown) == programs
+    for shelf in PATTERNS:
+        first = LITMUS / f"{shelf.first}.rdma"
+        assert first in on(shelf, programs) and not is_robust(first), shelf.title
+
+
+def test_the_pictures_of_the_gallery_are_there() -> None:
+    for name in ("explorer", "report"):
+        for scheme in ("light", "dark"):
+            assert (DOCS / f"pictures/{name}-{scheme}.png").read_bytes().startswith(b"\x89PNG")
