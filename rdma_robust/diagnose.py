@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 MAX_ERRORS = 100
 MAX_CANDIDATES = 300
 MAX_SUGGESTED_LENGTH = 40
@@ -27,6 +29,9 @@ class Reporter:
         self._errors: list[Diagnostic] = []
         self._places: set[tuple[int, str]] = set()
         self._left_out = 0
+        self._warned: set[tuple[int, str]] = set()
+        self.shown_as: dict[str, str] = {}
+        """Names that were made for expansions, and how they are written where they come from."""
 
     @property
     def failed(self) -> bool:
@@ -39,7 +44,9 @@ class Reporter:
 
     def at(self, span: Span) -> Span:
         """Return `span`, which is of this text, as a span of its file."""
-        return span if span.file or span == NO_SPAN else replace(span, file=self.file)
+        if span == NO_SPAN or (span.file and (span.origin is None or span.origin.file)):
+            return span
+        return replace(span, file=span.file or self.file, origin=None if span.origin is None else self.at(span.origin))
 
     def written(self, span: Span) -> str:
         """Return the text at `span`, on one line."""
@@ -50,15 +57,22 @@ class Reporter:
         if self.full:
             self._left_out += 1
             return
+        message = self._as_written(message)
         if (span.start, message) in self._places:
             return
         self._places.add((span.start, message))
         text = hint if isinstance(hint, str) else hint()
-        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, text))
+        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, self._as_written(text)))
 
     def warn(self, code: str, span: Span, message: str, *, hint: str = "") -> None:
-        """Add a warning. `code` is one of :mod:`rdma_robust.codes`."""
-        self.warnings.append(Diagnostic("warning", code, message, self.at(span), hint=hint))
+        """Add a warning, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
+        message = self._as_written(message)
+        if (span.start, message) not in self._warned or span == NO_SPAN:
+            self._warned.add((span.start, message))
+            self.warnings.append(Diagnostic("warning", code, message, self.at(span), hint=self._as_written(hint)))
+
+    def _as_written(self, text: str) -> str:
+        return _WORD.sub(lambda word: self.shown_as.get(word[0], word[0]), text) if self.shown_as else text
 
     def raise_errors(self) -> None:
         """Raise ProgramError with every error in source order, if there is one."""

@@ -43,6 +43,7 @@ class Span:
         return Span(line, 1, line, 1, 0, 0, file)
 
 
+_MAX_ORIGIN = 60
 NO_SPAN = Span(1, 1, 1, 1, 0, 0)
 
 
@@ -73,12 +74,20 @@ class Diagnostic:
         source_lines = source.split("\n") if place and source and where == file else []
         if self.span.line <= len(source_lines):
             lines += _excerpt(source_lines[self.span.line - 1], self.span)
-        lines += [f"  expanded from {origin.file or file}:{origin.line}" for origin in self.span.chain()]
+        lines += [f"  expanded from {_origin(origin, file, source)}" for origin in self.span.chain()]
         if self.expected:
             lines.append(f"  expected: {self.expected}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _origin(span: Span, file: str, source: str) -> str:
+    """Return the place of an expansion, with what stands there if that is in `source`, the text of `file`."""
+    where = span.file or file
+    text = source[span.start : span.end].split("\n", maxsplit=1)[0].strip() if where == file else ""
+    shown = text if len(text) <= _MAX_ORIGIN else text[:_MAX_ORIGIN] + "..."
+    return f"{where}:{span.line}{': ' * bool(shown)}{shown}"
 
 
 def _excerpt(text: str, span: Span, width: int = 100) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pygments.lexer import RegexLexer, words
+from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, Whitespace
 
 from rdma_robust.language.syntax.contextual import WORDS
@@ -16,6 +16,7 @@ _WORDS = tuple(re.findall(r'^([A-Z]+): "([a-z]+)"$', GRAMMAR, re.MULTILINE))
 KEYWORDS = tuple(word for name, word in _WORDS if name not in WORDS)
 __all__ = ["RdmaLexer"]
 
+_parts: Any = bygroups
 REMOTE = ("put", "get", "poll", "rfence", "cas")
 
 
@@ -28,12 +29,14 @@ class RdmaLexer(RegexLexer):
             (r"\s+", Whitespace),
             (r"//[^\n]*", Comment.Single),
             (r"/\*.*?\*/", Comment.Multiline),
+            (r"(for)(\s+)(\w+)(\s+)(in)\b", _parts(Keyword, Whitespace, Name, Whitespace, Keyword)),
+            (r"(macro)(\s+)(\w+)(\s*\()", _parts(Keyword, Whitespace, Name.Function, Punctuation)),
             (r"no(?=\s+hang\b)|hang(?=\s+under\b)", Keyword),
             (words(REMOTE, prefix=r"\b", suffix=r"\b"), Name.Builtin),
             (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
             (r"[A-Za-z_]\w*", Name),
             (r"\d+", Number.Integer),
-            (r"\.\.|[|]{2}|&&|[=!<>]=|[-+*/%<>=!]", Operator),
+            (r"\.\.|[|]{2}|&&|[-+*/%=!<>]=|[-+*/%<>=!]", Operator),
             (r"[{}()\[\],;:.]", Punctuation),
             (r".", Error),
         ]

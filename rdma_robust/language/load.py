@@ -81,11 +81,12 @@ def _load(
     shapes: Mapping[str, Shape] | None = None,
 ) -> cfg.Program:
     report = Reporter(file, text)
-    tree, _, poisoned = parse(text, report)
+    tree, layout, poisoned = parse(text, report)
     if tree is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
-    checker = ProgramChecker(tree, report, poisoned, shapes)
+    taken = frozenset(str(token) for token in layout.tokens if token.type == "NAME")
+    checker = ProgramChecker(tree, report, poisoned, shapes, taken)
     program = checker.check() if also is None else checker.check(also)
     report.raise_errors()
     return program

@@ -177,6 +177,17 @@ def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
         assert scopes(f"{word} = 1")[word] == "variable.other.rdma"
     line = scopes("expect not robust, no hang under rdma")
     assert (line["no"], line["hang"]) == ("keyword.other.claim.rdma", "constant.language.rdma")
+    line = scopes("for i in 0..2 {")
+    assert (line["for"], line["i"], line["in"]) == (
+        "keyword.control.flow.rdma",
+        "variable.other.constant.rdma",
+        "keyword.control.flow.rdma",
+    )
+    line = scopes("macro lock(l) {")
+    assert (line["macro"], line["lock"]) == ("keyword.declaration.rdma", "entity.name.function.macro.rdma")
+    assert scopes("  lock(l)")["lock"] == "entity.name.function.macro.rdma"
+    for text, word in (("for i in 0..2 { }", "for"), ("for i in 0..2 { }", "in"), ("macro m(x) { }", "macro")):
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}[word] is Keyword
     kinds = {value: kind for kind, value in RdmaLexer().get_tokens("expect no hang under sc")}
     assert kinds["no"] is kinds["hang"] is Keyword
     kinds = {value: kind for kind, value in RdmaLexer().get_tokens(" ".join(f"{word} = 1;" for word in SOMETIMES))}

@@ -11,7 +11,9 @@ from rdma_robust.errors import Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
+from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
+from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import outcome
 from rdma_robust.language.check.resolve import ConstantResolver
@@ -24,17 +26,23 @@ from rdma_robust.language.syntax.tree_limits import first_line, statements_in
 class ProgramChecker:
     """Checks a program, declaration by declaration, and builds it.
 
-    The statements of a thread with one of the `shapes` are the edges of an automaton.
+    The statements of a thread with one of the `shapes` are the edges of an automaton. `taken` are all names that occur.
     """
 
     def __init__(
-        self, tree: ast.Program, report: Reporter, poisoned: frozenset[str], shapes: Mapping[str, Shape] | None = None
+        self,
+        tree: ast.Program,
+        report: Reporter,
+        poisoned: frozenset[str],
+        shapes: Mapping[str, Shape] | None = None,
+        taken: frozenset[str] = frozenset(),
     ) -> None:
         self.tree = tree
         self.report = report
         self.shapes = shapes or {}
         self.world = World(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
+        self.expander = Expander(self.world, report, macros_of(tree, report, self.world.poisoned), taken)
         self._cells = 0
         self._steps = 0
         self._first: dict[str, Span] = {}
@@ -105,6 +113,8 @@ class ProgramChecker:
                 self._node(item)
             case ast.Thread():
                 self._thread(item)
+            case ast.Macro():
+                self._check_register_places(item)
             case ast.Outcome():
                 self._outcomes.append(outcome(item, self.world, self.report))
             case ast.Expect():
@@ -223,10 +233,11 @@ class ProgramChecker:
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
         try:
+            item = self.expander.thread(item, _own_names(item, node))
             shape = self.shapes.get(item.name.text)
             built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
             points, edges, entry, leaving = built
-        except StepLimit:
+        except (StepLimit, ExpansionLimit):
             self.world.poisoned.add(thread.name)
             return
         self._warn_endless_polls(thread)
@@ -237,14 +248,15 @@ class ProgramChecker:
         name = node.name if node is not None else item.node.text
         self._threads.append(cfg.Thread(thread.name, name, registers, points, edges, entry, leaving))
 
-    def _check_register_places(self, item: ast.Thread) -> None:
+    def _check_register_places(self, item: ast.Thread | ast.Macro) -> None:
+        whole = "thread" if isinstance(item, ast.Thread) else "macro"
         top = {id(s) for s in item.body.statements}
         for statement in statements_in(item.body):
             if isinstance(statement, ast.Registers) and id(statement) not in top:
                 self.report.error(
                     "RR208",
                     statement.span,
-                    "registers are declared for the whole thread, not in a block",
+                    f"registers are declared for the whole {whole}, not in a block",
                     hint="move this line up, out of the braces",
                 )
 
@@ -301,10 +313,19 @@ class ProgramChecker:
                     self.report.warn("RR701", variable.span, f"variable {quote(variable.qualified)} is never used")
         for thread in self.world.threads.values():
             for register in thread.registers.values():
-                if not register.used:
+                if not register.used and register.span.origin is None:
                     self.report.warn(
                         "RR701", register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used"
                     )
+
+
+def _own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:
+    """Return what the names are that a thread can use itself."""
+    found = {} if node is None else dict.fromkeys(node.variables, f"a variable of node {node.name}")
+    for statement in item.body.statements:
+        if isinstance(statement, ast.Registers):
+            found |= {r.name.text: f"a register (line {r.name.span.line})" for r in statement.registers}
+    return found
 
 
 def _domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:

@@ -41,8 +41,8 @@ class StatementChecker:
         """Return the text and the span of what stands before the first block of a statement."""
         text = printer.statement(statement)
         span = statement.span
-        end = span.start + len(text)
-        return text, self.report.at(Span(span.line, span.column, span.line, span.column + len(text), span.start, end))
+        head = replace(span, end_line=span.line, end_column=span.column + len(text), end=span.start + len(text))
+        return text, self.report.at(head)
 
     def check(self, statement: ast.Statement) -> Lowered:
         """Check a statement, without its blocks, and return its steps."""
@@ -50,8 +50,10 @@ class StatementChecker:
             case ast.Registers():
                 self._declare(self.thread, statement)
                 return Lowered()
-            case ast.Assign(target, value):
+            case ast.Assign(target, value, ""):
                 return self._assign(statement, target, value)
+            case ast.Assign(target, value, op):
+                return self._update(statement, target, ast.Binary(op, target, value, statement.span))
             case ast.Call(cas):
                 return self._cas(statement, cas, None)
             case ast.Put():
@@ -85,7 +87,7 @@ class StatementChecker:
         keyword = "while" if isinstance(part, ast.While) else "if"
         text = f"{keyword} {printer.expression(part.condition)}"
         end = part.condition.span
-        span = Span(part.span.line, part.span.column, end.end_line, end.end_column, part.span.start, end.end)
+        span = replace(part.span, end_line=end.end_line, end_column=end.end_column, end=end.end)
         value = self.names.reading(part.condition, f"{keyword} ")
         return self._lowering_of(text, span).condition(value, printer.expression(part.condition))
 
@@ -134,6 +136,27 @@ class StatementChecker:
         resolved = self.names.reading(value, f"{register} = ")
         self.names.warn_outside(resolved.expr, value.span)
         return self._lowering(statement).assign(register, resolved, printer.expression(value))
+
+    def _update(self, statement: ast.Assign, target: ast.Ref, value: ast.Binary) -> Lowered:
+        """`target += ...`: only a register can be read and written by one statement."""
+        found = self.names.find(target)
+        match found:
+            case Register(name):
+                self.names.no_index(target)
+                return self._assign_register(statement, name, value)
+            case Variable():
+                self.report.error(
+                    "RR310",
+                    statement.span,
+                    f"`{statement.op}=` reads and writes {quote(advice.written(target))}, and a statement makes at most one "
+                    "shared access",
+                    hint=lambda: advice.through_register(self.thread, target, value, f"{advice.written(target)} = "),
+                )
+            case Constant(name):
+                self.report.error("RR216", target.span, f"{quote(name)} is a constant, it cannot be assigned")
+            case None:
+                self.names.reading(value.right)
+        return Lowered()
 
     def _write(self, statement: ast.Assign, target: ast.Ref, variable: Variable, value: ast.Expr) -> Lowered:
         access = self.names.access(target, variable)

@@ -86,7 +86,7 @@ class _Written:
     """An atom about a thread in the tree: its thread and line as written, None for `ended`."""
 
     span: Span
-    thread: Token
+    thread: ast.Ident
     line: Token | None = None
 
 
@@ -133,10 +133,10 @@ class _Resolver(OutcomeResolver):
     def resolve(self, expr: ast.Expr | _Written) -> Expr:
         if not isinstance(expr, _Written):
             return super().resolve(expr)
-        thread = self.threads.get(str(expr.thread))
+        thread = self.threads.get(expr.thread.text)
         if thread is None:
-            hint = did_you_mean(str(expr.thread), self.threads)
-            self.report.error("RR217", token_span(expr.thread), f"there is no thread {quote(str(expr.thread))}", hint=hint)
+            hint = did_you_mean(expr.thread.text, self.threads)
+            self.report.error("RR217", expr.thread.span, f"there is no thread {quote(expr.thread.text)}", hint=hint)
             return UNKNOWN
         if expr.line is None:
             return self._atom(f"{thread.name} ended", Ended(thread.name))

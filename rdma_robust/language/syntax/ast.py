@@ -95,10 +95,14 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`target = value`: a local write, a local read, register arithmetic or a compare-and-swap."""
+    """`target = value`: a local write, a local read, register arithmetic or a compare-and-swap.
+
+    With one of the operators `+ - * / %`, as in `target += value`, it is `target = target + (value)`.
+    """
 
     target: Ref
     value: Expr
+    op: str = ""
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -107,6 +111,15 @@ class Call:
     """A compare-and-swap whose old value is not used."""
 
     cas: CasCall
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MacroCall:
+    """`name(argument, ...)`: the statements of a macro."""
+
+    name: Ident
+    arguments: tuple[Expr, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -195,6 +208,17 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class For:
+    """`for counter in low..high body`: a copy of the body for each number from `low` to `high`."""
+
+    counter: Ident
+    low: Expr
+    high: Expr
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Choose:
     """Two or more branches."""
 
@@ -210,8 +234,8 @@ class Broken:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Simple = Registers | Assign | Call | Put | Get | Poll | RFence | Assume | Assert | Halt | Skip
-Statement = Simple | If | While | Loop | Choose | Broken
+Simple = Registers | Assign | Call | MacroCall | Put | Get | Poll | RFence | Assume | Assert | Halt | Skip
+Statement = Simple | If | While | Loop | For | Choose | Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +288,16 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
+class Macro:
+    """Statements with parameters, which stand for names and constants."""
+
+    name: Ident
+    parameters: tuple[Ident, ...]
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     allowed: bool
     model: Literal["sc", "rdma"]
@@ -293,7 +327,7 @@ class Expect:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Outcome | Expect | Broken
+Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Macro | Outcome | Expect | Broken
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class _Formatter:
 
     def _item(self, item: ast.Item) -> None:
         match item:
-            case ast.Thread():
+            case ast.Thread() | ast.Macro():
                 self._with_blocks([printer.item(item)], [item.body], item.span)
             case ast.Node():
                 self._node(item)
@@ -108,7 +108,7 @@ class _Formatter:
                     heads.append("else")
                     blocks.append(otherwise)
                 self._with_blocks(heads, blocks, statement.span)
-            case ast.While(_, body) | ast.Loop(body):
+            case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
                 self._with_blocks([text], [body], statement.span)
             case ast.Choose(branches):
                 heads = [text, *("or" for _ in branches[1:])]

@@ -15,6 +15,8 @@ from rdma_robust.language.syntax.tree import TreeBuilder
 
 ERROR: Final = "ERROR"
 END: Final = "$END"
+ASSIGNS: Final = frozenset({"EQUAL", "PLUS_EQUAL", "MINUS_EQUAL", "TIMES_EQUAL", "DIVIDE_EQUAL", "MODULO_EQUAL"})
+"""The terminals that make a statement an assignment."""
 
 
 @dataclass(frozen=True, slots=True)

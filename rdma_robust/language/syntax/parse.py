@@ -15,7 +15,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
-from rdma_robust.language.syntax.grammar import END, ERROR, load_grammar
+from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
 
@@ -124,7 +124,7 @@ class Parser:
             tokens[at].type in self.grammar.first
             and tokens[at].type != ERROR
             and tokens[at - 1].type in _ENDS_STATEMENT
-            and tokens[at + 1].type not in {"EQUAL", "DOT", "LSQB"}
+            and tokens[at + 1].type not in ASSIGNS | {"DOT", "LSQB"}
         )
 
     def _insert_braces(self, token: Token) -> None:

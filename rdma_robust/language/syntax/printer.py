@@ -57,10 +57,12 @@ def statement(part: ast.Statement) -> str:
     match part:
         case ast.Registers(registers):
             return "reg " + ", ".join(binding(r) for r in registers)
-        case ast.Assign(target, value):
-            return f"{reference(target)} = {expression(value)}"
+        case ast.Assign(target, value, op):
+            return f"{reference(target)} {op}= {expression(value)}"
         case ast.Call(cas):
             return expression(cas)
+        case ast.MacroCall(name, arguments):
+            return f"{name.text}({', '.join(map(expression, arguments))})"
         case ast.Put(target, source):
             return f"put {reference(target)} = {expression(source)}"
         case ast.Get(target, source):
@@ -83,6 +85,8 @@ def statement(part: ast.Statement) -> str:
             return f"while {expression(condition)}"
         case ast.Loop():
             return "loop"
+        case ast.For(counter, low, high):
+            return f"for {counter.text} in {expression(low)}..{expression(high)}"
         case ast.Choose():
             return "choose"
         case ast.Broken():
@@ -92,7 +96,7 @@ def statement(part: ast.Statement) -> str:
 
 
 def item(part: ast.Item) -> str:
-    """Return the one line of a declaration; for a node or thread, what stands before its brace."""
+    """Return the one line of a declaration; for a node, thread or macro, what stands before its brace."""
     match part:
         case ast.ProgramName(name):
             return f"program {name.text}"
@@ -106,6 +110,8 @@ def item(part: ast.Item) -> str:
             return f"node {name.text}"
         case ast.Thread(name, node):
             return f"thread {name.text} on {node.text}"
+        case ast.Macro(name, parameters):
+            return f"macro {name.text}({', '.join(p.text for p in parameters)})"
         case ast.Outcome(condition, claims):
             return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}"
         case ast.Expect(expectations):

@@ -8,19 +8,20 @@ from typing import Final
 from lark import Token
 
 from rdma_robust.diagnose import Reporter, closest, did_you_mean, listing, quote
-from rdma_robust.language.syntax.grammar import END, ERROR, Grammar
+from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar
 from rdma_robust.language.syntax.tree import token_span
 
 _EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS"})
 _LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
 _AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
-_DECLARATIONS: Final = frozenset({"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "OUTCOME", "EXPECT"})
+_DECLARATIONS: Final = frozenset({"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "EXPECT"})
 _OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
 _OTHER_LANGUAGES: Final = {
     "return": "`halt` ends a thread",
     "break": "loops end when their condition is false",
     "continue": "loops end when their condition is false",
-    "for": "use `while` or `loop`",
+    "for": "`for i in 0..3 { }` has a copy of its block for each number; else use `while` or `loop`",
+    "macro": "a macro is declared as `macro NAME(PARAMETERS) { }`",
     "do": "use `while` or `loop`",
     "wait": "`await` waits for a condition, `poll` for a remote operation",
     "fence": "`rfence NODE` is the remote fence",
@@ -78,7 +79,7 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     if "SKIP" in rest:
         words.append("a statement")
         rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
-        rest -= {"CHOOSE", "NAME", "CAS"} | _LINE_END
+        rest -= {"CHOOSE", "FOR", "NAME", "CAS"} | _LINE_END
     if "THREAD" in rest:
         words.append("a declaration")
         rest -= _DECLARATIONS | _LINE_END | {END}
@@ -91,6 +92,8 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     if "NAME" in rest:
         words.append("a name")
         rest -= {"NAME"}
+    if "PLUS_EQUAL" in rest:
+        rest -= (ASSIGNS - {"EQUAL"}) | {"LPAR", "DOT", "LSQB"}
     if rest & _LINE_END:
         words.append("the end of the line")
         rest -= _LINE_END | {"RBRACE", END}
@@ -139,8 +142,15 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
     return False
 
 
+def _in_call_of_for(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the line is one like `for (i = 0; ...`, or like `for i = 0`."""
+    while at and not _begins_line(tokens, at):
+        at -= 1
+    return str(tokens[at]) == "for"
+
+
 def _looks_like_statement(grammar: Grammar, tokens: Sequence[Token], at: int) -> bool:
-    follows = tokens[at + 1].type in {"EQUAL", "DOT", "LSQB"}
+    follows = tokens[at + 1].type in ASSIGNS | {"DOT", "LSQB"}
     return follows or closest(str(tokens[at]), _first_words(grammar, False)) is not None
 
 
@@ -154,12 +164,18 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     if token.type == "NAME":
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
         return _OTHER_LANGUAGES.get(str(token), "") or did_you_mean(str(token), words)
+    if _in_call_of_for(tokens, at):
+        return _OTHER_LANGUAGES["for"]
+    if token.type == "LPAR" and at and tokens[at - 1].type == "NAME":
+        return "only `cas` has a value; a macro can be given a register to put one into"
     if token.type == "HANG" and "ROBUST" in kinds:
         return "write `no hang`"
     if token.type == "ROBUST" and "HANG" in kinds:
         return "write `not robust`"
     if token.type == "EQUAL" and "OP_EQ" in kinds:
         return "`==` compares; `=` assigns and is a statement of its own"
+    if token.type in {"OP_PLUS", "OP_MINUS"} and "PLUS_EQUAL" in kinds:
+        return f"write `{tokens[at - 1]} {token}= 1`"
     if token.type == "COLON" and tokens[at + 1].type == "EQUAL":
         return "`=` assigns"
     if token.type == "OP_EQ" and "EQUAL" in kinds:

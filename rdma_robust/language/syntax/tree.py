@@ -85,7 +85,12 @@ class TreeBuilder(Transformer[Token, ast.Program]):
 
     def thread(self, parts: list[Part]) -> ast.Thread:
         keyword, name, _, node, block = parts
-        return ast.Thread(_ident(name), _ident(node), block, between(keyword, block))
+        return ast.Thread(_ident(name), node, block, between(keyword, block))
+
+    def macro(self, parts: list[Part]) -> ast.Macro:
+        keyword, name, _, *inner, block = parts
+        parameters = tuple(_ident(p) for p in inner if p is not None and p.type == "NAME")
+        return ast.Macro(_ident(name), parameters, block, between(keyword, block))
 
     def outcome(self, parts: list[Part]) -> ast.Outcome:
         return ast.Outcome(parts[1], _only(parts, ast.Claim), between(parts[0], parts[-1]))
@@ -121,11 +126,14 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Binding(_ident(name), value, between(name, value or name))
 
     def assign(self, parts: list[Part]) -> ast.Assign:
-        target, _, value = parts
-        return ast.Assign(target, value, between(target, value))
+        target, sign, value = parts
+        return ast.Assign(target, value, str(sign)[:-1], between(target, value))
 
     def call(self, parts: list[Part]) -> ast.Call:
         return ast.Call(parts[0], parts[0].span)
+
+    def macro_call(self, parts: list[Part]) -> ast.MacroCall:
+        return ast.MacroCall(_ident(parts[0]), _nodes(parts), between(parts[0], parts[-1]))
 
     def put(self, parts: list[Part]) -> ast.Put:
         keyword, target, _, source = parts
@@ -136,10 +144,10 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Get(target, source, between(keyword, source))
 
     def poll(self, parts: list[Part]) -> ast.Poll:
-        return ast.Poll(_ident(parts[1]), between(parts[0], parts[1]))
+        return ast.Poll(parts[1], between(parts[0], parts[1]))
 
     def rfence(self, parts: list[Part]) -> ast.RFence:
-        return ast.RFence(_ident(parts[1]), between(parts[0], parts[1]))
+        return ast.RFence(parts[1], between(parts[0], parts[1]))
 
     def assume(self, parts: list[Part]) -> ast.Assume:
         keyword, condition = parts
@@ -172,6 +180,10 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         keyword, body = parts
         return ast.Loop(body, between(keyword, body))
 
+    def for_(self, parts: list[Part]) -> ast.For:
+        keyword, counter, _, low, _, high, body = parts
+        return ast.For(_ident(counter), low, high, body, between(keyword, body))
+
     def choose(self, parts: list[Part]) -> ast.Choose:
         return ast.Choose(_only(parts, ast.Block), between(parts[0], parts[-1]))
 
@@ -195,9 +207,8 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.CasCall(target, expected, new, between(keyword, closing))
 
     def ref(self, parts: list[Part]) -> ast.Ref:
-        first, _, second, _, index, bracket = parts
-        name = _ident(first)
-        if second is None and index is None:
-            return ast.Ref(None, name, None, name.span)
-        owner, name = (name, _ident(second)) if second is not None else (None, name)
-        return ast.Ref(owner, name, index, between(first, bracket or second))
+        owner, _, name, _, index, bracket = parts
+        return ast.Ref(owner, _ident(name), index, between(owner or name, bracket or name))
+
+    def place(self, parts: list[Part]) -> ast.Ident:
+        return _ident(parts[0])

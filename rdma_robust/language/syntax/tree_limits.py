@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
@@ -29,7 +30,7 @@ def first_line(span: Span) -> Span:
     """Return the part of `span` a caret line can show: nothing behind its first line."""
     if span.end_line == span.line:
         return span
-    return Span(span.line, span.column, span.line, span.column + 1, span.start, span.start + 1)
+    return replace(span, end_line=span.line, end_column=span.column + 1, end=span.start + 1)
 
 
 def depth(expr: ast.Expr) -> int:
@@ -57,7 +58,7 @@ def depth(expr: ast.Expr) -> int:
 def statements(program: ast.Program) -> Iterator[ast.Statement]:
     """Yield every statement, also those inside others, in source order."""
     for item in program.items:
-        if isinstance(item, ast.Thread):
+        if isinstance(item, ast.Thread | ast.Macro):
             yield from statements_in(item.body)
         elif isinstance(item, ast.Broken):
             for block in item.blocks:
@@ -80,7 +81,7 @@ def blocks_of(statement: ast.Statement) -> tuple[ast.Block, ...]:
         case ast.If(arms, otherwise):
             blocks = tuple(arm.block for arm in arms)
             return blocks if otherwise is None else (*blocks, otherwise)
-        case ast.While(_, body) | ast.Loop(body):
+        case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
             return (body,)
         case ast.Choose(blocks) | ast.Broken(blocks):
             return blocks
@@ -136,5 +137,9 @@ def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
             return (condition,)
         case ast.If(arms):
             return tuple(arm.condition for arm in arms)
+        case ast.For(_, low, high):
+            return (low, high)
+        case ast.MacroCall(_, arguments):
+            return arguments
         case _:
             return ()

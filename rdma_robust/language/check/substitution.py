@@ -1,0 +1,162 @@
+"""What names stand for inside of an expansion, and expressions and places with that put in.
+
+Everything gets the span at which it is written in the macro or the `for`, with the place of the expansion as its origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast, printer
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name stands for: a number, or a name that means the same where the expansion is."""
+
+    kind: Literal["parameter", "counter", "register"]
+    value: ast.Expr
+
+    @property
+    def is_number(self) -> bool:
+        return not isinstance(self.value, ast.Ref)
+
+    @property
+    def word(self) -> str | None:
+        """The one name that it is, None if it is a number or more than a name."""
+        value = self.value
+        return value.name.text if isinstance(value, ast.Ref) and value.owner is None and value.index is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`meanings` are those of the names that are not what they are outside; `origin` is from where it was expanded.
+
+    `calls` counts the macros around, and `again` says whether there is a loop around.
+    """
+
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
+    origin: Span | None = None
+    calls: int = 0
+    again: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether everything stays as it is written."""
+        return self.origin is None and not self.meanings
+
+    def at(self, span: Span) -> Span:
+        return span if self.origin is None else replace(span, origin=self.origin)
+
+
+def number(value: int, span: Span) -> ast.Expr:
+    """Return a number as it is written."""
+    return ast.Number(value, span) if value >= 0 else ast.Unary("-", ast.Number(-value, span), span)
+
+
+class Substitution:
+    """Puts what names stand for into expressions. Errors go to the report; after one of them the result means nothing."""
+
+    def __init__(self, scope: Scope, report: Reporter) -> None:
+        self.scope = scope
+        self.report = report
+        self.failed = False
+
+    def expression(self, expr: ast.Expr) -> ast.Expr:
+        span = self.scope.at(expr.span)
+        match expr:
+            case ast.Number():
+                return replace(expr, span=span)
+            case ast.Ref():
+                return self._reference(expr)
+            case ast.Unary(op, arg):
+                return ast.Unary(op, self.expression(arg), span)
+            case ast.Binary(op, left, right):
+                return ast.Binary(op, self.expression(left), self.expression(right), span)
+            case ast.CasCall(target, expected, new):
+                return ast.CasCall(self.target(target), self.expression(expected), self.expression(new), span)
+
+    def target(self, ref: ast.Ref) -> ast.Ref:
+        """Return what a statement changes."""
+        found = self._reference(ref)
+        if isinstance(found, ast.Ref):
+            return found
+        meaning = self.scope.meanings[ref.name.text]
+        name = quote(ref.name.text)
+        if meaning.kind == "counter":
+            self._error(
+                "RR223", ref, f"{name} is the counter of a `for`: it is a constant in each copy and cannot be changed"
+            )
+        else:
+            value = printer.expression(meaning.value)
+            self._error("RR222", ref, f"the argument for {name} is {value} here, and a number cannot be changed")
+        return self._kept(ref)
+
+    def place(self, name: ast.Ident) -> ast.Ident:
+        """Return the name of a node."""
+        span = self.scope.at(name.span)
+        meaning = self.scope.meanings.get(name.text)
+        if meaning is None:
+            return replace(name, span=span)
+        if meaning.word is not None and meaning.kind == "parameter":
+            return ast.Ident(meaning.word, span)
+        self._not_a_name(name, meaning, "the name of a node")
+        return replace(name, span=span)
+
+    def _reference(self, ref: ast.Ref) -> ast.Expr:
+        if ref.owner is not None:
+            return self._member(ref, ref.owner)
+        meaning = self.scope.meanings.get(ref.name.text)
+        span = self.scope.at(ref.span)
+        if meaning is None:
+            return self._kept(ref)
+        if ref.index is None:
+            value = meaning.value
+            return number(_value(value), span) if meaning.is_number else replace(value, span=span)
+        value = meaning.value
+        if not isinstance(value, ast.Ref) or value.index is not None:
+            self._not_a_name(ref.name, meaning, "the name of an array")
+            return self._kept(ref)
+        return ast.Ref(value.owner, value.name, self.expression(ref.index), span)
+
+    def _member(self, ref: ast.Ref, owner: ast.Ident) -> ast.Expr:
+        meaning = self.scope.meanings.get(ref.name.text)
+        name = replace(ref.name, span=self.scope.at(ref.name.span))
+        if meaning is not None and meaning.kind == "parameter":
+            if meaning.word is None:
+                self._not_a_name(ref.name, meaning, "the name of a variable")
+            else:
+                name = replace(name, text=meaning.word)
+        index = self.expression(ref.index) if ref.index is not None else None
+        return ast.Ref(self.place(owner), name, index, self.scope.at(ref.span))
+
+    def _kept(self, ref: ast.Ref) -> ast.Ref:
+        index = self.expression(ref.index) if ref.index is not None else None
+        return replace(
+            ref, index=index, span=self.scope.at(ref.span), name=replace(ref.name, span=self.scope.at(ref.name.span))
+        )
+
+    def _not_a_name(self, name: ast.Ident, meaning: Meaning, wanted: str) -> None:
+        shown = quote(printer.expression(meaning.value))
+        if meaning.kind == "parameter":
+            self._error("RR222", name, f"the argument for {quote(name.text)} is {shown} here, where it must be {wanted}")
+        else:
+            self._error("RR222", name, f"{quote(name.text)} is a {meaning.kind} here, where {wanted} must stand")
+
+    def _error(self, code: str, part: ast.Ident | ast.Ref, message: str) -> None:
+        self.failed = True
+        self.report.error(code, self.scope.at(part.span), message)
+
+
+def _value(expr: ast.Expr) -> int:
+    match expr:
+        case ast.Number(value):
+            return value
+        case ast.Unary("-", ast.Number(value)):
+            return -value
+        case _:
+            raise AssertionError(f"{expr!r} is no number")
