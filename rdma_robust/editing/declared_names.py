@@ -11,14 +11,17 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.syntax.tree_limits import statements_in
 
-SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register"]
+SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter"]
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """What was declared at `span` (of the name) in the declaration `whole`; `owner` is the node of a variable, the thread
-    of a register, else empty."""
+    """What was declared at `span` (of the name) in the declaration `whole`.
+
+    `owner` is the node of a variable, the thread or macro of a register, parameter or counter, else empty.
+    """
 
     kind: SymbolKind
     name: str
@@ -39,20 +42,40 @@ class Occurrence:
     symbol: Symbol
 
 
+Scope = dict[str, Symbol]
+"""What names mean somewhere, as far as they may stand alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of text in which names mean the same: a thread, a macro, or the body of a `for`."""
+
+    span: Span
+    scope: Scope
+
+
 class Names:
     """The symbols of a program and all their occurrences, in the order of the text. The first of two of one name counts."""
 
     def __init__(self, text: str) -> None:
         tree, _, _ = parse(text, Reporter("", text))
         self.tree = tree or ast.Program(())
-        self._declared: dict[tuple[str, str, str], Symbol] = {}
+        self._outer: dict[str, Scope] = {"constant": {}, "node": {}, "thread": {}, "macro": {}}
+        self._members: dict[str, Scope] = {}
+        self._local: list[Symbol] = []
+        self._parts: list[_Part] = []
         for item in self.tree.items:
             self._declare(item)
+        uses = [use for item in self.tree.items for use in self._uses(item, self._outer["constant"], "")]
+        declared = [Occurrence(symbol.span, symbol) for symbol in self.symbols]
+        self.occurrences = sorted({*declared, *uses}, key=lambda o: (o.span.start, o.span.end))
 
-    @property
+    @cached_property
     def symbols(self) -> list[Symbol]:
         """Everything declared, in the order of the text."""
-        return list(self._declared.values())
+        scopes = (*self._outer.values(), *self._members.values())
+        found = {symbol for scope in scopes for symbol in scope.values()} | set(self._local)
+        return sorted(found, key=lambda symbol: symbol.span.start)
 
     def at(self, offset: int) -> Occurrence | None:
         """Return what is named at the character with this 0-based offset, or just before it."""
@@ -62,91 +85,113 @@ class Names:
         """Return every occurrence of `symbol`."""
         return [o for o in self.occurrences if o.symbol == symbol]
 
-    def thread_at(self, offset: int) -> ast.Thread | None:
-        """Return the thread in whose text `offset` is."""
-        threads = (item for item in self.tree.items if isinstance(item, ast.Thread))
-        return next((t for t in threads if t.span.start <= offset <= t.span.end), None)
-
     def in_scope(self, offset: int) -> list[Symbol]:
-        """Return what may be named at `offset`: in a thread its registers, variables of its node, constants, nodes."""
-        thread = self.thread_at(offset)
-        if thread is None:
-            return [s for s in self.symbols if s.kind in ("constant", "node", "thread")]
-        owners = {"register": thread.name.text, "variable": thread.node.text, "array": thread.node.text}
-        return [s for s in self.symbols if s.kind != "thread" and (not s.owner or owners.get(s.kind) == s.owner)]
+        """Return what may be named at `offset`: in a thread also its registers and the variables of its node."""
+        around = [part for part in self._parts if part.span.start <= offset <= part.span.end]
+        if not around:
+            return [s for kind in ("constant", "node", "thread") for s in self._outer[kind].values()]
+        inner = min(around, key=lambda part: part.span.end - part.span.start)
+        return [*inner.scope.values(), *self._outer["node"].values(), *self._outer["macro"].values()]
 
     def members(self, owner: str) -> list[Symbol]:
         """Return the variables of the node, or the registers of the thread, called `owner`."""
-        return [s for s in self.symbols if s.owner == owner]
-
-    @cached_property
-    def occurrences(self) -> list[Occurrence]:
-        found = [Occurrence(s.span, s) for s in self.symbols]
-        for item in self.tree.items:
-            found += self._uses(item, None)
-        return sorted(set(found), key=lambda o: (o.span.start, o.span.end))
+        return list(self._members.get(owner, {}).values())
 
     def _declare(self, item: ast.Item) -> None:
         match item:
             case ast.Constants(bindings):
                 for binding in bindings:
-                    self._add(Symbol("constant", binding.name.text, "", binding.name.span, binding.span))
+                    self._add_outer(Symbol("constant", binding.name.text, "", binding.name.span, binding.span))
             case ast.Node(name, cells):
-                self._add(Symbol("node", name.text, "", name.span, item.span))
+                self._add_outer(Symbol("node", name.text, "", name.span, item.span))
                 for cell in cells:
                     kind: SymbolKind = "variable" if cell.size is None else "array"
-                    self._add(Symbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
+                    self._add_member(Symbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
             case ast.Thread(name, _, body):
-                self._add(Symbol("thread", name.text, "", name.span, item.span))
-                for statement in body.statements:
-                    for binding in statement.registers if isinstance(statement, ast.Registers) else ():
-                        self._add(Symbol("register", binding.name.text, name.text, binding.name.span, binding.span))
+                self._add_outer(Symbol("thread", name.text, "", name.span, item.span))
+                self._registers(body, name.text)
+            case ast.Macro(name, parameters, body):
+                self._add_outer(Symbol("macro", name.text, "", name.span, item.span))
+                for parameter in parameters:
+                    self._add_member(Symbol("parameter", parameter.text, name.text, parameter.span, parameter.span))
+                self._registers(body, name.text)
             case _:
                 pass
 
-    def _add(self, symbol: Symbol) -> None:
-        space = "member" if symbol.owner else symbol.kind
-        self._declared.setdefault((space, symbol.owner, symbol.name), symbol)
+    def _registers(self, body: ast.Block, owner: str) -> None:
+        for statement in statements_in(body):
+            for binding in statement.registers if isinstance(statement, ast.Registers) else ():
+                self._add_member(Symbol("register", binding.name.text, owner, binding.name.span, binding.span))
 
-    def _member(self, owner: str, name: str) -> Symbol | None:
-        return self._declared.get(("member", owner, name))
+    def _add_outer(self, symbol: Symbol) -> None:
+        self._outer[symbol.kind].setdefault(symbol.name, symbol)
 
-    def _outer(self, kind: str, name: str) -> Symbol | None:
-        return self._declared.get((kind, "", name))
+    def _add_member(self, symbol: Symbol) -> None:
+        self._members.setdefault(symbol.owner, {}).setdefault(symbol.name, symbol)
 
-    def _uses(self, item: Any, thread: ast.Thread | None) -> Iterator[Occurrence]:
-        """Yield the names in a part of the tree, which stands in `thread`."""
+    def _uses(self, item: Any, scope: Scope, owner: str) -> Iterator[Occurrence]:
+        """Yield the names in a part of the tree that stands in the thread or macro `owner`."""
         match item:
-            case ast.Thread(_, node, body):
-                yield from self._named(node, "node")
-                yield from self._uses(body, item)
-            case ast.Ref(owner, name, index):
-                yield from self._reference(owner, name, thread)
-                yield from self._uses(index, thread)
+            case ast.Thread(name, node, body):
+                yield from self._named(node, scope, "node")
+                variables = self._members.get(node.text, {})
+                inner = {**scope, **variables, **self._members.get(name.text, {})}
+                yield from self._part(body, inner, name.text)
+            case ast.Macro(name, _, body):
+                inner = {**self._unique_variables(), **scope, **self._members.get(name.text, {})}
+                yield from self._part(body, inner, name.text)
+            case ast.For(counter, low, high, body):
+                yield from self._uses((low, high), scope, owner)
+                symbol = Symbol("counter", counter.text, owner, counter.span, item.span)
+                self._local.append(symbol)
+                yield from self._part(body, {**scope, counter.text: symbol}, owner)
+            case ast.MacroCall(name, arguments):
+                yield from self._named(name, {}, "macro")
+                for argument in arguments:
+                    yield from self._uses(argument, {**self._outer["node"], **scope}, owner)
+            case ast.Ref(of, name, index):
+                yield from self._reference(of, name, scope)
+                yield from self._uses(index, scope, owner)
             case ast.Poll(node) | ast.RFence(node):
-                yield from self._named(node, "node")
-            case ast.Node(_, cells):
-                yield from self._uses([(cell.size, cell.init) for cell in cells], thread)
-            case ast.Binding(_, value):
-                yield from self._uses(value, thread)
-            case tuple() | list():
-                for part in item:
-                    yield from self._uses(part, thread)
-            case _ if hasattr(item, "__dataclass_fields__") and not isinstance(item, Span | ast.Ident):
-                for field in fields(item):
-                    yield from self._uses(getattr(item, field.name), thread)
+                yield from self._named(node, scope, "node")
+            case _:
+                for part in _parts_of(item):
+                    yield from self._uses(part, scope, owner)
 
-    def _reference(self, owner: ast.Ident | None, name: ast.Ident, thread: ast.Thread | None) -> Iterator[Occurrence]:
-        found = self._outer("constant", name.text)
+    def _part(self, body: ast.Block, scope: Scope, owner: str) -> Iterator[Occurrence]:
+        self._parts.append(_Part(body.span, scope))
+        for statement in body.statements:
+            yield from self._uses(statement, scope, owner)
+
+    def _unique_variables(self) -> Scope:
+        """Return the variables whose names only one node has: what a macro means by them, wherever it is used."""
+        found: dict[str, list[Symbol]] = {}
+        for scope in self._members.values():
+            for symbol in scope.values():
+                if symbol.kind in ("variable", "array"):
+                    found.setdefault(symbol.name, []).append(symbol)
+        return {name: symbols[0] for name, symbols in found.items() if len(symbols) == 1}
+
+    def _reference(self, owner: ast.Ident | None, name: ast.Ident, scope: Scope) -> Iterator[Occurrence]:
+        found = scope.get(name.text)
         if owner is not None:
-            yield from self._named(owner, "node" if self._outer("node", owner.text) else "thread")
-            found = self._member(owner.text, name.text)
-        elif thread is not None:
-            found = self._member(thread.name.text, name.text) or self._member(thread.node.text, name.text) or found
+            yield from self._named(owner, scope, "node" if owner.text in self._outer["node"] else "thread")
+            found = self._members.get(owner.text, {}).get(name.text)
         if found is not None:
             yield Occurrence(name.span, found)
 
-    def _named(self, name: ast.Ident, kind: str) -> Iterator[Occurrence]:
-        found = self._outer(kind, name.text)
+    def _named(self, name: ast.Ident, scope: Scope, kind: str) -> Iterator[Occurrence]:
+        """Yield a node, thread or macro; in a macro it may be a parameter."""
+        inner = scope.get(name.text)
+        found = inner if inner is not None and inner.kind == "parameter" else self._outer[kind].get(name.text)
         if found is not None:
             yield Occurrence(name.span, found)
+
+
+def _parts_of(item: Any) -> Iterator[Any]:
+    """Yield the parts of a node of the tree that may have names in them that stand for something declared elsewhere."""
+    if isinstance(item, tuple | list):
+        yield from item
+    elif hasattr(item, "__dataclass_fields__") and not isinstance(item, Span | ast.Ident):
+        for field in fields(item):
+            yield getattr(item, field.name)

@@ -37,6 +37,8 @@ MEANING: Final[dict[type, str]] = {
     ast.While: "Each evaluation of the condition reads its variable once.",
     ast.Loop: "Any number of times, also zero.",
     ast.Choose: "One of the branches, any of them.",
+    ast.For: "A copy of the block for each number from the first to the last; the counter is a constant in each copy.",
+    ast.MacroCall: "The statements of the macro, with the arguments for its parameters and registers of their own.",
     ast.Outcome: "A claim about final states: every thread has ended and nothing is under way.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
@@ -91,8 +93,9 @@ def hover(text: str, offset: int) -> Hover | None:
 
 def _symbol(text: str, symbol: Symbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
-    of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}", "register": f" of {symbol.owner}"}
-    return f"`{whole}`: {symbol.kind}{of.get(symbol.kind, '')}, line {symbol.span.line}"
+    of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
+    owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}"
 
 
 def _meaning(part: Any) -> str:
@@ -131,7 +134,8 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
     """Yield the events of the steps of the statement at `span`, as a list."""
     if program is None:
         return
-    mine = [step for thread in program.threads for _, _, step in steps(thread) if step.span.start == span.start]
+    every = (step for thread in program.threads for _, _, step in steps(thread))
+    mine = [s for s in every if any(at.start == span.start for at in (s.span, *s.span.chain()))]
     rows = list(dict.fromkeys(row for step in mine if step.fault is None for row in _rows(step)))
     if rows:
         more = [f"- and {count(len(rows) - MOST_EVENTS, 'more event')}"] if len(rows) > MOST_EVENTS else []

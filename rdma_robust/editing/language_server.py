@@ -43,6 +43,9 @@ KINDS: Final = {
     "array": lsp.SymbolKind.Array,
     "thread": lsp.SymbolKind.Function,
     "register": lsp.SymbolKind.Variable,
+    "macro": lsp.SymbolKind.Method,
+    "parameter": lsp.SymbolKind.TypeParameter,
+    "counter": lsp.SymbolKind.Constant,
 }
 
 OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
@@ -53,6 +56,9 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "array": lsp.CompletionItemKind.Variable,
     "thread": lsp.CompletionItemKind.Function,
     "register": lsp.CompletionItemKind.Field,
+    "macro": lsp.CompletionItemKind.Method,
+    "parameter": lsp.CompletionItemKind.TypeParameter,
+    "counter": lsp.CompletionItemKind.Constant,
 }
 
 

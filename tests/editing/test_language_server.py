@@ -94,7 +94,7 @@ def test_the_verdict_comes_with_the_reordering_at_its_statement(tmp_path: Path) 
     async def talk(editor: Editor) -> None:
         found = await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
         finding = next(d for d in found.diagnostics if d.message.startswith("not robust"))
-        assert finding.range.start == at(TEXT, "put B.d")
+        assert (finding.code, finding.range.start) == ("RR010", at(TEXT, "put B.d"))
         assert finding.range.end == at(TEXT, "put B.d = v", len("put B.d = v"))
         assert {r.location.range.start.line for r in finding.related_information or ()} >= {4, 5}
         lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
@@ -109,6 +109,7 @@ def test_errors_appear_and_go_as_one_types(tmp_path: Path) -> None:
         found = await editor.until(lambda messages: any("no variable `dd`" in m for m in messages))
         assert [d.severity for d in found.diagnostics] == [lsp.DiagnosticSeverity.Error]
         assert "did you mean `d`" in found.diagnostics[0].message
+        assert str(found.diagnostics[0].code).startswith("RR")
         assert found.version == 1
         editor.change(TEXT.replace("put B.d = v", "put B.d = v; poll B"))
         await editor.until(lambda messages: not any("dd" in m for m in messages))
@@ -158,4 +159,4 @@ def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: p
     monkeypatch.setattr("rdma_robust.cli.commands.lsp.find_spec", lambda name: None if name == "pygls" else find_spec(name))
     answer = cli("lsp")
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]'\n"
+    assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]' [RR002]\n"

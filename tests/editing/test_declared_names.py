@@ -1,0 +1,104 @@
+"""Names in every place where they may stand, told without the checker of programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.editing.declared_names import Names
+from rdma_robust.editing.hovers import hover
+from rdma_robust.editing.typing_aid import RenameError, completions, renaming
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.load import load_program
+from tests.conftest import ROOT
+
+TEXT = """\
+const N = 2
+node A { v = 1, l = 0 }
+node B { d[N] = 0 }
+macro lock(w, k) {
+  reg t = 1
+  while t != 0 {
+    t = cas(w, 0, k)
+  }
+}
+thread T on A {
+  reg r
+  lock(l, 1)
+  for i in 0..N-1 {
+    put B.d[i] = v
+    poll B
+  }
+  for i in 0..1 { r = i }
+}
+outcome T.r == 1 && B.d[1] == N : allowed under rdma
+"""
+
+
+def lines(word: str, after: int = 0) -> list[int]:
+    """Return the lines where what stands at `word` is named."""
+    names = Names(TEXT)
+    found = names.at(TEXT.index(word) + after)
+    assert found is not None
+    return [o.span.line for o in names.of(found.symbol)]
+
+
+def test_every_kind_of_name() -> None:
+    assert lines("N = 2") == [1, 3, 13, 19]
+    assert lines("B {") == [3, 14, 15, 19]
+    assert lines("d[N]") == [3, 14, 19]
+    assert lines("lock(w") == [4, 12]
+    assert lines("w, k") == [4, 7]
+    assert lines("t = 1") == [5, 6, 7]
+    assert lines("l = 0") == [2, 12]
+    assert lines("i in 0..N") == [13, 14]
+    assert lines("i in 0..1") == [17, 17]
+    assert lines("r\n") == [11, 17, 19]
+
+
+def test_every_name_of_the_litmus_suite_is_known() -> None:
+    """Programs without errors have no name that means nothing."""
+    from rdma_robust.language.syntax.grammar import load_grammar  # noqa: PLC0415
+
+    words = {*load_grammar().keywords.values(), "hang", "no", "in", "for", "macro"}
+    for path in sorted((ROOT / "litmus").glob("*.rdma")):
+        text = path.read_text(encoding="utf-8")
+        names = Names(text)
+        known = {(o.span.start, o.span.end) for o in names.occurrences}
+        program = names.tree.items[0]
+        named = getattr(getattr(program, "name", None), "span", None)
+        for token in load_grammar().lex(text):
+            place = (token.start_pos, token.end_pos)
+            if token.type == "NAME" and str(token) not in words and (named is None or named.start != place[0]):
+                assert place in known, f"{path.name}:{token.line}: {token}"
+
+
+def test_a_call_shows_the_events_of_its_expansion() -> None:
+    shown = hover(TEXT, TEXT.index("lock(l") + 1)
+    assert shown is not None and "**CAS**: the CPU reads and writes `A.l`" in shown.text
+
+
+def test_what_may_come_next() -> None:
+    def offered(word: str, after: int) -> set[str]:
+        return {offer.text for offer in completions(TEXT, TEXT.index(word) + after)}
+
+    assert {"w", "k", "t", "N", "B"} <= offered("t = cas", 4) and "r" not in offered("t = cas", 4)
+    assert {"i", "r", "v", "lock"} <= offered("r = i }", 4) and "t" not in offered("r = i }", 4)
+    assert offered("poll B", 5) == {"A", "B"}
+
+
+def test_renaming_changes_nothing_else() -> None:
+    for symbol in Names(TEXT).symbols:
+        after, shift = TEXT, 0
+        for span in renaming(TEXT, symbol.span.start, "fresh"):
+            after = after[: span.start + shift] + "fresh" + after[span.end + shift :]
+            shift += len("fresh") - (span.end - span.start)
+        try:
+            load_program(after, "one.rdma")
+        except ProgramError as error:
+            pytest.fail(f"{symbol.qualified}: {error}")
+
+
+@pytest.mark.parametrize(("word", "new"), [("r\n", "v"), ("v = 1", "l"), ("t = 1", "w"), ("i in 0..N", "v"), ("N = 2", "9")])
+def test_renaming_to_what_is_taken_is_refused(word: str, new: str) -> None:
+    with pytest.raises(RenameError):
+        renaming(TEXT, TEXT.index(word), new)
