@@ -10,6 +10,7 @@ from typing import Any
 import typer.main
 
 from rdma_robust.cli.app import command_line
+from rdma_robust.cli.options.help_page import meaning
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.petri.cover import COVER_ENGINES
@@ -72,7 +73,7 @@ def _declaration(text: str) -> str:
 
 
 def _meaning(text: str) -> str:
-    return cell(re.sub(r"\[(default: )\((.*?)\)", r"[\1\2", text))
+    return cell(meaning(text))
 
 
 def _one_line(text: str) -> str:

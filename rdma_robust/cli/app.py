@@ -4,39 +4,41 @@ it checks of them, and what it does."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr
 from importlib import import_module
-from io import StringIO
 from typing import Annotated, Any, Final
 
 import typer
 
 from rdma_robust import VERSION_TEXT
+from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
+from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
 A program is robust if everything it can do on RDMA hardware it can also do under sequential consistency.
 
 \b
-  rdma-robust FILE...             the same as: rdma-robust check FILE...
-  rdma-robust check --help        options of deciding, exit codes, examples
-  rdma-robust explain FILE        why the verdict is what it is
-  rdma-robust cover FILE.spec...  decide coverability of Petri nets
+  rdma-robust FILE...           the same as: rdma-robust check FILE...
+  rdma-robust COMMAND --help    what it does, its options, exit codes, examples
 """
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
 
 
 def with_command(arguments: Sequence[str]) -> list[str]:
-    """Return `arguments` with the default command in front unless they begin with a command or ask about the tool."""
+    """Return `arguments` with the default command in front unless they begin with a command or ask about the tool.
+
+    Raises UsageError if they begin with what is nearly a command and no file.
+    """
     if not arguments or arguments[0] in (*COMMANDS, *HELP_ASKED):
         return list(arguments)
+    if complaint := mistyped_command(arguments[0], tuple(COMMANDS)):
+        raise UsageError(complaint)
     return ["check", *arguments]
 
 
@@ -47,19 +49,20 @@ def command_line(wanted: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     """
     app = typer.Typer(
         name="rdma-robust",
+        cls=HelpedGroup,
         help=APP_HELP,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True, no_args_is_help=False)(_main)
     for name, text in COMMANDS.items():
         command = command_of(name) if name in wanted else _listed
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, help=text)
+            app.add_typer(command, name=name, help=text, cls=HelpedGroup)
         else:
-            app.command(name, help=text)(command)
+            app.command(name, help=text, cls=HelpedCommand)(command)
     return app
 
 
@@ -95,24 +98,20 @@ def run(arguments: Sequence[str]) -> int:
     listen()
     plan: list[Callable[[], Exit]] = []
     try:
-        _parse(with_command(arguments), plan)
-        return plan[0]()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else Exit.INTERNAL
+        code = _parse(with_command(arguments), plan)
+        return plan[0]() if plan else code
     except UsageError as error:
         warn(error_line(str(error), error.code))
         return Exit.INVALID
 
 
-def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]]) -> None:
-    """Append to `plan` what `arguments` ask for. The parser has its own ideas about Ctrl-C and broken pipes, so what takes
-    time is done after it. Raises SystemExit for help and for mistakes, which it has printed."""
-    complaint = StringIO()
+def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]]) -> int:
+    """Append to `plan` what `arguments` ask for; return the exit code if that is nothing. The parser has its own ideas about
+    Ctrl-C and broken pipes, so what takes time is done after it. Raises UsageError."""
     try:
-        with redirect_stderr(complaint):
-            command_line(arguments[:1])(args=list(arguments), obj=plan)
-    except SystemExit as end:
-        if complaint.getvalue():
-            warn(printable(complaint.getvalue().rstrip(), "\n"))
-        if end.code != 0 or not plan:
-            raise
+        code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False)
+    except Exception as error:
+        if is_mistake(error):
+            raise UsageError(told(error, arguments[0])) from error
+        raise
+    return code if isinstance(code, int) else Exit.OK

@@ -71,7 +71,7 @@ def test_an_instance_can_be_a_file(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nothing",), "No such command 'nothing'"),
+        (("nothing",), "demo has no nothing, it has pcp"),
         (("pcp", "--top", "a"), "both --top and --bottom"),
         (("pcp", "bad.txt", "--top", "a", "--bottom", "a"), "a FILE, or both --top and --bottom"),
         (("pcp", "--top", "a,", "--bottom", "b"), "--top, --bottom:1:3: error: a word is empty"),

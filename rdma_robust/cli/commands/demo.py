@@ -7,6 +7,7 @@ from types import ModuleType
 import typer
 
 from rdma_robust.cli.commands import demo_abp, demo_finite, demo_pcp, demo_vass
+from rdma_robust.cli.options.help_page import HelpedCommand
 
 PARTS: tuple[ModuleType, ...] = (demo_pcp, demo_abp, demo_vass, demo_finite)
 """Modules with demos, in the order of the list; each has its commands in `commands`."""
@@ -14,6 +15,8 @@ PARTS: tuple[ModuleType, ...] = (demo_pcp, demo_abp, demo_vass, demo_finite)
 
 demo_command = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 demo_command.registered_commands += [command for part in PARTS for command in part.commands.registered_commands]
+for each in demo_command.registered_commands:
+    each.cls = HelpedCommand
 
 
 @demo_command.callback(invoke_without_command=True)

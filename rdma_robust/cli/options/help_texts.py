@@ -217,7 +217,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   2  usage, or an invalid program                 130  interrupted
 \b
 Examples
-  rdma-robust sb.rdma                       one program, explained if it is not robust
+  rdma-robust check sb.rdma                 one program, explained
   rdma-robust litmus/*.rdma --expect        a suite against its `expect` lines
   rdma-robust src/ --format json -o r.json  a report for machines
   rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
@@ -268,7 +268,7 @@ Examples
   rdma-robust compare --format md old.json new.json > comment.md
 """
 
-LSP_HELP = """Serve an editor: the language server for `.rdma` programs, over standard input and output.
+LSP_HELP = """Run the language server for `.rdma` programs: serve an editor over standard input and output.
 
 It shows errors while one types, the verdict above the program and the reordering at its statements, the meaning of what
 is under the cursor; it formats, renames, completes, and goes to declarations. Needs the extra [lsp].
@@ -314,3 +314,42 @@ COMMANDS: Final = {
     "demo": DEMO_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
+
+GROUPS: Final = {
+    "Decide": ("check", "verify", "reach", "outcomes", "cover"),
+    "Understand": ("explain", "explore", "explain-code"),
+    "Write and repair": ("new", "fmt", "repair", "lsp"),
+    "Report": ("report", "compare", "verify-certificate", "export"),
+    "Theory": ("demo",),
+}
+"""The commands as the list of commands has them."""
+
+OPTION_GROUPS: Final = {
+    "Model and search": (
+        "instrumentation",
+        "engine",
+        "kernel",
+        "reductions",
+        "ordered_reads",
+        "await_loops",
+        "self_check",
+        "model",
+    ),
+    "Limits": ("timeout", "max_states", "memory", "depth", "indices"),
+    "Many programs": ("jobs", "expect", "quiet", "watch", "cache", "no_cache", "executor"),
+    "Output": (
+        "format_",
+        "formats",
+        "output",
+        "force",
+        "write",
+        "diff",
+        "explain",
+        "width",
+        "certificate",
+        "html",
+        "pace",
+        "all_moves",
+    ),
+}
+"""The options that several commands have, by the names of their parameters, as the help has them; others come before."""

@@ -7,7 +7,7 @@ from rdma_robust.options import ALL_REDUCTIONS, REDUCTIONS
 
 HELP = (
     "Reductions of the search: `all`, `none`, or names separated by commas, `-` in front of a name takes it away "
-    f"(`-por` is all but por). {'; '.join(f'{name}: {what}' for name, what in REDUCTIONS.items())}."
+    f"(`-por` is all but por): {', '.join(REDUCTIONS)}."
 )
 
 

@@ -44,19 +44,27 @@ def decide_item(item: Item, options: CheckOptions, progress: Progress = ignore) 
     """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
     if isinstance(item, Missing):
         return Answer(gave_up(item.name, item.reason)) if item.cut else _unreadable(item.name, item.reason)
-    from rdma_robust.pipeline import check_text  # noqa: PLC0415 - slow to load, and a mistyped file name is answered before
-
+    check = guarded(item.name, _loaded)
+    if isinstance(check, Answer):
+        return check
     limits = limits_of(options)
     started = time.monotonic()
     try:
         with guarded_by(limits):
-            answer = _decide(item, partial(check_text, options=options, progress=progress), options, limits)
+            answer = _decide(item, partial(check, options=options, progress=progress), options, limits)
     except (Overrun, LimitReached) as error:
         answer = Answer(gave_up(item.name, str(error)))
     except MemoryError as error:
         answer = Answer(gave_up(item.name, out_of_memory(error)))
     cut = answer.result.verdict == "unknown" and not answer.result.time_s
     return replace(answer, result=replace(answer.result, time_s=_since(started))) if cut else answer
+
+
+def _loaded() -> Callable[..., Outcome]:
+    """Return what decides a program. It is slow to load: a mistyped file name is answered before, and no limit counts it."""
+    from rdma_robust.pipeline import check_text  # noqa: PLC0415
+
+    return check_text
 
 
 def limits_of(options: CheckOptions) -> Limits:
