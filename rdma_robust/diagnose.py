@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, Edit, ProgramError, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 MAX_ERRORS = 100
@@ -15,8 +15,20 @@ MAX_CANDIDATES = 300
 MAX_SUGGESTED_LENGTH = 40
 MAX_QUOTED = 60
 
-Text = str | Callable[[], str]
-"""A text, or how to make it: hints can be costly, and only the first :data:`MAX_ERRORS` errors need one."""
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to do, for people, and the edits that do it, if it is a replacement. A replacement mends what it is about."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+Advice = str | Hint | Callable[[], str | Hint]
+"""A hint, or how to make it: hints can be costly, and only the first :data:`MAX_ERRORS` errors need one."""
 
 
 class Reporter:
@@ -52,7 +64,7 @@ class Reporter:
         """Return the text at `span`, on one line."""
         return " ".join(self.source[span.start : span.end].split())
 
-    def error(self, code: str, span: Span, message: str, *, expected: str = "", hint: Text = "") -> None:
+    def error(self, code: str, span: Span, message: str, *, expected: str = "", hint: Advice = "") -> None:
         """Add an error, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
         if self.full:
             self._left_out += 1
@@ -61,8 +73,11 @@ class Reporter:
         if (span.start, message) in self._places:
             return
         self._places.add((span.start, message))
-        text = hint if isinstance(hint, str) else hint()
-        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, self._as_written(text)))
+        made = hint() if callable(hint) else hint
+        told = Hint(made) if isinstance(made, str) else made
+        # What was expanded from something stands in no text as it is.
+        edits = told.edits if span.origin is None and all(edit.span.origin is None for edit in told.edits) else ()
+        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, self._as_written(told.text), edits))
 
     def warn(self, code: str, span: Span, message: str, *, hint: str = "") -> None:
         """Add a warning, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
@@ -107,6 +122,17 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return a "did you mean" question, or nothing."""
     found = closest(word, candidates)
     return f"did you mean {quote(found)}?" if found else ""
+
+
+def written_instead(span: Span, word: str, text: str = "write") -> Hint:
+    """Return the hint to write `word` at `span`."""
+    return Hint(f"{text} {quote(word)}", (Edit(span, word),))
+
+
+def meant_at(span: Span, word: str, candidates: Iterable[str]) -> Hint:
+    """Return a "did you mean" question about the word that stands at `span`, or nothing."""
+    found = closest(word, candidates)
+    return Hint(f"did you mean {quote(found)}?", (Edit(span, found),)) if found else Hint("")
 
 
 def listing(words: Iterable[str], last: str = "or") -> str:

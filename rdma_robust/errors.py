@@ -6,7 +6,7 @@ turns each into a message and an exit code, so no traceback reaches a user.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -48,10 +48,28 @@ NO_SPAN = Span(1, 1, 1, 1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A piece of a text, and what to write there instead; an empty piece is a place at which to insert."""
+
+    span: Span
+    text: str
+
+
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """Return `source` after all `edits`, whose pieces do not overlap; what is inserted at one place keeps its order."""
+    parts, at = [], 0
+    for edit in sorted(edits, key=lambda each: each.span.start):
+        parts += [source[at : edit.span.start], edit.text]
+        at = edit.span.end
+    return "".join([*parts, source[at:]])
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say.
 
     `code` names what kind of message it is (:mod:`rdma_robust.codes`).
+    `edits` are what the hint proposes, if that can be done to the text as it stands: all of them together.
     """
 
     severity: Severity
@@ -60,6 +78,7 @@ class Diagnostic:
     span: Span
     expected: str = ""
     hint: str = ""
+    edits: tuple[Edit, ...] = ()
 
     def render(self, file: str, source: str) -> str:
         """Return `file:line:column: severity: message [code]`, the source line, a caret line, where it was expanded

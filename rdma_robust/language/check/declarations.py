@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import assert_never
 
-from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.errors import Span
+from rdma_robust.diagnose import Hint, Reporter, quote
+from rdma_robust.errors import Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
@@ -160,7 +160,7 @@ class ProgramChecker:
                 item.span,
                 f"the domain {low}..{high} is empty",
                 expected="the smaller bound first",
-                hint=f"`domain {high}..{low}`",
+                hint=Hint(f"`domain {high}..{low}`", (Edit(item.span, f"domain {high}..{low}"),)),
             )
 
     def _value(self, expr: ast.Expr | None) -> int:
@@ -177,7 +177,7 @@ class ProgramChecker:
         self.world.later.pop(("node", item.name.text), None)
         before = self.world.nodes.get(item.name.text)
         duplicate = self._taken(item.name, "node", before.span if before else None)
-        node = NodeNames(item.name.text, item.name.span)
+        node = NodeNames(item.name.text, item.name.span, item)
         for cell in item.cells:
             self._cell(cell, node)
         if not duplicate:
@@ -226,7 +226,7 @@ class ProgramChecker:
                 "RR202",
                 item.node.span,
                 f"unknown node {quote(item.node.text)}",
-                hint=lambda: advice.nodes(self.world, item.node.text),
+                hint=lambda: advice.nodes(self.world, item.node),
             )
         thread = ThreadNames(item.name.text, node, item.name.span)
         self._check_register_places(item)
@@ -234,6 +234,7 @@ class ProgramChecker:
         builder = GraphBuilder(checker)
         try:
             item = self.expander.thread(item, _own_names(item, node))
+            thread.body = item.body
             shape = self.shapes.get(item.name.text)
             built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
             points, edges, entry, leaving = built

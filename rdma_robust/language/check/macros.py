@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rdma_robust.diagnose import Reporter, did_you_mean, quote
+from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.check.names import Constant
 from rdma_robust.language.syntax import ast, printer
@@ -119,7 +119,7 @@ def _check_call(call: ast.MacroCall, found: Mapping[str, ast.Macro], report: Rep
     macro = found.get(name)
     if macro is None:
         if name not in poisoned:
-            hint = did_you_mean(name, [*found, *_STATEMENTS]) or _how_to_declare(call)
+            hint = meant_at(call.name.span, name, [*found, *_STATEMENTS]) or Hint(_how_to_declare(call))
             report.error("RR219", call.name.span, f"there is no macro {quote(name)}", hint=hint)
         return
     wanted, given = len(macro.parameters), len(call.arguments)

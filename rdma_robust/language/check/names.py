@@ -55,16 +55,20 @@ class Register:
 
 @dataclass(slots=True)
 class NodeNames:
-    """A node and its variables."""
+    """A node and its variables. `item` is its declaration, None if it comes from no text."""
 
     name: str
     span: Span
+    item: ast.Node | None = None
     variables: dict[str, Variable] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class ThreadNames:
-    """A thread, its registers, and where it runs: None if that node does not exist."""
+    """A thread, its registers, and where it runs: None if that node does not exist.
+
+    `body` are its statements, None if it comes from no text.
+    """
 
     name: str
     node: NodeNames | None
@@ -72,6 +76,7 @@ class ThreadNames:
     registers: dict[str, Register] = field(default_factory=dict)
     sends_to: set[str] = field(default_factory=set)
     polls: list[ast.Poll] = field(default_factory=list)
+    body: ast.Block | None = None
 
 
 @dataclass(slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
+from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.expr import Const, Expr, Name, conj
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Register, Variable, World
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
+from rdma_robust.language.check.rewrites import insertion
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 
@@ -47,7 +48,10 @@ class OutcomeResolver(Resolver):
                 "RR502",
                 ref.span,
                 f"{quote(name)} is not a constant; {self.WHAT} names `Thread.register` and `Node.variable`",
-                hint=f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
+                hint=Hint(
+                    f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
+                    (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if len(owners) == 1 else (),
+                ),
             )
         return UNKNOWN
 
@@ -76,7 +80,7 @@ class OutcomeResolver(Resolver):
                 "RR217",
                 owner.span,
                 f"{quote(owner.text)} is neither a thread nor a node",
-                hint=lambda: advice.owners(self.world, owner.text),
+                hint=lambda: advice.owners(self.world, owner),
             )
             return
         known = [*(thread.registers if thread else ()), *(node.variables if node else ())]
@@ -85,7 +89,7 @@ class OutcomeResolver(Resolver):
             "RR203",
             ref.name.span,
             f"{owner.text} has no {listing(kinds)} {quote(ref.name.text)}",
-            hint=lambda: did_you_mean(ref.name.text, known),
+            hint=lambda: meant_at(ref.name.span, ref.name.text, known),
         )
 
     def _cell(self, ref: ast.Ref, variable: Variable) -> Expr:
@@ -96,7 +100,7 @@ class OutcomeResolver(Resolver):
                     ref.span,
                     f"{quote(variable.name)} is an array",
                     expected="an index",
-                    hint=f"for example `{advice.written(ref)}[0]`",
+                    hint=advice.first_element(self.report.source, ref),
                 )
             elif variable.certain:
                 self.no_index(ref)

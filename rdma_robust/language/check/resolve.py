@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from rdma_robust.diagnose import Reporter, did_you_mean, quote
-from rdma_robust.errors import Span
+from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
+from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import OPERATORS, Binary, Const, Expr, Name, Unary
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.meaning import COMPARISONS
 from rdma_robust.language.check.names import Constant, World
+from rdma_robust.language.check.rewrites import at_the_top
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 
@@ -89,7 +90,10 @@ class Resolver(ABC):
                 "RR301",
                 first_line(expr.span),
                 f"arithmetic (`{op}`) in a program without a domain",
-                hint="say which values there are, for example `domain 0..3`; comparisons need no domain",
+                hint=Hint(
+                    "say which values there are, for example `domain 0..3`; comparisons need no domain",
+                    (at_the_top(self.report.source, "domain 0..3"),),
+                ),
             )
 
     def _warn_comparison(self, expr: ast.Binary, left: Expr, right: Expr) -> None:
@@ -106,9 +110,11 @@ class Resolver(ABC):
     def no_index(self, ref: ast.Ref) -> None:
         """Report an index on something that is no array."""
         if ref.index is not None:
-            self.report.error(
-                "RR210", ref.span, f"{quote(ref.name.text)} is not an array", hint=f"write {quote(ref.name.text)}"
-            )
+            self.report.error("RR210", ref.span, f"{quote(ref.name.text)} is not an array", hint=self._without_index(ref))
+
+    def _without_index(self, ref: ast.Ref) -> Hint:
+        name = ref.name.text if ref.owner is None else f"{ref.owner.text}.{ref.name.text}"
+        return Hint(f"write {quote(ref.name.text)}", (Edit(ref.span, name),))
 
     def constant(self, found: Constant) -> Expr:
         """Return the value of a named constant."""
@@ -132,7 +138,9 @@ class ConstantResolver(Resolver):
             ref.span,
             f"{quote(advice.written(ref))} is not a named constant",
             expected="a constant expression",
-            hint=lambda: advice.declared_later(self.world, name, "constant") or did_you_mean(name, self.world.constants),
+            hint=lambda: (
+                advice.declared_later(self.world, name, "constant") or meant_at(ref.span, name, self.world.constants)
+            ),
         )
         return UNKNOWN
 

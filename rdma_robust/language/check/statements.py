@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.errors import Span
+from rdma_robust.diagnose import Hint, Reporter, quote
+from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import Const, Expr, conj, names
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import Lowered, Lowering
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.resolve import UNKNOWN
-from rdma_robust.language.check.threads import Access, ThreadResolver
+from rdma_robust.language.check.rewrites import insertion, span_between
+from rdma_robust.language.check.threads import Access, Named, ThreadResolver
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -46,6 +47,7 @@ class StatementChecker:
 
     def check(self, statement: ast.Statement) -> Lowered:
         """Check a statement, without its blocks, and return its steps."""
+        self.names.part = statement
         match statement:
             case ast.Registers():
                 self._declare(self.thread, statement)
@@ -84,6 +86,7 @@ class StatementChecker:
 
     def condition(self, part: ast.Arm | ast.While) -> Lowered:
         """Check the condition of an `if`, `else if` or `while`."""
+        self.names.part = part
         keyword = "while" if isinstance(part, ast.While) else "if"
         text = f"{keyword} {printer.expression(part.condition)}"
         end = part.condition.span
@@ -95,6 +98,7 @@ class StatementChecker:
         """Check an `assume` over registers that guards the next statement; return when it is defined and holds."""
         if not isinstance(statement, ast.Assume):
             return UNKNOWN
+        self.names.part = statement
         reason = "a guard is made of registers and constants"
         condition = self.names.private(statement.condition, reason, "assume ").expr
         return conj(defined(condition), condition)
@@ -120,7 +124,7 @@ class StatementChecker:
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)
         if isinstance(value, ast.CasCall):
-            return self._cas(statement, value, self._cas_target(target, found))
+            return self._cas(statement, value, self._cas_target(target, found, value))
         match found:
             case Register(name):
                 self.names.no_index(target)
@@ -140,6 +144,7 @@ class StatementChecker:
     def _update(self, statement: ast.Assign, target: ast.Ref, value: ast.Binary) -> Lowered:
         """`target += ...`: only a register can be read and written by one statement."""
         found = self.names.find(target)
+        proposals = self.names.proposals
         match found:
             case Register(name):
                 self.names.no_index(target)
@@ -150,7 +155,7 @@ class StatementChecker:
                     statement.span,
                     f"`{statement.op}=` reads and writes {quote(advice.written(target))}, and a statement makes at most one "
                     "shared access",
-                    hint=lambda: advice.through_register(self.thread, target, value, f"{advice.written(target)} = "),
+                    hint=advice.element(target, found) or proposals.local_update(target, value),
                 )
             case Constant(name):
                 self.report.error("RR216", target.span, f"{quote(name)} is a constant, it cannot be assigned")
@@ -165,12 +170,12 @@ class StatementChecker:
         self.names.warn_outside(resolved.expr, value.span)
         return self._lowering(statement).write(access, resolved, printer.expression(value))
 
-    def _cas_target(self, target: ast.Ref, found: Register | Constant | Variable | None) -> str | None:
+    def _cas_target(self, target: ast.Ref, found: Named | None, call: ast.CasCall) -> str | None:
         if isinstance(found, Register):
             self.names.no_index(target)
             return found.name
         if found is not None:
-            hint = f"write `{advice.some_register(self.thread)} = cas(...)`"
+            hint = self.names.proposals.old_value(target, call) if isinstance(found, Variable) else ""
             self.report.error(
                 "RR305", target.span, f"the old value goes to a register, not to {quote(advice.written(target))}", hint=hint
             )
@@ -207,7 +212,7 @@ class StatementChecker:
                 "RR401",
                 name.span,
                 f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
-                hint="only other nodes have a queue pair; `allow loopback` at the top gives this node one too",
+                hint=self.names.proposals.loopback(),
             )
             return None
         return node
@@ -226,7 +231,7 @@ class StatementChecker:
                 "RR401",
                 ref.span,
                 f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
-                hint=self._swapped(statement) or advice.local_instead(self.thread, statement),
+                hint=self._swapped(statement) or self.names.proposals.local_instead(statement),
             )
             return None
         variable = self.names.variable(ref, node)
@@ -242,22 +247,27 @@ class StatementChecker:
             return
         owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
         swapped = self._swapped(statement)
-        hint = swapped or (f"write `{owners[0]}.{advice.unqualified(ref)}`" if owners else "name its node: `NODE.variable`")
+        named = f"{owners[0]}.{advice.unqualified(ref)}" if owners else ""
+        inserted = (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if owners else ()
+        hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _swapped(self, statement: ast.Put | ast.Get) -> str:
+    def _swapped(self, statement: ast.Put | ast.Get) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
         source = statement.source
         own = self.thread.node
         if not isinstance(source, ast.Ref) or own is None:
-            return ""
+            return Hint("")
         remote, local = (source, statement.target) if isinstance(statement, ast.Put) else (statement.target, source)
         if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
-            return ""
+            return Hint("")
         if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
-            return ""
+            return Hint("")
         verb = "get" if isinstance(statement, ast.Put) else "put"
-        return f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
+        at = statement.span.start
+        keyword = Edit(span_between(self.report.source, at, at + len(verb)), verb)
+        text = f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
+        return self.names.proposals.site.rewritten(text, [keyword])
 
     def _put(self, statement: ast.Put) -> Lowered:
         target = self._remote_cell(statement.target, statement)
@@ -280,7 +290,7 @@ class StatementChecker:
             if found is None:
                 return None
             if isinstance(found, Register):
-                self._report_register_source(statement, found.name)
+                self._report_register_source(statement)
                 return None
         value = self._source_value(statement, source)
         if value is None or self.thread.node is None:
@@ -293,26 +303,25 @@ class StatementChecker:
             self.names.warn_outside(resolved.expr, source.span)
             return resolved.expr.value
         if UNKNOWN.name not in names(resolved.expr):
-            self._report_register_source(statement, printer.expression(source))
+            self._report_register_source(statement)
         return None
 
-    def _report_register_source(self, statement: ast.Put, source: str) -> None:
-        local = advice.some_variable(self.thread.node)
+    def _report_register_source(self, statement: ast.Put) -> None:
+        proposals = self.names.proposals
         self.report.error(
             "RR403",
             first_line(statement.source.span),
             "`put` sends a variable of this node or a constant, the NIC cannot see registers",
-            hint=f"store it first: `{local} = {source}`, then `put {advice.written(statement.target)} = {local}`",
+            hint=lambda: proposals.put_of(statement),
         )
 
     def _report_remote_source(self, statement: ast.Put, source: ast.Ref) -> None:
-        local = advice.some_variable(self.thread.node)
+        proposals = self.names.proposals
         self.report.error(
             "RR404",
             source.span,
             f"`put` sends a variable of this node, {quote(advice.written(source))} is on another one",
-            hint=f"`get {local} = {advice.written(source)}` first, `poll` it, then "
-            f"`put {advice.written(statement.target)} = {local}`",
+            hint=lambda: proposals.put_of_remote(statement, source),
         )
 
     def _is_remote(self, owner: ast.Ident) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import VALUE, Const, Expr, Name
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.proposals import Proposals, references
 from rdma_robust.language.check.resolve import UNKNOWN, Resolver
+from rdma_robust.language.check.rewrites import Part, Site
 from rdma_robust.language.syntax import ast
 
 Named = Register | Constant | Variable
@@ -47,6 +49,7 @@ class ThreadResolver(Resolver):
         self._whole: ast.Expr = ast.Number(0)
         self._private = ""
         self._before = ""
+        self.part: Part | None = None
 
     def reading(self, expr: ast.Expr, before: str = "") -> Resolved:
         """Resolve an expression that may read one shared cell; `before` is what stands before it in its statement."""
@@ -86,7 +89,7 @@ class ThreadResolver(Resolver):
                 "RR306",
                 ref.span,
                 f"{quote(advice.written(ref))} is a shared variable: {self._private}",
-                hint=self._through_register(ref),
+                hint=self._through_register(ref, variable),
             )
             return UNKNOWN
         access = self.access(ref, variable)
@@ -97,13 +100,19 @@ class ThreadResolver(Resolver):
                 "RR307",
                 ref.span,
                 "a second shared variable in one statement: a statement reads at most one",
-                hint=self._through_register(ref),
+                hint=self._through_register(ref, variable),
             )
         return VALUE
 
-    def _through_register(self, ref: ast.Ref) -> Callable[[], str]:
-        whole, before = self._whole, self._before
-        return lambda: advice.through_register(self.thread, ref, whole, before)
+    @property
+    def proposals(self) -> Proposals:
+        """What can be proposed about the part of a statement that is looked at."""
+        node = self.thread.node.item if self.thread.node is not None else None
+        return Proposals(self.world, self.thread, Site(self.report.source, self.thread.body, node, self.part))
+
+    def _through_register(self, ref: ast.Ref, variable: Variable) -> Callable[[], Hint]:
+        whole, before, proposals = self._whole, self._before, self.proposals
+        return lambda: advice.element(ref, variable) or proposals.through_register(ref, whole, before)
 
     def access(self, ref: ast.Ref, variable: Variable) -> Access:
         """Return the access that `ref` makes to `variable`, after checking whether and how it is indexed."""
@@ -114,7 +123,7 @@ class ThreadResolver(Resolver):
                     ref.span,
                     f"{quote(variable.name)} is an array",
                     expected="an index",
-                    hint=f"for example `{advice.written(ref)}[0]`",
+                    hint=advice.first_element(self.report.source, ref),
                 )
             elif variable.certain:
                 self.no_index(ref)
@@ -159,45 +168,44 @@ class ThreadResolver(Resolver):
             if elsewhere is not None:
                 self._remote_access(ref, elsewhere, written, role)
             else:
+                site = self.proposals.site
                 self.report.error(
                     "RR201",
                     ref.name.span,
                     f"unknown name {quote(name)}",
-                    hint=lambda: advice.unknown_name(self.world, self.thread, name),
+                    hint=lambda: advice.unknown_name(self.world, self.thread, site, ref),
                 )
         return found
 
     def _remote_access(self, ref: ast.Ref, node: NodeNames, written: ast.Expr | None, role: str) -> None:
         own = self.thread.node
-        if own is None or self.variable(ref, node) is None:
+        variable = self.variable(ref, node)
+        if own is None or variable is None:
             return
-        place = f"{node.name}.{advice.unqualified(ref)}"
+        place = ast.Ref(ast.Ident(node.name), ref.name, ref.index)
+        shown = quote(advice.written(place))
         if role:
-            self.report.error("RR308", ref.span, f"{quote(place)} is on another node: {role}")
+            self.report.error("RR308", ref.span, f"{shown} is on another node: {role}")
             return
-        if written is None:
-            verb, hint = "reads", advice.remote_read(self.thread, place, node.name)
-        else:
-            verb, hint = "writes", advice.remote_write(self.thread, place, written)
+        proposals, private, verb = self.proposals, bool(self._private), "reads" if written is None else "writes"
+        whole = self._whole if any(each is ref for each in references(self._whole)) else ref
         self.report.error(
             "RR308",
             ref.span,
-            f"{quote(place)} is on another node: thread {self.thread.name} {verb} only variables of {own.name} directly",
-            hint=hint,
+            f"{shown} is on another node: thread {self.thread.name} {verb} only variables of {own.name} directly",
+            hint=lambda: advice.element(ref, variable) or proposals.remote(ref, place, written or whole, verb, private),
         )
 
     def node(self, name: ast.Ident) -> NodeNames | None:
         """Return a node by name; None after an error."""
         found = self.world.nodes.get(name.text)
         if found is None and name.text not in self.world.poisoned:
-            self.report.error(
-                "RR202", name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name.text)
-            )
+            self.report.error("RR202", name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name))
         return found
 
-    def _unknown_node(self, name: str) -> str:
-        if name in self.world.threads:
-            return f"{quote(name)} is a thread; registers are private to their thread"
+    def _unknown_node(self, name: ast.Ident) -> Hint:
+        if name.text in self.world.threads:
+            return Hint(f"{quote(name.text)} is a thread; registers are private to their thread")
         return advice.nodes(self.world, name)
 
     def variable(self, ref: ast.Ref, node: NodeNames) -> Variable | None:
@@ -206,11 +214,10 @@ class ThreadResolver(Resolver):
         if found is not None:
             found.used = True
         elif ref.name.text not in self.world.poisoned:
-            name = ref.name.text
             self.report.error(
                 "RR203",
                 ref.name.span,
-                f"node {node.name} has no variable {quote(name)}",
-                hint=lambda: advice.members(node, name),
+                f"node {node.name} has no variable {quote(ref.name.text)}",
+                hint=lambda: advice.members(node, ref.name),
             )
         return found

@@ -8,7 +8,8 @@ from typing import Final
 
 from lark import Token
 
-from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.diagnose import Hint, Reporter, quote
+from rdma_robust.errors import Edit
 from rdma_robust.language.syntax.contextual import in_context
 from rdma_robust.language.syntax.tree import token_span
 
@@ -151,12 +152,17 @@ _CHARACTER_HINTS: Final = {
     "?": "use `if` and `else`",
 }
 
+_INSTEAD: Final = {"#": "//", "&": "&&", "|": "||"}
+"""What is meant by a sign, if it is one."""
+
 
 def _report_character(token: Token, report: Reporter) -> None:
     if report.full:
         report.error("RR106", token_span(token), "a bad character")
         return
-    hint = _CHARACTER_HINTS.get(token[0], "")
+    hint = Hint(_CHARACTER_HINTS.get(token[0], ""))
+    if token[0] in _INSTEAD:
+        hint = Hint(hint.text, (Edit(token_span(token), _INSTEAD[token[0]]),))
     if token[0] > "\x7f" and (token.isalpha() or token.isalnum()):
-        hint = "names are made of ASCII letters, digits and `_`"
+        hint = Hint("names are made of ASCII letters, digits and `_`")
     report.error("RR106", token_span(token), f"{quote(token)} has no meaning here", hint=hint)

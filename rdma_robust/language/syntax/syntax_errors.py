@@ -7,7 +7,8 @@ from typing import Final
 
 from lark import Token
 
-from rdma_robust.diagnose import Reporter, closest, did_you_mean, listing, quote
+from rdma_robust.diagnose import Hint, Reporter, closest, listing, meant_at, quote
+from rdma_robust.errors import Edit
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar
 from rdma_robust.language.syntax.tree import token_span
 
@@ -36,6 +37,18 @@ _OTHER_LANGUAGES: Final = {
     "write": "a remote write is `put NODE.variable = variable`",
     "read": "a remote read is `get variable = NODE.variable`",
 }
+
+_ONE_WORD: Final = {
+    "return": "halt",
+    "int": "reg",
+    "let": "reg",
+    "var": "reg",
+    "nop": "skip",
+    "true": "1",
+    "false": "0",
+    "and": "&&",
+}
+"""Those of them for which one word stands here."""
 
 
 def report_unexpected(
@@ -132,9 +145,9 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
             continue
         word = tokens[index]
         outside = "THREAD" in kinds
-        hint = _OTHER_LANGUAGES.get(str(word), "") or did_you_mean(str(word), _first_words(grammar, outside))
+        hint = _other_language(word) or meant_at(token_span(word), str(word), _first_words(grammar, outside))
         if not hint and outside and _looks_like_statement(grammar, tokens, index):
-            hint = _OUTSIDE
+            hint = Hint(_OUTSIDE)
         if hint or index == at:
             what = "declaration" if outside else "statement"
             report.error("RR102", token_span(word), f"{quote(word)} begins no {what}", hint=hint)
@@ -159,34 +172,63 @@ def _first_words(grammar: Grammar, outside: bool) -> list[str]:
     return [text for kind, text in sorted(grammar.keywords.items()) if (kind in _DECLARATIONS) is outside]
 
 
-def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> str:
+def _other_language(word: Token) -> Hint:
+    """Return what a word of other languages is called here, and the word instead of it if there is one."""
+    instead = _ONE_WORD.get(str(word))
+    return Hint(_OTHER_LANGUAGES.get(str(word), ""), () if instead is None else (Edit(token_span(word), instead),))
+
+
+def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
     token = tokens[at]
     if token.type == "NAME":
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
-        return _OTHER_LANGUAGES.get(str(token), "") or did_you_mean(str(token), words)
+        return _other_language(token) or meant_at(token_span(token), str(token), words)
     if _in_call_of_for(tokens, at):
-        return _OTHER_LANGUAGES["for"]
+        return Hint(_OTHER_LANGUAGES["for"])
     if token.type == "LPAR" and at and tokens[at - 1].type == "NAME":
-        return "only `cas` has a value; a macro can be given a register to put one into"
+        return Hint("only `cas` has a value; a macro can be given a register to put one into")
+    return _replaced_sign(tokens, at, kinds) or _other_hint(grammar, tokens, at, kinds)
+
+
+def _replaced_sign(tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
+    """Return the sign or the word that belongs there instead."""
+    token = tokens[at]
     if token.type == "HANG" and "ROBUST" in kinds:
-        return "write `no hang`"
+        return Hint("write `no hang`", (Edit(token_span(tokens[at - 1]), "no"),))
     if token.type == "ROBUST" and "HANG" in kinds:
-        return "write `not robust`"
+        return Hint("write `not robust`", (Edit(token_span(tokens[at - 1]), "not"),))
     if token.type == "EQUAL" and "OP_EQ" in kinds:
-        return "`==` compares; `=` assigns and is a statement of its own"
+        text = "`==` compares; `=` assigns and is a statement of its own"
+        return Hint(text, (Edit(token_span(token), "=="),))
     if token.type in {"OP_PLUS", "OP_MINUS"} and "PLUS_EQUAL" in kinds:
-        return f"write `{tokens[at - 1]} {token}= 1`"
+        return _stepped(tokens, at)
     if token.type == "COLON" and tokens[at + 1].type == "EQUAL":
-        return "`=` assigns"
+        return Hint("`=` assigns", (Edit(token_span(token), ""),))
     if token.type == "OP_EQ" and "EQUAL" in kinds:
-        return "`=` assigns"
+        return Hint("`=` assigns", (Edit(token_span(token), "="),))
+    return Hint("")
+
+
+def _stepped(tokens: Sequence[Token], at: int) -> Hint:
+    """Return what `x++` and `x--` are here."""
+    text = f"write `{tokens[at - 1]} {tokens[at]}= 1`"
+    if tokens[at + 1].type == "EQUAL":
+        return Hint(text, (Edit(token_span(tokens[at]), f"{tokens[at]}="), Edit(token_span(tokens[at + 1]), "")))
+    if tokens[at + 1].type != tokens[at].type:
+        return Hint(text)
+    both = (Edit(token_span(tokens[at]), f" {tokens[at]}= 1"), Edit(token_span(tokens[at + 1]), ""))
+    return Hint(text, both)
+
+
+def _other_hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
+    token = tokens[at]
     if at and kinds & {"RPAR", "RSQB"} and tokens[at - 1].line != token.line:
-        return "a bracket is still open"
+        return Hint("a bracket is still open")
     if token.type == "RBRACE" and "THREAD" in kinds:
-        return "this brace closes nothing"
+        return Hint("this brace closes nothing", (Edit(token_span(token), ""),))
     if "THREAD" in kinds and "SKIP" not in kinds and token.type in grammar.keywords:
-        return _OUTSIDE
+        return Hint(_OUTSIDE)
     if token.type in grammar.keywords and at and tokens[at - 1].type == "NAME":
-        near = closest(str(tokens[at - 1]), _first_words(grammar, "THREAD" in kinds))
-        return f"did you mean {quote(near)}?" if near else ""
-    return ""
+        word = tokens[at - 1]
+        return meant_at(token_span(word), str(word), _first_words(grammar, "THREAD" in kinds))
+    return Hint("")
