@@ -1,15 +1,16 @@
-"""`python -m sitegen` writes anew what is made from other files (make promote): the reference, the index of the litmus
-suite, the tables of the grammars."""
+"""`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the index of the
+litmus suite, the tables of the grammars."""
 
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
+from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
 from sitegen.reference import DOCS, GRAMMARS, pages
 
 
 def main() -> None:
-    for name, text in pages().items():
+    for name, text in {**pages(), **figures()}.items():
         path = DOCS / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

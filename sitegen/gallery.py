@@ -9,6 +9,7 @@ from pathlib import Path
 from rdma_robust.reports.batch.batch_view import Entry
 from rdma_robust.reports.batch.html_report import TIMELINE_LEGEND
 from rdma_robust.reports.share.svg import DARK, LIGHT, STYLE, text_of
+from sitegen.figures.kit import STYLE as FIGURE_STYLE
 from sitegen.litmus_index import LITMUS, Shelf, description, on
 from sitegen.patterns import PATTERNS
 from sitegen.text import cell, table
@@ -88,7 +89,7 @@ def _found(entry: Entry) -> Iterator[str]:
         return
     yield from (f"{cell(each)}\n" for each in page.text)
     if page.timeline:
-        yield _picture(page.timeline, f"The run of {name}, step by step")
+        yield picture(page.timeline, f"The run of {name}, step by step")
         yield f'<p class="rr-legend">{text_of(TIMELINE_LEGEND)}</p>\n'
     if page.repair:
         yield f"A repair: {cell(page.repair_note)}\n\n```diff\n{page.repair.rstrip()}\n```\n"
@@ -97,17 +98,24 @@ def _found(entry: Entry) -> Iterator[str]:
     yield f"```sh\nrdma-robust explore litmus/{name}.rdma\nrdma-robust explain litmus/{name}.rdma -o {name}.html\n```\n"
 
 
-def _picture(svg: str, label: str) -> str:
-    """Return a drawing as a part of a page. Its style sheet is that of the site, its words are not searched."""
+def picture(svg: str, label: str, more: str = "") -> str:
+    """Return a drawing as a part of a page, with more classes. Its style sheet is that of the site, its words are not
+    searched."""
     drawing = re.sub(r"<style>.*?</style>\n?", "", svg, flags=re.DOTALL).strip()
-    attributes = f'class="rr-picture" data-search-exclude tabindex="0" role="region" aria-label="{text_of(label)}"'
+    classes = f"rr-picture {more}".strip()
+    attributes = f'class="{classes}" data-search-exclude tabindex="0" role="region" aria-label="{text_of(label)}"'
     return f"<div {attributes}>\n{drawing}\n</div>\n"
 
 
 def drawings_css() -> str:
     """Return the style sheet of all drawings of the site, which are light or dark as the page is, not as the system is."""
     schemes = (("default", LIGHT), ("slate", DARK))
-    return STYLE + "".join(f"[data-md-color-scheme={name}] .rr-svg{{{colours}}}" for name, colours in schemes) + "\n"
+    return (
+        STYLE
+        + FIGURE_STYLE
+        + "".join(f"[data-md-color-scheme={name}] .rr-svg{{{colours}}}" for name, colours in schemes)
+        + "\n"
+    )
 
 
 def _badge(verdict: str) -> str:

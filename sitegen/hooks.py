@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from mkdocs.structure.pages import Page
 from pygments.lexers import LEXERS
 
 from sitegen.answers import decide, report_page
-from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, program_page, programs
+from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, picture, program_page, programs
 from sitegen.patterns import PATTERNS
 from sitegen.sources import linked_sources, rewrite, source_page
 from sitegen.walks import WALKS, walk_files, walks_page
 
 FEW = "SITE_FEW_PROGRAMS"
 """A variable of the environment: only the programs whose runs the gallery shows are decided, as for tests of the pages."""
+
+FIGURE = re.compile(r'<p><img alt="(?P<alt>[^"]*)" src="(?P<file>figures/[a-z-]+\.svg)" ?/?></p>')
+"""A figure that is a paragraph of its own, on a page at the top of docs/."""
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"'\s>]+)"
@@ -59,6 +63,16 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if page.file.generated_by is not None:
         return markdown
     return rewrite(markdown, f"docs/{page.file.src_uri}")
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Put figures into the page itself, where they are light or dark as it is."""
+
+    def inlined(image: re.Match[str]) -> str:
+        svg = (Path(config.docs_dir) / image["file"]).read_text(encoding="utf-8")
+        return picture(svg, unescape(image["alt"]), "rr-drawn")
+
+    return FIGURE.sub(inlined, html) if page.file.generated_by is None else html
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -19,6 +19,7 @@ from markdown.extensions.toc import slugify
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.petri.cover import COVER_ENGINES
 from sitegen.cli_reference import MEANINGS
+from sitegen.figures import figures
 from sitegen.gallery import GALLERY
 from sitegen.litmus_index import LITMUS, is_robust, on
 from sitegen.patterns import PATTERNS
@@ -102,8 +103,8 @@ def test_the_menu_names_every_page_once() -> None:
     assert set(named) - generated == {path.relative_to(DOCS).as_posix() for path in PAGES}
 
 
-@pytest.mark.parametrize(("page", "text"), pages().items(), ids=list(pages()))
-def test_reference_pages_are_up_to_date(page: str, text: str) -> None:
+@pytest.mark.parametrize(("page", "text"), (pages() | figures()).items(), ids=list(pages() | figures()))
+def test_generated_pages_and_figures_are_up_to_date(page: str, text: str) -> None:
     assert (DOCS / page).read_text(encoding="utf-8") == text, "make promote writes it anew"
 
 
@@ -170,3 +171,14 @@ def test_the_pictures_of_the_gallery_are_there() -> None:
     for name in ("explorer", "report"):
         for scheme in ("light", "dark"):
             assert (DOCS / f"pictures/{name}-{scheme}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_are_told_in_words_where_they_stand() -> None:
+    """Every figure is on a page, with a text instead of it; the theory has at least eight."""
+    shown = {}
+    for document in PAGES:
+        for told, file in re.findall(r"!\[([^\]]*)\]\((figures/[^)]*)\)", document.read_text(encoding="utf-8")):
+            assert len(told) > 80, f"{name(document)}: {file}"
+            shown[file] = document.stem
+    assert set(shown) == set(figures()) == {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
+    assert sum(page in ("model", "theory", "undecidability", "hardness") for page in shown.values()) >= 8
