@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
@@ -91,34 +93,48 @@ class OptionValues(TypedDict, total=False):
     hardware: Model
 
 
-def parse(text: str, file: str = "<string>", *, await_loops: bool = False) -> Program:
+def parse(
+    text: str, file: str = "<string>", *, await_loops: bool = False, define: Mapping[str, int | str] | None = None
+) -> Program:
     """Return the checked program in `text`; `file` names it in messages.
 
-    `await_loops` compiles loops without effect as blocking reads. Raises ProgramError, which carries every diagnostic.
+    `await_loops` compiles loops without effect as blocking reads. `define` has values for constants of the program, numbers
+    or constant expressions, which count instead of those in the text. Raises ProgramError, which carries every diagnostic,
+    and UsageError for a constant that the program does not have.
     """
+    from rdma_robust.language.defines import defined, definitions  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
-    return blocking(load_program(text, file), await_loops)
+    return blocking(load_program(defined(text, definitions(define)), file), await_loops)
 
 
 def check(
-    program: Program | str | os.PathLike[str], options: CheckOptions | None = None, **values: Unpack[OptionValues]
+    program: Program | str | os.PathLike[str],
+    options: CheckOptions | None = None,
+    *,
+    define: Mapping[str, int | str] | None = None,
+    **values: Unpack[OptionValues],
 ) -> Outcome:
     """Decide whether `program` is robust.
 
     `program` is a parsed Program, the text of a program (a str), or the path of a file (a pathlib.Path). The options are
     `options`, without which there are no limits of time, memory or states, changed by `values`, the fields of CheckOptions.
-    A Program is decided as it is; its source is for people. Raises ProgramError for an ill-formed program,
-    UnicodeDecodeError or OSError for a file that cannot be read, and InternalError if the tool contradicts itself.
+    A Program is decided as it is; its source is for people. `define` is as for :func:`parse`. Raises ProgramError for an
+    ill-formed program, UsageError for a constant that it does not have, UnicodeDecodeError or OSError for a file that cannot
+    be read, and InternalError if the tool contradicts itself.
     """
     from dataclasses import replace  # noqa: PLC0415
 
+    from rdma_robust.language.defines import definitions  # noqa: PLC0415
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
     from rdma_robust.pipeline import Text, check_program  # noqa: PLC0415 - slow
 
     chosen = replace(options or CheckOptions(), **values)
-    return check_program(Text(*_read(program)) if isinstance(program, str | os.PathLike) else program, chosen)
+    if define:
+        chosen = replace(chosen, define=definitions(define))
+    given = _defined(program, define)
+    return check_program(given if not isinstance(given, tuple) else Text(*given), chosen)
 
 
 def reach(
@@ -127,6 +143,7 @@ def reach(
     *,
     model: ModelName = "rdma",
     ordered_reads: bool = False,
+    define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
@@ -145,7 +162,7 @@ def reach(
 
     if model not in NAMED:
         raise UsageError(f"no model is called {model!r}; there is {' and '.join(NAMED)}")
-    loaded = _loaded(program)
+    loaded = _loaded(program, define)
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, rdma(ordered_reads)).answers[0]
@@ -155,6 +172,7 @@ def verify(
     program: Program | str | os.PathLike[str],
     *,
     ordered_reads: bool = False,
+    define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
@@ -170,17 +188,31 @@ def verify(
     from rdma_robust.model import rdma  # noqa: PLC0415
 
     limits = Limits.of(timeout, max_states, memory)
-    return checked(blocking(_loaded(program)), limits, rdma(ordered_reads), hangs=hangs)
+    return checked(blocking(_loaded(program, define)), limits, rdma(ordered_reads), hangs=hangs)
 
 
-def _loaded(program: Program | str | os.PathLike[str]) -> Program:
+def _loaded(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program:
     """Return the program itself, validated, or the one in a text or a file."""
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
+    given = _defined(program, define)
+    if isinstance(given, tuple):
+        return load_program(*given)
+    validate(given)
+    return given
+
+
+def _defined(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program | tuple[str, str]:
+    """Return the program itself, or the text of one with what is defined and its name for messages."""
+    from rdma_robust.errors import UsageError  # noqa: PLC0415
+    from rdma_robust.language.defines import defined, definitions  # noqa: PLC0415
+
     if isinstance(program, str | os.PathLike):
-        return load_program(*_read(program))
-    validate(program)
+        text, file = _read(program)
+        return defined(text, definitions(define)), file
+    if define:
+        raise UsageError("constants are defined for a text or a file: this program is loaded already")
     return program
 
 

@@ -42,7 +42,9 @@ class CheckOptions:
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
     REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
-    the threads have at least `large` combinations of program points. Raises UsageError for a `hardware` that is no Model.
+    the threads have at least `large` combinations of program points. `define` says which constants of the program were
+    given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it. Raises UsageError for a
+    `hardware` that is no Model.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -57,6 +59,7 @@ class CheckOptions:
     reductions: frozenset[str] = ALL_REDUCTIONS
     large: int = LARGE
     hardware: Model = RDMA
+    define: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Model):

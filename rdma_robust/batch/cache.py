@@ -176,6 +176,7 @@ def settled_question(job: Job) -> Question:
         "engine": options.engine,
         **options.model.described(),
         "await_loops": options.await_loops,
+        "define": list(options.define),
         "max_states": options.max_states,
         "self_check": options.self_check,
         "reductions": [name for name in REDUCTIONS if name in options.reductions],

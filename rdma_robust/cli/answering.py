@@ -20,9 +20,9 @@ from rdma_robust.text import printable
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str) -> Item:
+def only(file: str, command: str, define: Sequence[str] | None = None) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program."""
-    items = expand([file])
+    items = expand([file], define=define)
     if len(items) > 1:
         raise UsageError(f"{command} takes one program, and {printable(file)} stands for {len(items)}")
     return items[0]

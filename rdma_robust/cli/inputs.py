@@ -39,7 +39,8 @@ class UnreadableError(RdmaRobustError):
 class Source:
     """One program to read, by its `name` for the user. A stream has no `path` but a `descriptor`, and `data` once read.
 
-    `certificate` is the file into which the certificate of its verdict goes, None if none is wanted.
+    `certificate` is the file into which the certificate of its verdict goes, None if none is wanted. `define` are values of
+    constants instead of those in the text, as `NAME=VALUE`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Source:
     data: bytes | None = None
     descriptor: int = 0
     certificate: str | None = None
+    define: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,17 @@ class Missing:
 Item = Source | Missing
 
 
-def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffixes: tuple[str, ...] = (SUFFIX,)) -> list[Item]:
+def expand(
+    arguments: Sequence[str],
+    commands: Sequence[str] = (),
+    suffixes: tuple[str, ...] = (SUFFIX,),
+    define: Sequence[str] | None = None,
+) -> list[Item]:
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
     A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does.
-    `commands` are what a mistyped first argument may have meant.
+    `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`.
     """
     items: list[Item] = []
     seen: set[str] = set()
@@ -80,7 +87,7 @@ def expand(arguments: Sequence[str], commands: Sequence[str] = (), suffixes: tup
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
-                items.append(item)
+                items.append(replace(item, define=tuple(define or ())) if isinstance(item, Source) else item)
     return items
 
 
@@ -177,9 +184,10 @@ def read_bytes(source: Source, largest: int = LARGEST) -> bytes:
 
 
 def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGEST) -> str:
-    """Return the text of `source`, without a byte order mark. Raises UnreadableError.
+    """Return the text of `source`, without a byte order mark, with the values that it defines.
 
     With `any_bytes`, bytes that are not UTF-8 become lone surrogates: a format of ASCII words allows them in its comments.
+    Raises UnreadableError, and UsageError for a definition that does not fit.
     """
     data = read_bytes(source, largest)
     if len(data) > largest:
@@ -187,8 +195,13 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
         raise UnreadableError(f"larger than {largest // 1024 // 1024} MiB, which no {what} is")
     skip = len(BOM) if data.startswith(BOM) else 0
     try:
-        return data[skip:].decode("utf-8", "surrogateescape" if any_bytes else "strict")
+        text = data[skip:].decode("utf-8", "surrogateescape" if any_bytes else "strict")
     except UnicodeDecodeError as error:
         at = skip + error.start
         line = data.count(b"\n", 0, at) + 1
         raise UnreadableError(f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})") from error
+    if not source.define:
+        return text
+    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
+
+    return defined(text, source.define)

@@ -19,6 +19,7 @@ from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
     Certificates,
+    Define,
     Engine,
     Expect,
     Explain,
@@ -110,6 +111,7 @@ def check_command(
     kernel: Kernel = "auto",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -134,7 +136,7 @@ def check_command(
 
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
-    items = expand(files, tuple(COMMANDS))
+    items = expand(files, tuple(COMMANDS), define=define)
     at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
         instrumentation=instrumentation,
@@ -147,6 +149,7 @@ def check_command(
         memory=memory_limit(memory, at_a_time),
         self_check=self_check,
         reductions=parse_reductions(reductions),
+        define=tuple(define or ()),
     )
     if certificate is not None and dump_after is not None:
         raise UsageError("--certificate and --dump-after exclude one another")

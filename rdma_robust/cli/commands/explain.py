@@ -15,6 +15,7 @@ from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AwaitLoops,
+    Define,
     File,
     MaxStates,
     Memory,
@@ -63,6 +64,7 @@ def explain_command(
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -87,6 +89,7 @@ def explain_command(
         timeout=limit(timeout),
         max_states=max_states or None,
         memory=memory_limit(memory),
+        define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
     request = ExplainRequest(file, options, form, of, final_states, width, output)
@@ -95,7 +98,7 @@ def explain_command(
 
 def run_explain(request: ExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `check`. Raises UsageError."""
-    item = only(request.file, "explain")
+    item = only(request.file, "explain", request.options.define)
     place = output(request.to)
     limits = limits_of(request.options)
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
-from rdma_robust.cli.options.arguments import AwaitLoops, File, Memory, OrderedReads, Watch, limit, memory_limit, seconds
+from rdma_robust.cli.options.arguments import (
+    AwaitLoops,
+    Define,
+    File,
+    Memory,
+    OrderedReads,
+    Watch,
+    limit,
+    memory_limit,
+    seconds,
+)
 from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
@@ -64,6 +74,7 @@ def explore_command(
     state: State = "",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     timeout: DecideTimeout = 60,
     memory: Memory = None,
     watch: Watch = False,
@@ -74,6 +85,7 @@ def explore_command(
         await_loops=await_loops,
         timeout=limit(timeout),
         memory=memory_limit(memory),
+        define=tuple(define or ()),
     )
     request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2], watch)
     context.obj.append(partial(run_explore, request))
@@ -81,7 +93,7 @@ def explore_command(
 
 def run_explore(request: ExploreRequest) -> Exit:
     """Let the user explore until Ctrl-C, or the end of the terminal interface. Raises UsageError."""
-    items = expand([request.file])
+    items = expand([request.file], define=request.options.define)
     item = items[0]
     if isinstance(item, Missing):
         warn(item.message())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +11,7 @@ import typer
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.options.arguments import AwaitLoops, File, Force, MadeFile, OrderedReads
+from rdma_robust.cli.options.arguments import AwaitLoops, Define, File, Force, MadeFile, OrderedReads
 from rdma_robust.cli.output import output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.model import rdma
@@ -50,6 +51,7 @@ def export_command(
     ] = 0,
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
@@ -58,12 +60,14 @@ def export_command(
 
     hardware = rdma(ordered_reads)
     options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
-    context.obj.append(partial(run_export, file, options, output, force))
+    context.obj.append(partial(run_export, file, options, output, force, define))
 
 
-def run_export(file: str, options: ExportOptions, to: str | None, force: bool = False) -> Exit:
+def run_export(
+    file: str, options: ExportOptions, to: str | None, force: bool = False, define: Sequence[str] | None = None
+) -> Exit:
     """Write the program `file` to the file `to`, or to standard output; return the exit code."""
-    item = only(file, "export")
+    item = only(file, "export", define)
     made_file(to, [item], force=force)
     place = output(to)
 

@@ -13,7 +13,7 @@ from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import Destination, report_form
 from rdma_robust.cli.inputs import expand
-from rdma_robust.cli.options.arguments import AnswerFormat, File, MaxStates, OrderedReads, OutputFile, Timeout, limit
+from rdma_robust.cli.options.arguments import AnswerFormat, Define, File, MaxStates, OrderedReads, OutputFile, Timeout, limit
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.processes.guard import ENDING
@@ -34,6 +34,7 @@ class OutcomesRequest:
     max_states: int | None
     timeout: float | None
     under_way: int | None = None
+    define: tuple[str, ...] = ()
 
 
 def outcomes_command(
@@ -55,19 +56,20 @@ def outcomes_command(
         ),
     ] = None,
     ordered_reads: OrderedReads = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     format_: AnswerFormat = None,
     output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
-    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout), under_way)
+    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout), under_way, tuple(define or ()))
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
 
 def run_outcomes(file: str, bounds: OutcomesRequest, place: Destination) -> Exit:
     """Report the final states of the program `file`; return the exit code."""
-    item = only(file, "outcomes")
+    item = only(file, "outcomes", bounds.define)
     limits = Limits.of(bounds.timeout, bounds.max_states, default_memory(1))
     return answer_item(item, limits, lambda source, text: _explore(text, source.name, bounds, place), ENDING)
 
@@ -92,6 +94,7 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
             "max_states": bounds.max_states,
             "timeout": bounds.timeout,
             "under_way": bounds.under_way,
+            "define": list(bounds.define),
         }
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         place.write(json_report.layout(result) + "\n")

@@ -13,6 +13,7 @@ from rdma_robust.cli.commands.safety_limits import SafetyLimits
 from rdma_robust.cli.inputs import Source
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
+    Define,
     File,
     MaxStates,
     Memory,
@@ -47,6 +48,7 @@ def reach_command(
     target: TargetText,
     model: ModelName = "rdma",
     ordered_reads: OrderedReads = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -54,13 +56,13 @@ def reach_command(
 ) -> None:
     """Note in the context what is to be done."""
     most = memory_limit(memory)
-    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
+    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most, tuple(define or ()))
     context.obj.append(partial(run_reach, file, target, model, limits, format_ or "text"))
 
 
 def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: TextOrJson) -> Exit:
     """Answer whether `target` is reachable; return the exit code. Raises UsageError, BrokenPipeError."""
-    item = only(file, "reach")
+    item = only(file, "reach", limits.define)
 
     def answer(source: Source, text: str) -> Exit:
         from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +15,7 @@ from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, rea
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AwaitLoops,
+    Define,
     File,
     Force,
     MadeFile,
@@ -31,7 +32,7 @@ from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit
@@ -85,6 +86,7 @@ def repair_command(
     format_: AnswerFormat = None,
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -94,7 +96,13 @@ def repair_command(
 
     options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
-    limits = CheckOptions(ordered_reads=ordered_reads, await_loops=await_loops, max_states=max_states or None, memory=most)
+    limits = CheckOptions(
+        ordered_reads=ordered_reads,
+        await_loops=await_loops,
+        max_states=max_states or None,
+        memory=most,
+        define=tuple(define or ()),
+    )
     request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_ or "text")
     context.obj.append(partial(run_repair, request))
 
@@ -105,15 +113,16 @@ def run_repair(request: RepairRequest) -> Exit:
     Raises UsageError, BrokenPipeError.
     """
     _agree(request)
-    item = only(request.file, "repair")
+    item = only(request.file, "repair", request.limits.define)
     if request.write and isinstance(item, Source) and item.path is None:
         raise UsageError("standard input cannot be written back; leave out --write")
     made_file(request.path, [item], force=request.force, back="--write")
 
     def repaired(source: Source, text: str) -> Exit:
-        repair = _repair(text, source.name, request)
+        original = read_source(replace(source, define=()))
+        repair = _undefined(_repair(text, source.name, request), original, source)
         try:
-            written = _write(repair, text, source, request)
+            written = _write(repair, original, source, request)
         except (UsageError, UnreadableError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
@@ -147,6 +156,28 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     return work(text, name, request.options, request.limits)
 
 
+def _undefined(repair: Repair, original: str, source: Source) -> Repair:
+    """Return a repair of a program with other values for constants as one of its `original` text.
+
+    A repair that is no program with the values of that text, because it uses more elements of an array, keeps the others.
+    """
+    if not source.define:
+        return repair
+    from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415
+    from rdma_robust.language.defines import undefined  # noqa: PLC0415
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - loaded by then
+
+    solutions = []
+    for solution in repair.solutions:
+        text = undefined(solution.patched, original, source.define)
+        try:
+            load_program(text, source.name)
+        except ProgramError:
+            text = solution.patched
+        solutions.append(replace(solution, patched=text, diff=unified(original, text, source.name)))
+    return replace(repair, solutions=tuple(solutions))
+
+
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
     """Put the new program where it was asked for; return the file's name. A program that is fine as it is goes to `--output`
     as it is, and is not written back."""
@@ -161,7 +192,7 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
         replace_bytes(request.path, _bytes(new, source))
         return request.path
     if request.write and repair.solutions and source.path is not None:
-        if read_source(source) != text:
+        if read_source(replace(source, define=())) != text:
             raise UsageError("the file has changed meanwhile; nothing was written")
         replace_bytes(source.path, _bytes(new, source))
         return source.path
@@ -206,6 +237,7 @@ def _options(request: RepairRequest) -> dict[str, object]:
         "remove_needless": request.needless,
         **limits.model.described(),
         "await_loops": limits.await_loops,
+        "define": list(limits.define),
         "timeout": request.options.timeout,
         "max_states": limits.max_states,
         "memory": limits.memory,

@@ -21,6 +21,7 @@ from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.inputs import Item, Missing, UnreadableError, expand, loaded, read_source
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
+    Define,
     Engine,
     Expect,
     InstrumentationOption,
@@ -171,12 +172,13 @@ def report_command(
     kernel: Kernel = "auto",
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
+    define: Define = None,
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")] = False,
 ) -> None:
     """Note in the context what is to be done."""
-    items = expand(paths)
+    items = expand(paths, define=define)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
     at_a_time = min(jobs or processors(), len(items))
@@ -191,6 +193,7 @@ def report_command(
         memory=memory_limit(memory, at_a_time),
         self_check=self_check,
         reductions=parse_reductions(reductions),
+        define=tuple(define or ()),
     )
     request = ReportRequest(
         items=items,

@@ -10,17 +10,18 @@ from rdma_robust.model import Model
 
 @dataclass(frozen=True, slots=True)
 class SafetyLimits:
-    """The hardware and the limits for each program; None means no limit."""
+    """The hardware and the limits for each program; None means no limit. `define` are definitions that reports repeat."""
 
     hardware: Model
     timeout: float | None
     max_states: int | None
     memory: int | None
+    define: tuple[str, ...] = ()
 
     def described(self) -> dict[str, object]:
         """Return the limits as the `options` of a report."""
         limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
-        return self.hardware.described() | limits
+        return self.hardware.described() | limits | {"define": list(self.define)}
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""

@@ -13,6 +13,7 @@ from rdma_robust.cli.commands.safety_limits import SafetyLimits
 from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
+    Define,
     Explain,
     Files,
     MaxStates,
@@ -40,6 +41,7 @@ def verify_command(
     files: Files,
     *,
     ordered_reads: OrderedReads = False,
+    define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
@@ -50,7 +52,7 @@ def verify_command(
 ) -> None:
     """Note in the context what is to be done."""
     most = memory_limit(memory)
-    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most)
+    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most, tuple(define or ()))
     form: TextOrJson = format_ or "text"
     context.obj.append(partial(run_verify, files, limits, form=form, explain=explain, hangs=not no_hangs, strict=strict))
 
@@ -59,7 +61,7 @@ def run_verify(
     files: Sequence[str], limits: SafetyLimits, *, form: TextOrJson, explain: bool | None, hangs: bool, strict: bool
 ) -> Exit:
     """Check the claims of every program; return the worst exit code. Raises BrokenPipeError."""
-    items = expand(files)
+    items = expand(files, define=limits.define)
     show = len(items) == 1 if explain is None else explain
 
     def answer(source: Source, text: str) -> Exit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
-from rdma_robust.cli.options.arguments import Files
+from rdma_robust.cli.options.arguments import Define, Files
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.reports.share.columns import sentence
@@ -38,18 +39,21 @@ def verify_certificate_command(
         str | None,
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
+    define: Define = None,
 ) -> None:
     """Note in the context what is to be done."""
-    context.obj.append(partial(run_verify, files, input_))
+    context.obj.append(partial(run_verify, files, input_, tuple(define or ())))
 
 
-def run_verify(arguments: Sequence[str], given: str | None) -> Exit:
+def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, ...] = ()) -> Exit:
     """Check the certificates that `arguments` stand for, against the file `given` or the one that each names.
 
     Prints a line for each; returns OK if all are valid, else the worst.
     """
-    about = None if given is None else loaded(source_of(given), default_limits())
-    return answer_sources(expand(arguments, suffixes=SUFFIXES), default_limits, partial(_answer, about), largest=LARGEST)
+    about = None if given is None else loaded(replace(source_of(given), define=define), default_limits())
+    return answer_sources(
+        expand(arguments, suffixes=SUFFIXES, define=define), default_limits, partial(_answer, about), largest=LARGEST
+    )
 
 
 def _answer(given: Item | None, source: Source) -> Exit:
@@ -76,7 +80,7 @@ def _checked(item: Source, given: Item | None) -> tuple[str, Proved]:
     else:
         folder = os.path.dirname(os.path.realpath(item.path)) if item.path is not None else ""
         path = os.path.normpath(os.path.join(folder, certificate.file))
-        source = Source(path, path)
+        source = Source(path, path, define=item.define)
     try:
         if isinstance(source, Missing):
             raise UnreadableError(source.reason)

@@ -36,6 +36,16 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
 File = Annotated[str, typer.Argument(metavar="FILE", hidden=True)]
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", hidden=True)]
 
+Define = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-D",
+        metavar="NAME=VALUE",
+        help="Take VALUE for the constant NAME of the program; may be given several times.",
+        show_default=False,
+    ),
+]
+
 InstrumentationOption = Annotated[
     Instrumentation, typer.Option(help="Which reduction to use: pivot is the fast one, paper the reference.")
 ]
