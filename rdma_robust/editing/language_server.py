@@ -238,6 +238,36 @@ def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdi
     return lsp.WorkspaceEdit({uri: [lsp.TextEdit(places.range(span), params.new_name) for span in spans]})
 
 
+def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    """Offer what hints propose, and the repair of a program that is not robust."""
+    uri = params.text_document.uri
+    one = server.opened.get(uri)
+    if one is None:
+        return []
+    places = server.places(uri)
+    found = []
+    for each in one.diagnostics:
+        shown = _diagnostic(each, places)
+        if each.edits and _touch(shown.range, params.range):
+            changes = [lsp.TextEdit(places.range(edit.span), edit.text) for edit in each.edits]
+            found.append(_action(uri, one.version, each.hint, changes, shown))
+    return found
+
+
+def _action(uri: str, version: int | None, title: str, edits: list[lsp.TextEdit], about: lsp.Diagnostic) -> lsp.CodeAction:
+    """Return a quick fix that changes the text as it was in this version, all edits at once."""
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri, version)
+    change = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, list(edits))])
+    return lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, [about], edit=change)
+
+
+def _touch(one: lsp.Range, other: lsp.Range) -> bool:
+    def place(position: lsp.Position) -> tuple[int, int]:
+        return position.line, position.character
+
+    return place(one.start) <= place(other.end) and place(other.start) <= place(one.end)
+
+
 def _named(server: ProgramServer, params: _Placed) -> tuple[Names, Symbol | None]:
     uri = params.text_document.uri
     names = Names(server.text(uri))
@@ -285,6 +315,7 @@ FEATURES: Final[dict[str, Any]] = {
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: outlined,
     lsp.TEXT_DOCUMENT_FORMATTING: formatted,
     lsp.TEXT_DOCUMENT_CODE_LENS: lenses,
+    lsp.TEXT_DOCUMENT_CODE_ACTION: actions,
     lsp.TEXT_DOCUMENT_COMPLETION: completed,
     lsp.TEXT_DOCUMENT_PREPARE_RENAME: renamable,
     lsp.TEXT_DOCUMENT_RENAME: renamed,
@@ -292,6 +323,7 @@ FEATURES: Final[dict[str, Any]] = {
 """What answers each request."""
 
 OPTIONS: Final[dict[str, Any]] = {
+    lsp.TEXT_DOCUMENT_CODE_ACTION: lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]),
     lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=["."]),
     lsp.TEXT_DOCUMENT_RENAME: lsp.RenameOptions(prepare_provider=True),
 }

@@ -160,3 +160,42 @@ def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: p
     answer = cli("lsp")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]' [RR002]\n"
+
+
+def replaced(text: str, edits: list[lsp.TextEdit]) -> str:
+    """Return the text after edits, applied as a client does: from the last to the first."""
+
+    def offset(place: lsp.Position) -> int:
+        lines = text.split("\n")
+        before = sum(len(line) + 1 for line in lines[: place.line])
+        return before + len(lines[place.line].encode("utf-16-le")[: 2 * place.character].decode("utf-16-le"))
+
+    for edit in sorted(edits, key=lambda e: offset(e.range.start), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+async def fixes(editor: Editor, place: lsp.Position) -> list[lsp.CodeAction]:
+    where = lsp.Range(place, place)
+    params = lsp.CodeActionParams(editor.document, where, lsp.CodeActionContext([]))
+    return [a for a in await editor.client.text_document_code_action_async(params) or () if isinstance(a, lsp.CodeAction)]
+
+
+def edits_of(action: lsp.CodeAction) -> list[lsp.TextEdit]:
+    assert action.edit is not None and action.edit.document_changes
+    (change,) = action.edit.document_changes
+    assert isinstance(change, lsp.TextDocumentEdit)
+    return [edit for edit in change.edits if isinstance(edit, lsp.TextEdit)]
+
+
+def test_a_hint_is_a_quick_fix(tmp_path: Path) -> None:
+    wrong = TEXT.replace("B.d = v", "B.dd = v")
+
+    async def talk(editor: Editor) -> None:
+        await editor.until(lambda messages: any("no variable `dd`" in m for m in messages))
+        (action,) = await fixes(editor, at(wrong, "dd = v"))
+        assert "`d`" in action.title and action.kind == lsp.CodeActionKind.QuickFix
+        assert replaced(wrong, edits_of(action)) == TEXT
+        assert await fixes(editor, at(wrong, "node B")) == []
+
+    session(tmp_path / "one.rdma", talk, wrong)
