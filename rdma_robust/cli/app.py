@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from rdma_robust import VERSION_TEXT
+from rdma_robust.cli.colour import choose
 from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.options.help_texts import COMMANDS
@@ -30,11 +31,13 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 HELP_ASKED: Final = ("--help", "-h", "--version")
 
 
-def with_command(arguments: Sequence[str]) -> list[str]:
+def with_command(arguments: list[str]) -> list[str]:
     """Return `arguments` with the default command in front unless they begin with a command or ask about the tool.
 
     Raises UsageError if they begin with what is nearly a command and no file.
     """
+    if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in COMMANDS:
+        arguments = [arguments[2], *arguments[:2], *arguments[3:]]
     if not arguments or arguments[0] in (*COMMANDS, *HELP_ASKED):
         return list(arguments)
     if complaint := mistyped_command(arguments[0], tuple(COMMANDS)):
@@ -96,9 +99,10 @@ def run(arguments: Sequence[str]) -> int:
     Raises Stopped on Ctrl-C and BrokenPipeError; turns everything else into messages.
     """
     listen()
+    choose("auto")
     plan: list[Callable[[], Exit]] = []
     try:
-        code = _parse(with_command(arguments), plan)
+        code = _parse(with_command(list(arguments)), plan)
         return plan[0]() if plan else code
     except UsageError as error:
         warn(error_line(str(error), error.code))

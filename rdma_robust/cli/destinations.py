@@ -57,6 +57,13 @@ class Destination:
         else:
             replace_file(self.path, text)
 
+    def say(self, text: str) -> None:
+        """Write a whole report for people, with colour where the place has it. Raises UsageError as :meth:`write`."""
+        if self.path is None:
+            StandardOutput().say(text.removesuffix("\n"))
+        else:
+            self.write(text)
+
 
 def report_form(path: str | None, named: str | None, forms: Sequence[str], inputs: Iterable[Item], by: str = "") -> str:
     """Return the form of the report that goes to `path` (None or `-`: standard output): `named`, or by the suffix.

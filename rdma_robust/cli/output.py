@@ -8,14 +8,20 @@ import sys
 from types import TracebackType
 from typing import Protocol
 
+from rdma_robust.cli.colour import coloured
 from rdma_robust.errors import UsageError
 from rdma_robust.text import printable
 
 
 class Output(Protocol):
-    """A place for the lines of a report; leaving the `with` block without an error makes the report final."""
+    """A place for the lines of a report; leaving the `with` block without an error makes the report final.
+
+    What is said is for people, and has colour where the place has it; other lines are for machines, or programs.
+    """
 
     def line(self, text: str) -> None: ...
+
+    def say(self, text: str) -> None: ...
 
     def __enter__(self) -> Output: ...
 
@@ -29,6 +35,9 @@ class StandardOutput:
 
     def line(self, text: str) -> None:
         self.write(text + "\n")
+
+    def say(self, text: str) -> None:
+        self.write(coloured(text, sys.stdout) + "\n")
 
     def write(self, text: str) -> None:
         try:
@@ -63,6 +72,8 @@ class FileOutput:
 
     def line(self, text: str) -> None:
         self._lines.append(text)
+
+    say = line
 
     def __enter__(self) -> Output:
         return self

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 
+from rdma_robust.cli.colour import coloured
 from rdma_robust.text import printable
 
 REPORT_IT = (
@@ -17,7 +18,7 @@ REPORT_IT = (
 def warn(text: str) -> None:
     """Print `text` on standard error."""
     if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)
+        print(coloured(text, sys.stderr), file=sys.stderr, flush=True)
 
 
 def error_line(text: str, code: str) -> str:

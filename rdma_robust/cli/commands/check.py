@@ -90,11 +90,11 @@ class _Run:
             self.out.line(json_report.dump(json_report.result_object(result)))
         elif self.request.format == "text" and not (self.request.quiet and exit_of(result, self.request.expect) is Exit.OK):
             for line in self.text.rows(result):
-                self.out.line(line)
+                self.out.say(line)
 
     def end(self, results: list[Result], summary: Summary) -> None:
         if self.request.format == "text":
-            self.out.line("\n".join(self.text.totals(summary)))
+            self.out.say("\n".join(self.text.totals(summary)))
         elif self.request.format == "json":
             options = json_report.described(self.request.options, self.request.expect)
             self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))

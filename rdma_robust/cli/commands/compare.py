@@ -66,8 +66,10 @@ def run_compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
 
 def _compare(old: str, new: str, place: Destination, bad: Set[Kind]) -> Exit:
     comparison = compare(_read(old), _read(new))
-    text = place.format == "text"
-    place.write(write_text(comparison, width_of_output(place.path)) if text else WRITERS[place.format](comparison))
+    if place.format == "text":
+        place.say(write_text(comparison, width_of_output(place.path)))
+    else:
+        place.write(WRITERS[place.format](comparison))
     return Exit.OK if bad.isdisjoint(change.kind for change in comparison.changes) else Exit.NOT_ROBUST
 
 

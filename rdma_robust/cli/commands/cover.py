@@ -78,7 +78,7 @@ class _Run:
         elif request.format == "text":
             counts = cover_report.exit_of(record, request.expect) is not Exit.OK
             for line in self.text.rows(record) if counts or not request.quiet else ():
-                self.out.line(line)
+                self.out.say(line)
 
     def end(self, records: list[CoverRecord], spent: float, stopped: Exit | None) -> Exit:
         request = self.request
@@ -86,7 +86,7 @@ class _Run:
             records, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped
         )
         if request.format == "text":
-            self.out.line("\n".join(self.text.totals(summary)))
+            self.out.say("\n".join(self.text.totals(summary)))
         elif request.format == "json":
             options = dataclasses.asdict(request.options) | {"expect": request.expect}
             self.out.line(json_report.layout(cover_report.document(records, summary, TOOL, options)))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rdma_robust.cli.answering import answering, default_limits
+from rdma_robust.cli.colour import colourful
 from rdma_robust.cli.destinations import made_file, make_folder, report_form
 from rdma_robust.cli.inputs import Item, Missing, expand, loaded, read_source
 from rdma_robust.cli.options.demo_options import Showing
@@ -96,7 +97,7 @@ def _busy() -> Iterator[None]:
     """Show on a terminal that something is under way."""
     from rich.console import Console  # noqa: PLC0415 - slow
 
-    with Console(stderr=True).status("running the programs; Ctrl-C ends it"):
+    with Console(stderr=True, no_color=not colourful(sys.stderr)).status("running the programs; Ctrl-C ends it"):
         yield
 
 

@@ -106,7 +106,7 @@ def run_explain(request: ExplainRequest) -> Exit:
         told = _explain(source.name, text, request, limits)
         written = _written(told, request)
         with place:
-            place.line(written.rstrip("\n"))
+            (place.say if request.format == "text" else place.line)(written.rstrip("\n"))
         from rdma_robust.reports.explanation.explanation_json import EXITS  # noqa: PLC0415 - loaded by then
 
         return EXITS[told.verdict]

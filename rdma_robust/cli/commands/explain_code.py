@@ -38,5 +38,5 @@ def run_explain_code(asked: str | None) -> Exit:
     if name not in known:
         hint = did_you_mean(name, known) or "without an argument the command lists them all"
         raise UsageError(f"no message has the code {one_line(asked)!r}; {hint}")
-    StandardOutput().write(explained(known[name], width_of_output() or WIDTH) + "\n")
+    StandardOutput().say(explained(known[name], width_of_output() or WIDTH))
     return Exit.OK

@@ -99,5 +99,5 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         place.write(json_report.layout(result) + "\n")
     else:
-        place.write("\n".join([*outcomes_report.outcomes_text(report, name, width_of_output(place.path)), ""]))
+        place.say("\n".join([*outcomes_report.outcomes_text(report, name, width_of_output(place.path)), ""]))
     return outcomes_report.exit_of_claims(report)

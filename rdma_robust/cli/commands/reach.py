@@ -82,7 +82,7 @@ def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: Safe
             result = safety_report.reach_object(program, meant.text, model, asked, tool=TOOL, options=options)
             out.line(json_report.layout(result))
         else:
-            out.line("\n".join(safety_report.reach_text(program, meant.text, model, asked, width_of_output())))
+            out.say("\n".join(safety_report.reach_text(program, meant.text, model, asked, width_of_output())))
         return safety_report.REACH_EXITS[asked.answers[0].answer]
 
     return answer_item(item, limits.limits(), answer, ENDING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,6 +11,7 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.colour import is_asked_for
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
@@ -214,14 +216,15 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
     out = StandardOutput()
     if request.path == "-" or request.diff:
         if request.diff and repair.diff:
-            out.write(repair.diff)
+            for_people = sys.stdout.isatty() or is_asked_for()
+            (out.say if for_people else out.line)(repair.diff.removesuffix("\n"))
         if repair.status in ("impossible", "unknown"):
             warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
     elif request.format == "json":
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request), written)
         out.line(json_report.layout(report))
     else:
-        out.line("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))
+        out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))
     if written is not None:
         warn(f"{printable(written)}: written")
     return repair_report.exit_of_repair(repair)

@@ -80,7 +80,7 @@ def run_verify(
             options = limits.described() | {"hangs": hangs, "strict": strict}
             out.line(json_report.layout(safety_report.verify_object(verified, TOOL, options, strict=strict)))
         else:
-            out.line("\n".join(safety_report.verify_text(verified, show, width_of_output())))
+            out.say("\n".join(safety_report.verify_text(verified, show, width_of_output())))
         return safety_report.verify_exit(verified, strict=strict)
 
     return answer_each(items, limits.limits, answer, ENDING)

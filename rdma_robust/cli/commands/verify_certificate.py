@@ -67,7 +67,7 @@ def _answer(given: Item | None, source: Source) -> Exit:
 
 
 def _say(text: str) -> None:
-    StandardOutput().line("\n".join(sentence(printable(text), width_of_output())))
+    StandardOutput().say("\n".join(sentence(printable(text), width_of_output())))
 
 
 def _checked(item: Source, given: Item | None) -> tuple[str, Proved]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import Annotated, Any, Final
 
+import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from rdma_robust.cli.colour import When, choose
 from rdma_robust.cli.options.help_texts import GROUPS, OPTION_GROUPS
 from rdma_robust.cli.screen import FALLBACK, width_of_output
 from rdma_robust.reports.share.columns import Column, Columns
@@ -26,6 +30,18 @@ OTHER: Final = "Other"
 EXAMPLES: Final = "Examples"
 
 
+Colour = Annotated[
+    When,
+    typer.Option(
+        "--color",
+        callback=choose,
+        is_eager=True,
+        expose_value=False,
+        help="Colour: where the terminal has it, always, or never; a file of -o has none.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """What follows a line `\\b` in a help text: its first line, if that is a title, and rows of a term and what it means."""
@@ -35,7 +51,11 @@ class Listing:
 
 
 class HelpedCommand(TyperCommand):
-    """A command with our help."""
+    """A command with our help and --color."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its options and those of every command."""
+        return [*super().get_params(ctx), colour_option()]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -43,11 +63,25 @@ class HelpedCommand(TyperCommand):
 
 
 class HelpedGroup(TyperGroup):
-    """A command with commands, with our help."""
+    """A command with commands, with our help and --color."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its options and those of every command."""
+        return [*super().get_params(ctx), colour_option()]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         formatter.write("\n".join(command_page(self, ctx, _width())) + "\n")
+
+
+@cache
+def colour_option() -> Any:
+    """Return the option --color, which acts at once and is no argument of the commands."""
+    return typer.main.get_params_convertors_ctx_param_name_from_function(_with_colour)[0][0]
+
+
+def _with_colour(color: Colour = "auto") -> None:
+    """Declare the option."""
 
 
 def command_page(command: Any, context: Any, width: int) -> list[str]:

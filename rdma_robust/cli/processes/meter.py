@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rdma_robust.cli.colour import colourful
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -96,4 +98,6 @@ def _progress() -> Progress:
         TimeElapsedColumn(),
         TextColumn("{task.fields[states]}"),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    return Progress(
+        *columns, console=Console(stderr=True, no_color=not colourful(sys.stderr)), transient=True, auto_refresh=False
+    )
