@@ -1,0 +1,235 @@
+"""Hangs three times: from the whole SC graph by the definition, by the reduced search of the SC machine, and from all moves
+of the RDMA machine; robust programs hang under both models or neither. And every part of the rule is needed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from rdma_robust.analyses.safety.goals import HangMet
+from rdma_robust.analyses.safety.hangs import find_hang
+from rdma_robust.analyses.safety.reach import Answer
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.model import rdma
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.machines import resting, threadcode
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.resting import Rest
+from rdma_robust.semantics.machines.sc import ScMachine
+from tests.support.naive_hangs import Signature, TooLarge, rdma_hangs, sc_hangs
+from tests.support.random_programs import SMALL, TINY, random_program
+
+SC_STATES = 1000
+RDMA_STATES = 1500
+
+REMOTE_SPIN = "    get {0} = {1}\n    poll {2}\n    while {0} != {3} {{\n      get {0} = {1}\n      poll {2}\n    }}"
+
+
+def waiting_program(rng: Random, *, loops: bool) -> str:
+    """A random program with waits of all kinds: `await` and `assume`, endless loops, re-reading over the network."""
+    text = random_program(rng, rng.choice([TINY, TINY, SMALL]), loops=loops)
+    lines = []
+    for line in text.splitlines():
+        if "assume" in line and rng.random() < 0.85:
+            line = line.replace("assume", "await")
+        read = re.fullmatch(r" *r\d = ([x-z])", line)
+        if read and rng.random() < 0.4:
+            line = f"  await {read[1]} == {rng.randint(0, 1)}"
+        if loops and re.fullmatch(r" *loop \{", line) and rng.random() < 0.4:
+            line = line.replace("loop", "while 1 == 1")
+        lines.append(line)
+        spin = re.fullmatch(r" *get (\w+) = (\w)\.(\w+)", line)
+        if loops and spin and rng.random() < 0.3:
+            lines.append(REMOTE_SPIN.format(spin[1], f"{spin[2]}.{spin[3]}", spin[2], rng.randint(0, 1)))
+        if line.strip().startswith("poll") and rng.random() < 0.35:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def reduced_hangs(machine: Any, most: int) -> set[Signature]:
+    """The hangs among the states of the reduced graph of a machine. Raises TooLarge."""
+    met = HangMet(machine)
+    seen = {move.state for move in machine.initial()}
+    todo = list(seen)
+    found = set()
+    while todo:
+        state = todo.pop()
+        if hanging := met.hanging(state):
+            found.add((state.memory, tuple((each.thread, each.rest.value) for each in hanging)))
+        for move in machine.reduced(state):
+            if move.state not in seen:
+                if len(seen) >= most:
+                    raise TooLarge
+                seen.add(move.state)
+                todo.append(move.state)
+    assert not met.large
+    return found
+
+
+def compare(program: Program, ordered: bool, counts: Counter[str]) -> None:
+    try:
+        truth = sc_hangs(program, SC_STATES)
+    except TooLarge:
+        return
+    counts["sc"] += 1
+    counts["hangs"] += bool(truth)
+    counts["spins"] += any(rest == "spin" for _, hanging in truth for _, rest in hanging)
+    assert reduced_hangs(ScMachine(program), SC_STATES) == truth
+    blocked = blocking(program)
+    assert bool(reduced_hangs(ScMachine(blocked), SC_STATES)) == bool(truth)
+    assert bool(truth) <= resting.may_hang(program)
+    hardware = rdma(ordered)
+    try:
+        under_rdma = rdma_hangs(program, RDMA_STATES, hardware)
+    except TooLarge:
+        return
+    counts["rdma"] += 1
+    assert truth <= under_rdma
+    assert reduced_hangs(RdmaMachine(program, hardware), RDMA_STATES) == under_rdma
+    robust = decide(blocked, CheckOptions(hardware=hardware)).verdict is Verdict.ROBUST
+    if robust:
+        counts["robust"] += 1
+        assert under_rdma == truth
+    counts["rdma only"] += bool(under_rdma) and not truth
+    for model, hangs in (("sc", truth), ("rdma", under_rdma)):
+        found = find_hang(program, model, Limits(states=RDMA_STATES), hardware)
+        assert found.answer.answer is (Answer.REACHABLE if hangs else Answer.UNREACHABLE), found
+        assert (found.hang is not None) == bool(hangs)
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_hangs_are_found_by_all_ways(loops: bool) -> None:
+    search(range(40), loops, least=5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("loops", [False, True])
+def test_hangs_are_found_by_all_ways_in_many_programs(loops: bool) -> None:
+    search(range(1000, 4000), loops, least=500)
+
+
+def search(seeds: range, loops: bool, least: int) -> None:
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        rng = Random(seed)
+        text = waiting_program(rng, loops=loops)
+        try:
+            compare(load_program(text, "x.rdma"), rng.random() < 0.3, counts)
+        except AssertionError as wrong:
+            raise AssertionError(f"seed {seed}:\n{text}") from wrong
+    assert counts["hangs"] >= least, counts
+    assert counts["rdma"] - counts["hangs"] >= least // 2, counts
+    assert counts["robust"] >= least, counts
+    print(counts)
+
+
+NODES = "node A { x }\nnode B { y, w }\n"
+
+
+def program_of(*threads: str, head: str = "") -> Program:
+    code = "".join(
+        f"thread T{i} on {place} {{ reg r\n {body}\n}}\n"
+        for i, (place, body) in enumerate(zip("BABAB", threads, strict=False))
+    )
+    return load_program(head + NODES + code, "x.rdma")
+
+
+NAMED = {
+    "assume": program_of("assume y == 1"),
+    "fault": program_of("r = 9 / w", head="domain 0..9\n"),
+    "idle": program_of("while 1 == 1 { r = y }"),
+    "idle and stuck": program_of("while 1 == 1 { r = y }", "await x == 1"),
+    "inner loop": program_of("while 1 == 1 { r = y\n while r == 0 { r = y }\n y = 0\n }"),
+    "poll": program_of("put A.x = 1\n poll A\n poll A"),
+    "polled": program_of("put A.x = 1\n poll A"),
+    "put again": program_of("while y != 1 { put A.x = y\n poll A }"),
+    "get again": program_of("get w = A.x\n poll A\n while w != 1 { get w = A.x\n poll A }"),
+    "swap": program_of("r = cas(y, 1, 2)\n while r != 1 { r = cas(y, 1, 2) }"),
+    "swaps": program_of("r = cas(y, 0, 0)\n while r != 1 { r = cas(y, 0, 0) }"),
+    "rests later": program_of("r = y\n r = y\n await r == 1"),
+    "assume or await": program_of("choose { assume y == 1 } or { await w == 1 }"),
+    "aside beside": program_of("assume y == 1", "await x == 1"),
+    "fault beside": program_of("r = 9 / w", "await x == 1", head="domain 0..9\n"),
+    "loop without effect": program_of("while r == 0 { }"),
+    "writes what is there": program_of("while y != 1 { w = 0 }"),
+    "idle beside": program_of("while 1 == 1 { r = w\n r = w }", "x = 0\n await x == 1"),
+    "a late message": load_program(
+        "node A { v = 1 }\nnode B { data, flag }\nthread S on A { put B.data = v\n v = 2\n put B.flag = 1 }\n"
+        "thread R on B { await flag == 1\n await data == 1 }\n",
+        "x.rdma",
+    ),
+    "under way": program_of("put A.x = 1", "await x == 1"),
+    "changes later": program_of("r = y\n if r == 0 { y = 1 }", "put B.w = 1\n put B.y = 0\n await x == 1"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_programs(name: str) -> None:
+    compare(NAMED[name], False, counts := Counter())
+    assert counts["sc"] == 1
+
+
+_STANDING, _MOVING, _MOVES = resting._Local._standing, resting._Local._moving, resting._Local._moves
+
+
+def _standing_as(old: Rest, new: Rest) -> Any:
+    def standing(self: Any, place: Any) -> Any:
+        rest, steps = _STANDING(self, place)
+        return (new if rest is old else rest), steps
+
+    return standing
+
+
+MUTANTS: dict[str, tuple[Any, str, Any]] = {
+    "assume-waits": (resting._Local, "_standing", _standing_as(Rest.ASIDE, Rest.BLOCKED)),
+    "faults-wait": (resting._Local, "_standing", _standing_as(Rest.FAULT, Rest.BLOCKED)),
+    "blocked-is-ended": (resting._Local, "_standing", _standing_as(Rest.BLOCKED, Rest.ENDED)),
+    "ended-waits": (resting._Local, "_standing", _standing_as(Rest.ENDED, Rest.BLOCKED)),
+    "idle-spins": (resting._Local, "_moving", lambda _self, _points, steps: (Rest.SPIN, steps)),
+    "spin-is-idle": (resting._Local, "_moving", lambda _self, _points, steps: (Rest.IDLE, steps)),
+    "idle-is-over": (resting, "_OVER", frozenset({Rest.FAULT, Rest.ASIDE, Rest.IDLE})),
+    "nothing-is-over": (resting, "_OVER", frozenset()),
+    "every-loop-is-endless": (resting._Local, "_endless", property(lambda self: [set(self.thread.points)])),
+    "heads-do-not-matter": (
+        resting._Local,
+        "_endless",
+        property(
+            lambda self: [set(self.thread.points)] if self.thread.exit not in {to for _, to, _ in self.thread.edges} else []
+        ),
+    ),
+    "poll-needs-nothing": (resting, "_added", lambda unpolled, _qp, _number: tuple(9 for _ in unpolled)),
+    "polls-take-nothing": (
+        resting,
+        "_added",
+        lambda unpolled, qp, n: (*unpolled[:qp], unpolled[qp] + max(n, 0), *unpolled[qp + 1 :]),
+    ),
+    "under-way-is-at-rest": (RdmaMachine, "is_drained", lambda _self, _state: True),
+    "cycles-come-first": (threadcode, "components", lambda following: [[point] for point in following]),
+    "next-steps-are-enough": (resting._Local, "rests", lambda self, place, _memory: [_STANDING(self, place)]),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_every_part_of_the_rule_is_needed(name: str) -> None:
+    where, what, instead = MUTANTS[name]
+    with patch.object(where, what, instead):
+        wrong = [n for n in NAMED if _differs(NAMED[n])]
+    assert wrong
+
+
+def _differs(program: Program) -> bool:
+    try:
+        compare(program, False, Counter())
+    except (AssertionError, TooLarge):
+        return True
+    return False
