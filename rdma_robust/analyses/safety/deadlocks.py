@@ -29,7 +29,7 @@ from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, sequential
 from rdma_robust.semantics.machines.resting import ends_execution
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.threadcode import NOTHING
+from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
 from rdma_robust.semantics.trace import EventType
 
 
@@ -43,11 +43,12 @@ class Deadlocks:
 
 
 def search_deadlocks(
-    program: Program, limits: Limits, progress: Progress = ignore, *, compiled: bool = True
+    program: Program, limits: Limits, progress: Progress = ignore, *, look: Watched = NOTHING, compiled: bool = True
 ) -> Deadlocks | None:
-    """Look for a hang of `program` under SC; None where this search cannot tell, see above.
+    """Look for a hang of `program` under SC, shortest runs first; None where this search cannot tell, see above.
 
-    Raises InternalError if the SC machine cannot run what was found, or does not hang then.
+    A run is one of the SC machine that watches `look`. Raises InternalError if that cannot run what was found, or does not
+    hang then.
     """
     if any(_may_spin(thread) for thread in program.threads):
         return None
@@ -58,12 +59,12 @@ def search_deadlocks(
     lowered = lower(sequential(frame, tuple(_targets(frame))))
     if lowered.dimension:
         return None
-    found = explore_lowered(lowered, limits, progress, reduce=False, compiled=compiled)
+    found = explore_lowered(lowered, limits, progress, engine="bfs", reduce=False, compiled=compiled)
     result = found.result
     if result.target < 0:
         return Deadlocks(None, result.cut, result.states)
-    machine = ScMachine(program)
-    return Deadlocks(replayed(machine, NOTHING, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
+    machine = ScMachine(program, look)
+    return Deadlocks(replayed(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
 
 
 def _may_spin(thread: Thread) -> bool:

@@ -27,8 +27,11 @@ from rdma_robust.semantics.machines.resting import may_hang
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.values import is_loop_free
 
-HANG_STATES: Final = 50_000
-"""States of a search that is made only for hangs, unless there is another limit."""
+HANG_STATES: Final = 100_000
+"""States of a search of the SC machine for hangs, unless there is another limit."""
+
+HANG_STATES_RDMA: Final = 20_000
+"""States of a search of the RDMA machine for nothing but hangs in a program with loops, unless there is another limit."""
 
 _GROWN: Final = "; completions that are not polled grow without bound"
 _LARGE: Final = "a loop has too many local states to see whether a thread goes round in it for ever"
@@ -186,11 +189,13 @@ class _Questions:
 
     def _hang_under_sc(self, goal: HangGoal) -> Reached:
         limits = self.limits.share(0.4 if goal in self.wanted else 1.0)
-        found = search_deadlocks(self.program, limits, self.progress)
+        found = search_deadlocks(self.program, limits, self.progress, look=self.machine.watched)
         if found is not None:
             self.sc_states = max(self.sc_states, found.states)
             return self._deadlock_under_sc(found)
-        explored = explore_machine(ScMachine(self.program), [goal], at_most(limits, HANG_STATES), self.progress)
+        explored = explore_machine(
+            ScMachine(self.program, self.machine.watched), [goal], at_most(limits, HANG_STATES), self.progress
+        )
         self.sc_states = max(self.sc_states, explored.states)
         size = _states(explored.states)
         if explored.runs:
@@ -264,7 +269,7 @@ class _Questions:
             return
         bounded = not is_loop_free(self.program)
         limits = self.limits.share(1.0)
-        most = HANG_STATES if all(isinstance(goal, HangGoal) for goal in left) else None
+        most = HANG_STATES_RDMA if bounded and all(isinstance(goal, HangGoal) for goal in left) else None
         if most is not None:
             limits = at_most(limits, most)
         explored = explore_machine(self.machine, left, limits, self.progress, bounded=bounded)
