@@ -8,6 +8,7 @@ from typing import Final
 
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.semantics.machines.hang_words import Hang
 from rdma_robust.semantics.trace import Cycle, Event, Trace
 
 BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: robust without a search"
@@ -54,7 +55,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN)."""
+    """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
+
+    `hang` is one that was come by; None says nothing about hangs.
+    """
 
     program: Program
     verdict: Verdict
@@ -68,6 +72,7 @@ class Outcome:
     faults_exact: bool = True
     spin_only: bool = False
     checked_by: tuple[str, ...] = ()
+    hang: Hang | None = None
 
     @property
     def as_expected(self) -> bool | None:

@@ -55,7 +55,24 @@ PREPARATION: Final[Passes] = (
     Pass("parse", _parse, GIVEN, contracts.PROGRAM, shown.program),
     Pass("await", _wait, contracts.PROGRAM, contracts.PROGRAM, shown.program),
 )
-PASSES: Final[Passes] = (*PREPARATION, *DECISION)
+
+
+def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
+    from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
+    from rdma_robust.semantics.machines.resting import may_hang  # noqa: PLC0415
+
+    program = blocking(outcome.program)
+    if sum(len(thread.edges) for thread in program.threads) > HANG_STEPS or not may_hang(program):
+        return outcome
+    return replace(outcome, hang=first_hang(program, replace(context.limits, states=HANG_STATES)))
+
+
+HANG_STATES: Final = 300
+HANG_STEPS: Final = 1000
+"""States under SC that a check looks at for hangs, and steps of the largest programs in which it does: some 10 ms."""
+
+NOTES: Final[Passes] = (Pass("hangs", _look_for_hangs, contracts.DECIDED, contracts.DECIDED, shown.hangs),)
+PASSES: Final[Passes] = (*PREPARATION, *DECISION, *NOTES)
 """From what is given to the outcome; each makes what the next one takes."""
 
 
@@ -89,7 +106,8 @@ def check_program(given: Given, options: CheckOptions, progress: Progress = igno
         agreed = self_check(program, _remaining(options, started), outcome)
         outcome = replace(outcome, checked_by=outcome.checked_by + agreed)
     outcome = with_spin(outcome, _remaining(options, started))
-    return replace(outcome, time_s=time.monotonic() - started)
+    noted: Outcome = run(NOTES, outcome, Context.of(_remaining(options, started)))
+    return replace(noted, time_s=time.monotonic() - started)
 
 
 def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:

@@ -86,3 +86,5 @@ def of_check(report: Report) -> Iterator[Finding]:
         reached = "reachable" if result["faults_exact"] else "may be reachable"
         message = f"{reached}: {fault['kind']}: {fault['message']}"
         yield Finding(fault["line"], fault["column"], "warning", "RR014", message)
+    for wait in result["hangs"]:
+        yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", "RR015", f"the program can hang: {wait['text']}")

@@ -100,5 +100,10 @@ def outcome(outcome: Outcome) -> str:
     return _text([*lines, str(outcome.witness.cycle)] if outcome.witness else lines)
 
 
+def hangs(outcome: Outcome) -> str:
+    """Return who waits where for what in the hang that was come by, if one was."""
+    return _text([wait.text for wait in outcome.hang.waits] if outcome.hang else ["no hang was come by"])
+
+
 def _text(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"

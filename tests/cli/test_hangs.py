@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from tests.conftest import ROOT, Cli
 
+CHECK_SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text()))
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/verify.schema.json").read_text()))
 
 RING = """
@@ -173,3 +174,45 @@ def test_completions_that_grow_are_named(verified: Any) -> None:
     assert report["exit_code"] == 3
     assert "completions that are not polled grow without bound" in said
     assert "the limit of 300 states" in said
+
+
+def test_check_notes_a_hang_that_it_comes_by_and_keeps_its_answer(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ring.rdma").write_text(RING)
+    (tmp_path / "fine.rdma").write_text(STARVING.replace(" poll B\n poll B\n", " poll B\n"))
+    done = cli("check", "ring.rdma", "fine.rdma")
+    assert done.returncode == 0
+    rows = done.stdout.splitlines()
+    assert "hangs: line 6, line 13" in rows[1]
+    assert "hangs" not in rows[2]
+    done = cli("check", "ring.rdma")
+    assert "It can hang" in done.stdout
+    assert "Consumer waits at line 13 for full == 1; nobody can change C.full" in done.stdout
+    report = json.loads(cli("check", "ring.rdma", "fine.rdma", "--format", "json").stdout)
+    CHECK_SCHEMA.validate(report)
+    ring, fine = report["results"]
+    assert [(w["thread"], w["line"], w["column"]) for w in ring["hangs"]] == [("Producer", 6, 3), ("Consumer", 13, 3)]
+    assert fine["hangs"] == []
+
+
+def test_the_note_is_in_every_report(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ring.rdma").write_text(RING)
+    forms = {
+        "html": "can hang:",
+        "md": "hangs: line 6, line 13",
+        "sarif": "RR015",
+        "csv": "line 6; line 13",
+        "xml": "hangs: Producer",
+    }
+    done = cli("report", "ring.rdma", "--format", "html,md,sarif,csv,junit", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    texts = {path.suffix[1:]: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
+    for form, said in forms.items():
+        assert said in texts[form], form
+    assert "Producer waits at line 6 for credit == 1" in texts["sarif"]
+
+
+def test_nothing_is_noted_of_a_program_that_is_large(cli: Cli, tmp_path: Path) -> None:
+    long = "".join(f" x = {i % 2}\n" for i in range(1100))
+    (tmp_path / "large.rdma").write_text(f"node A {{ x, y }}\nthread T on A {{\n{long} await y == 1\n}}\n")
+    assert "hangs" not in cli("check", "large.rdma").stdout
+    assert "T waits at line 1103 for y == 1" in cli("verify", "large.rdma").stdout

@@ -223,6 +223,7 @@ def hang_object(hang: Hang) -> JsonObject:
             {
                 "thread": wait.thread,
                 "line": wait.line,
+                "column": wait.column,
                 "statement": valid_unicode(wait.statement),
                 "spins": wait.spins,
                 "text": valid_unicode(wait.text),

@@ -25,6 +25,7 @@ COLUMNS = (
     "time_s",
     "spin_only",
     "faults",
+    "hangs",
     "warnings",
     "sha256",
 )
@@ -50,6 +51,7 @@ def _row(entry: Entry) -> dict[str, object]:
         "family": entry.family,
         "sha256": entry.sha256,
         "faults": "; ".join(f"{f.kind} (line {f.line})" for f in result.faults),
+        "hangs": "; ".join(f"line {w.line}" for w in result.hangs if w.line is not None),
         "warnings": len(result.warnings),
     }
 

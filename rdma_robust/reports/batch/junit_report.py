@@ -60,7 +60,7 @@ def _case(suite: ET.Element, entry: Entry, expect: bool) -> None:
     if kind:
         what = ET.SubElement(case, kind, {"type": result.error_kind or result.verdict, "message": _text(_message(result))})
         what.text = _text(_details(result))
-    elif result.faults or result.warnings:
+    elif result.faults or result.warnings or result.hangs:
         ET.SubElement(case, "system-out").text = _text(_remarks(result))
 
 
@@ -79,6 +79,7 @@ def _remarks(result: Result) -> str:
     lines = [f"{result.file}:{d.line}:{d.column}: warning: {d.message}" for d in result.warnings]
     may = "reachable" if result.faults_exact else "possible"
     lines += [f"{result.file}:{f.line}:{f.column}: {may}: {f.kind}: {f.message}" for f in result.faults]
+    lines += [f"{result.file}:{w.line or 1}:{w.column or 1}: hangs: {w.text}" for w in result.hangs]
     return "\n".join(lines)
 
 

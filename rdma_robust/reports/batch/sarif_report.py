@@ -94,6 +94,8 @@ def _results(entry: Entry, expect: bool) -> Iterator[Json]:
     may = "reachable" if result.faults_exact else "possible"
     for fault in result.faults:
         yield _plain(entry, "RR014", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
+    for wait in result.hangs:
+        yield _plain(entry, "RR015", f"The program can hang: {wait.text}.", wait.line or 1, wait.column or 1)
 
 
 def _violation(entry: Entry, witness: WitnessView) -> Json:

@@ -8,7 +8,7 @@ from rdma_robust.codes.registry import Code, codes
 
 Level = Literal["error", "warning", "note"]
 
-NOT_SO_SURE: Final = ("RR014", "RR7")
+NOT_SO_SURE: Final = ("RR014", "RR015", "RR7")
 """Beginnings of codes that are right about the program, and may be meant."""
 
 

@@ -26,6 +26,9 @@ def marked_source(entry: Entry) -> tuple[SourceLine, ...]:
         marks[diagnostic.line].append((kind, f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"))
     for fault in result.faults:
         marks[fault.line].append(("fault", f"{'reachable' if result.faults_exact else 'possible'}: {fault.kind}"))
+    for wait in result.hangs:
+        if wait.line is not None:
+            marks[wait.line].append(("fault", f"can hang: {wait.text}"))
     lines = (entry.text or "").rstrip("\n").split("\n")
     return tuple(_line(number, text, marks.get(number, [])) for number, text in enumerate(lines, 1))
 

@@ -6,6 +6,7 @@ from rdma_robust.outcome import BY_FILTER
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.semantics.machines.hang_words import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
 from rdma_robust.text import count, filled, printable
 
@@ -23,6 +24,8 @@ def explain(result: Result, width: int = 100) -> list[str]:
         blocks.append(filled(f"Undecided: {printable(result.reason)}; the search got as far as {progress(result)}.", width))
     if result.faults:
         blocks.append(_faults(result.faults, result.faults_exact, width))
+    if result.hangs:
+        blocks.append(_hangs(result.hangs, width))
     if result.checked_by:
         blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
     lines: list[str] = []
@@ -58,6 +61,13 @@ def _witness(witness: WitnessView, width: int) -> list[list[str]]:
             reasons += filled(text, width, "  ", "  ")
         blocks.append(reasons)
     return blocks
+
+
+def _hangs(hangs: tuple[Wait, ...], width: int) -> list[str]:
+    lines = ["It can hang (`rdma-robust verify` shows a run):"]
+    for wait in hangs:
+        lines += filled(printable(wait.text), width, "  ", "  ")
+    return lines
 
 
 def _faults(faults: tuple[FaultView, ...], exact: bool, width: int) -> list[str]:

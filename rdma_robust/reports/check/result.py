@@ -14,6 +14,7 @@ from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
+from rdma_robust.semantics.machines.hang_words import Wait
 
 VerdictWord = Literal["robust", "not-robust", "unknown", "error"]
 ErrorKind = Literal["unreadable", "invalid", "internal"]
@@ -50,7 +51,8 @@ class FaultView:
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
 
-    `expected` is the program's `expect` line, `as_expected` is None without one or without a decided verdict.
+    `expected` is the program's `expect` line, `as_expected` is None without one or without a decided verdict. `hangs` are
+    the threads that wait in a hang that was come by; none says nothing about hangs.
     """
 
     file: str
@@ -73,6 +75,7 @@ class Result:
     faults_exact: bool = True
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
+    hangs: tuple[Wait, ...] = ()
     witness: WitnessView | None = None
 
 
@@ -101,6 +104,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         faults=tuple(_fault(f) for f in outcome.faults),
         faults_exact=outcome.faults_exact,
         warnings=diagnostics(outcome.warnings),
+        hangs=outcome.hang.waits if outcome.hang else (),
         witness=view(program, outcome.witness) if outcome.witness else None,
     )
 

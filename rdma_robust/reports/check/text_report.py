@@ -92,7 +92,15 @@ def note(result: Result) -> str:
     if result.faults:
         kinds = ", ".join(dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults))
         remarks.append(f"{'reachable' if result.faults_exact else 'possible'}: {kinds}")
+    if result.hangs:
+        remarks.append(f"hangs: {hang_lines(result)}")
     return one_line("; ".join(remarks), NOTE_WIDTH)
+
+
+def hang_lines(result: Result) -> str:
+    """Return where threads wait in the hang that was come by, as in `line 9, line 15`."""
+    lines = sorted({wait.line for wait in result.hangs if wait.line is not None})
+    return ", ".join(f"line {line}" for line in lines) or "a dead end"
 
 
 def _numbers(summary: Summary) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""How executions end under sequential consistency: whether all of them hang."""
+"""How executions end under sequential consistency: whether one of them hangs, or all of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,51 @@ from rdma_robust.digraph import components
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.hang_words import Hang, hang_at
+from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, places_of
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
+
+
+def first_hang(program: Program, limits: Limits) -> Hang | None:
+    """Return the first hang, breadth first, that a search within `limits` comes to; None says nothing."""
+    machine = ScMachine(program)
+    test = RestTest(program)
+    before: dict[ScState, tuple[ScState | None, Move]] = {}
+    found: list[tuple[ScState, tuple[Resting, ...]]] = []
+
+    def arrive(source: ScState | None, move: Move, layer: list[ScState]) -> None:
+        if move.state not in before:
+            before[move.state] = (source, move)
+            layer.append(move.state)
+
+    def expand(state: ScState, layer: list[ScState]) -> None:
+        if hanging := _hanging(test, machine, state):
+            found.append((state, hanging))
+        else:
+            for move in machine.reduced(state):
+                arrive(state, move, layer)
+
+    first: list[ScState] = []
+    for move in machine.initial():
+        arrive(None, move, first)
+    try:
+        by_layers(first, expand, before.__len__, limits, enough=lambda: bool(found))
+    except LargeLoopError:
+        return None
+    if not found:
+        return None
+    run: list[Move] = []
+    at: ScState | None = found[0][0]
+    while at is not None:
+        at, move = before[at]
+        run.append(move)
+    return hang_at(program, run[::-1], found[0][1])
+
+
+def _hanging(test: RestTest, machine: ScMachine, state: ScState) -> tuple[Resting, ...]:
+    rest = test.at_rest(places_of(state), state.memory) if machine.is_drained(state) else None
+    return () if rest is None else rest.hanging
 
 
 def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ...]:
@@ -33,9 +76,8 @@ def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ..
 
     def expand(state: ScState, layer: list[ScState]) -> None:
         here = number[state]
-        rest = test.at_rest(places_of(state), state.memory) if machine.is_drained(state) else None
-        if rest is not None and rest.hanging:
-            hangs[here] = rest.hanging
+        if hanging := _hanging(test, machine, state):
+            hangs[here] = hanging
             following[here] = []
         else:
             following[here] = [arrive(move.state, layer) for move in machine.reduced(state)]

@@ -1,0 +1,123 @@
+"""Hangs in words: which threads wait where for what, at the end of a run of either machine.
+
+Source: docs/theory.md, "Hangs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Read, Step
+from rdma_robust.semantics.event_table import acts_of, remote_of
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.rdma import RdmaState
+from rdma_robust.semantics.machines.resting import Rest, Resting
+
+HangKind = Literal["deadlock", "stuck spin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A thread that hangs: where, in a sentence for people, and what it reads that nobody changes any more.
+
+    `line` and `column` are None where the program has no statement for it. `spins` if it goes round in a loop instead of
+    waiting in one statement. A thread that polls waits for `remote`; so many completions were `posted` by it and `polled`
+    before.
+    """
+
+    thread: str
+    line: int | None
+    column: int | None
+    statement: str
+    spins: bool
+    text: str
+    cells: tuple[str, ...] = ()
+    remote: str | None = None
+    posted: int = 0
+    polled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """A state in which nothing changes any more: a deadlock, or a stuck spin if some thread goes round in a loop."""
+
+    waits: tuple[Wait, ...]
+
+    @property
+    def spins(self) -> bool:
+        """Whether some thread goes round in a loop."""
+        return any(wait.spins for wait in self.waits)
+
+    @property
+    def kind(self) -> HangKind:
+        return "stuck spin" if self.spins else "deadlock"
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines where threads wait, ascending."""
+        return tuple(sorted({wait.line for wait in self.waits if wait.line is not None}))
+
+
+def hang_at(program: Program, run: Sequence[Move], hanging: Iterable[Resting]) -> Hang:
+    """Return in words that these threads hang at the end of the run."""
+    return Hang(tuple(_wait(program, run, each) for each in hanging))
+
+
+def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
+    thread = program.threads[resting.thread]
+    if not resting.steps:
+        return Wait(thread.name, None, None, "", False, f"{thread.name} is at a point that nothing leads away from")
+    first = resting.steps[0]
+    at = (first.span.line, first.span.column)
+    cells = tuple(dict.fromkeys(str(cell) for step in resting.steps for cell in _read(step)))
+    spins = resting.rest is Rest.SPIN or first.text.startswith("while ")
+    if isinstance(first.op, Poll) and resting.rest is Rest.BLOCKED:
+        posted, polled = _completions(run, resting.thread, first.op.node)
+        was = "was" if posted == 1 else "were"
+        said = f"for a completion from {first.op.node}: {posted} {was} posted, {polled} polled"
+        text = f"{thread.name} waits at line {first.span.line} {said}"
+        return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
+    nobody = f"; nobody can change {_listed(cells)}" if cells else "; its registers do not change"
+    if spins:
+        lines = sorted({step.span.line for step in resting.steps})
+        many = "lines " if len(lines) > 1 else "line "
+        where = f"{many}{', '.join(map(str, lines))}"
+        loop = f" in `{first.text}`" if first.text.startswith("while ") else ""
+        text = f"{thread.name} goes round at {where}{loop} for ever{nobody}"
+    else:
+        text = f"{thread.name} waits {_alternatives(resting.steps)}{nobody}"
+    return Wait(thread.name, *at, first.text, spins, text, cells)
+
+
+def _read(step: Step) -> Iterable[object]:
+    """The words that the step looks at and that somebody might have changed."""
+    if not isinstance(step.op, Read | Cas | Get):
+        return ()
+    return (cell for act in acts_of(step.op) for cell in act.reads if not cell.hidden)
+
+
+def _alternatives(steps: tuple[Step, ...]) -> str:
+    """Where a thread waits for what: one statement, or the first statements of the branches of a choice."""
+    said: dict[str, None] = {}
+    for step in steps:
+        what = f"a completion from {step.op.node}" if isinstance(step.op, Poll) else step.text.removeprefix("await ")
+        said[f"at line {step.span.line} for {what}"] = None
+    return ", or ".join(said)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _completions(run: Sequence[Move], thread: int, remote: str) -> tuple[int, int]:
+    """Return how many operations of a thread towards `remote` make completions, and how many of them it has polled."""
+    posting = Verb.ISSUE if isinstance(run[-1].state, RdmaState) else Verb.NIC_WRITE
+    posted = polled = 0
+    for action in (move.action for move in run):
+        if action.thread != thread or action.step is None or remote_of(action.step.op) != remote:
+            continue
+        polled += action.verb is Verb.POLL
+        posted += action.verb is posting and any(act.completes for act in acts_of(action.step.op))
+    return posted, polled
