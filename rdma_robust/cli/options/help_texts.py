@@ -295,6 +295,22 @@ Examples
   rdma-robust explain-code RR306
 """
 
+COMPLETION_HELP = """Print the script that completes commands, options, their values and file names in a shell.
+
+\b
+Where it goes
+  bash  source <(rdma-robust completion bash) in ~/.bashrc
+  zsh   source <(rdma-robust completion zsh) in ~/.zshrc, after compinit
+  fish  rdma-robust completion fish | source in ~/.config/fish/config.fish
+\b
+Exit codes
+  0  printed      2  usage, another shell
+\b
+Examples
+  rdma-robust completion bash > ~/.local/share/bash-completion/completions/rdma-robust
+  rdma-robust completion fish > ~/.config/fish/completions/rdma-robust.fish
+"""
+
 COMMANDS: Final = {
     "check": CHECK_HELP,
     "cover": COVER_HELP,
@@ -312,15 +328,17 @@ COMMANDS: Final = {
     "verify": VERIFY_HELP,
     "lsp": LSP_HELP,
     "demo": DEMO_HELP,
+    "completion": COMPLETION_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
     "Decide": ("check", "verify", "reach", "outcomes", "cover"),
     "Understand": ("explain", "explore", "explain-code"),
-    "Write and repair": ("new", "fmt", "repair", "lsp"),
+    "Write and repair": ("new", "fmt", "repair"),
     "Report": ("report", "compare", "verify-certificate", "export"),
     "Theory": ("demo",),
+    "Set up": ("completion", "lsp"),
 }
 """The commands as the list of commands has them."""
 
