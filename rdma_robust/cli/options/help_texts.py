@@ -327,8 +327,8 @@ COMMANDS: Final = {
     "reach": REACH_HELP,
     "verify": VERIFY_HELP,
     "lsp": LSP_HELP,
-    "demo": DEMO_HELP,
     "completion": COMPLETION_HELP,
+    "demo": DEMO_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
