@@ -58,7 +58,8 @@ class Page:
         file = f"[{self.schema.file}](../../rdma_robust/schema/{self.schema.file})"
         about = (_sentence(content["title"]), _sentence(content.get("description", "")), f"Schema: {file}.\n")
         yield " ".join(filter(None, about))
-        yield self.members(content)
+        if _has_members(content):
+            yield self.members(content)
         for name, part in content.get("$defs", {}).items():
             if _has_members(part):
                 yield f"### {self.schema.name} {name}\n"

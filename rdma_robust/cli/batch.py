@@ -1,16 +1,81 @@
-"""What the commands that decide many files share: answers reported in order as they come, and the report's place."""
+"""What the commands that answer for many programs or nets share: processes that answer, and reports in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
+from rdma_robust.cli.inputs import Item, Missing, Source, loaded
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
+from rdma_robust.limits import Limits
+from rdma_robust.processes import can_fork
 from rdma_robust.reports.share.exits import Exit
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[Answer]):
+    """What is asked of each of many programs or nets.
+
+    `answer` is given an item, and whom to tell how far it is if somebody wants to know; it raises nothing. `lost` answers
+    for an item whose process gave no answer, see :class:`pool.Work`. `limits` are those of one item, from now on. `load`
+    is called before several processes are started, for what all of them need. With `families`, `answer` starts processes.
+    """
+
+    answer: Callable[..., Answer]
+    lost: Callable[[str, str, bool, float], Answer]
+    limits: Callable[[], Limits]
+    load: Callable[[], object] = lambda: None
+    families: bool = False
+
+
+def answer_all(
+    items: Sequence[Item], question: Question[Answer], jobs: int, report: Callable[[Answer], None], *, quiet: bool
+) -> tuple[list[Answer], Exit | None]:
+    """Answer `question` for every item, `jobs` at a time, and report the answers in the order of the items as they come.
+
+    Returns them in this order; when stopped by a signal those there are, all reported, and the exit code it means.
+    """
+    return report_in_order(partial(_answers, items, question, jobs, quiet=quiet), len(items), report, quiet=quiet)
+
+
+def _answers(
+    items: Sequence[Item], question: Question[Answer], jobs: int, meter: Meter, *, quiet: bool
+) -> Generator[tuple[int, Answer]]:
+    """Yield the numbered answers as they come: first those that need no deciding, then in parallel what is left."""
+    work: list[tuple[int, Source]] = []
+    for number, item in enumerate(items):
+        if isinstance(item, Missing):
+            yield number, question.answer(item)
+        else:
+            work.append((number, item))
+    jobs = min(jobs, len(work))
+    limits = question.limits()
+    limited = limits.deadline is not None or limits.memory is not None
+    if work and can_fork() and (jobs > 1 or limited or question.families):
+        from rdma_robust.cli.processes.outside import overdue  # noqa: PLC0415 - loaded late, as all that decides
+        from rdma_robust.cli.processes.pool import Work, in_processes, retirement  # noqa: PLC0415
+
+        ready = [(number, loaded(item, question.limits())) for number, item in work]
+        if len(work) > 1:
+            question.load()
+        crew = Work(
+            question.answer,
+            question.lost,
+            partial(overdue, limits),
+            question.families,
+            meter.search if jobs == 1 and wanted(quiet) else None,
+            retirement(limits),
+        )
+        yield from in_processes(ready, crew, jobs, meter.tick)
+        return
+    for number, item in work:
+        yield number, question.answer(item, meter.search)
 
 
 def report_in_order(

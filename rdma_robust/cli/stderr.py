@@ -26,6 +26,11 @@ def error_line(text: str, code: str) -> str:
     return f"error: {printable(text)} [{code}]"
 
 
+def death_message(name: str, why: str) -> str:
+    """Return what to print where the process that worked for `name` died, and why, as far as that is known."""
+    return f"{printable(name)}: internal error: {printable(why)} [RR004]\n{REPORT_IT}"
+
+
 def internal_message(reason: str) -> str:
     """Return what to print for an internal error; call it while the exception is handled."""
     trace = traceback.format_exc() if os.environ.get("RDMA_ROBUST_DEBUG") == "1" else ""

@@ -9,10 +9,12 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal
 
-Kind = Literal["program", "command", "net", "instance", "local", "none"]
+Kind = Literal["program", "claims", "target", "command", "net", "instance", "local", "none"]
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
+    "claims": ("example.rdma", ("verify", "example.rdma")),
+    "target": ("example.rdma", ("reach", "example.rdma")),
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),

@@ -25,6 +25,9 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
     if code.kind == "program":
         answer = cli("report", *command[1:], "--format", "sarif", "-o", "-", "--no-cache")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
+    if code.kind in ("claims", "target"):
+        answer = cli(*command, "--format", "sarif")
+        return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
     return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))
 
 

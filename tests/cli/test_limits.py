@@ -16,7 +16,7 @@ from rdma_robust import check
 from rdma_robust.cli import answering, inputs
 from rdma_robust.cli.commands import demo_show, explore, verify_certificate
 from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.processes import decide_program
+from rdma_robust.cli.processes import decide_claims, decide_program
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
@@ -167,11 +167,14 @@ def test_every_command_is_ended_from_outside(cli: Cli, monkeypatch: pytest.Monke
         return ""
 
     monkeypatch.setattr(answering, "TIMEOUT_S", 0.2)
-    for module in (answering, demo_show, verify_certificate):
+    for module in (answering, decide_claims, demo_show, verify_certificate):
         monkeypatch.setattr(module, "read_source", stuck)
     done = cli(*command)
     assert done.returncode == 3, done.stderr
-    assert f"{command[1 + (command[0] == 'demo')]}: unknown: reached the time limit of 0.2 s, and was ended" in done.stderr
+    name = command[1 + (command[0] == "demo")]
+    says = f"{name}: unknown: reached the time limit of 0.2 s, and was ended"
+    reported = command[0] in ("reach", "verify")
+    assert (says.replace("unknown", "UNKNOWN") in done.stdout) if reported else (says in done.stderr)
 
 
 @pytest.mark.usefixtures("programs")
@@ -184,11 +187,11 @@ def test_memory_is_kept_from_outside_too(cli: Cli, monkeypatch: pytest.MonkeyPat
         time.sleep(60)
         return ""
 
-    monkeypatch.setattr(answering, "read_source", stuck)
+    monkeypatch.setattr(decide_claims, "read_source", stuck)
     memory = str(family_mebibytes(os.getpid()) + 100)
     done = cli("verify", "calm.rdma", "--timeout", "0", "--memory", memory)
     assert done.returncode == 3
-    assert f"calm.rdma: unknown: reached the memory limit of {memory} MiB, and was ended from outside" in done.stderr
+    assert f"calm.rdma: UNKNOWN: reached the memory limit of {memory} MiB, and was ended from outside" in done.stdout
 
 
 @pytest.mark.usefixtures("programs")

@@ -16,6 +16,8 @@ from tests.conftest import NOT_ROBUST, ROBUST, Cli
 REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("check", "calm.rdma"): ("text", "json", "jsonl"),
     ("cover", "safe.spec"): ("text", "json", "jsonl"),
+    ("verify", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
+    ("reach", "-t", "1 == 0", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),

@@ -28,6 +28,7 @@ OTHERWISE = {
     ("--strict", ("compare",)): "what counts against the exit code is what is new or missing there",
     ("--expect", ("cover",)): "nets say in comments what is expected",
     ("--format", ("check", "cover")): "JSON lines, for many programs",
+    ("--format", ("reach", "verify")): "claims go to other tools too",
     ("--format", ("explain",)): "drawings and a page",
     ("--format", ("report",)): "several forms in one run",
     ("--format", ("compare",)): "Markdown, for a comment on a change",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import report_in_order
+from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded
+from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
     Certificates,
@@ -45,13 +45,11 @@ from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
-from rdma_robust.cli.processes.meter import Meter, wanted
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
-from rdma_robust.processes import can_fork
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
@@ -176,7 +174,8 @@ def run_check(request: Request) -> Exit:
         run = _Run(request, out, _text_report(request))
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
-        answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
+        jobs = request.jobs or processors()
+        answers, stopped = answer_all(request.items, _question(request.options), jobs, run.report, quiet=request.quiet)
         results = [answer.result for answer in answers]
         spent = time.monotonic() - started
         summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
@@ -186,31 +185,10 @@ def run_check(request: Request) -> Exit:
     return Exit(summary.exit_code)
 
 
-def _answers(request: Request, meter: Meter) -> Generator[tuple[int, Answer]]:
-    """Yield the numbered answers as they come: first those that need no deciding, then in parallel what is left."""
-    work: list[tuple[int, Source]] = []
-    for number, item in enumerate(request.items):
-        if isinstance(item, Missing):
-            yield number, decide_item(item, request.options)
-        else:
-            work.append((number, item))
-    jobs = min(request.jobs or processors(), len(work))
-    if work and _apart(request, jobs):
-        from rdma_robust.cli.processes.pool import decide_parallel  # noqa: PLC0415 - loaded late, as all that decides
-
-        ready = [(number, loaded(item, limits_of(request.options))) for number, item in work]
-        watch = meter.search if len(work) == 1 and wanted(request.quiet) else None
-        yield from decide_parallel(ready, request.options, jobs, meter.tick, watch)
-        return
-    for number, item in work:
-        yield number, decide_item(item, request.options, meter.search)
-
-
-def _apart(request: Request, jobs: int) -> bool:
-    """Whether programs are decided in processes of their own: for several at a time, and to be ended where a limit is kept
-    by nothing else."""
-    limited = request.options.timeout is not None or request.options.memory is not None
-    return can_fork() and (jobs > 1 or limited)
+def _question(options: CheckOptions) -> Question[Answer]:
+    return Question(
+        lambda item, *tell: decide_item(item, options, *tell), lost_program, partial(limits_of, options), load_deciding
+    )
 
 
 def _text_report(request: Request) -> TextReport:

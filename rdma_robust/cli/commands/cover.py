@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -12,9 +12,9 @@ from typing import Annotated
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.batch import report_in_order
+from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, expand, loaded
+from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
     Explain,
@@ -33,9 +33,6 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_net import CoverAnswer, CoverOptions, answer_net, lost_net
-from rdma_robust.cli.processes.meter import Meter, wanted
-from rdma_robust.cli.processes.outside import overdue
-from rdma_robust.cli.processes.pool import Work, in_processes
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -147,37 +144,22 @@ def run_cover(request: CoverRequest) -> Exit:
         run = _Run(request, out, _text(request))
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
-        answers, stopped = report_in_order(partial(_answers, request), len(request.items), run.report, quiet=request.quiet)
+        cores = request.jobs or processors()
+        answers, stopped = answer_all(request.items, _question(request, cores), cores, run.report, quiet=request.quiet)
         return run.end([answer.record for answer in answers], time.monotonic() - started, stopped)
 
 
-def _answers(request: CoverRequest, meter: Meter) -> Generator[tuple[int, CoverAnswer]]:
-    """Yield the numbered answers as they come: first those that need no deciding."""
-    work: list[tuple[int, Item]] = []
+def _question(request: CoverRequest, cores: int) -> Question[CoverAnswer]:
+    """Return what is asked of every net, where those at work at a time share the processors."""
     options = request.options
-    limits = partial(Limits.of, options.timeout, options.max_states, options.memory)
-    for number, item in enumerate(request.items):
-        item = item if isinstance(item, Missing) else loaded(item, limits())
-        if isinstance(item, Missing):
-            yield number, answer_net(item, request.options)
-        else:
-            work.append((number, item))
-    if not work:
-        return
-    if can_fork():
-        cores = request.jobs or processors()
-        jobs = min(cores, len(work))
-        crew = Work(
-            lambda item, *tell: answer_net(item, options, *tell, processes=cores // jobs),
-            partial(lost_net, options),
-            partial(overdue, limits()),
-            families=True,
-            watch=meter.search if wanted(request.quiet) else None,
-        )
-        yield from in_processes(work, crew, jobs, meter.tick)
-        return
-    for number, item in work:
-        yield number, answer_net(item, options)
+    nets = sum(isinstance(item, Source) for item in request.items)
+    processes = cores // min(cores, max(1, nets)) if can_fork() else 1
+    return Question(
+        lambda item, *tell: answer_net(item, options, *tell, processes=processes),
+        partial(lost_net, options),
+        partial(Limits.of, options.timeout, options.max_states, options.memory),
+        families=True,
+    )
 
 
 def _text(request: CoverRequest) -> cover_report.CoverText:

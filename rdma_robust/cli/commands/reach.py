@@ -7,30 +7,29 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust import TOOL
-from rdma_robust.cli.answering import answer_item, only
-from rdma_robust.cli.commands.safety_limits import SafetyLimits
-from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
-    AnswerFormat,
+    ClaimsFormatOption,
     Define,
-    File,
+    Explain,
+    Files,
+    Jobs,
     MaxStates,
     Memory,
     OrderedReads,
+    OutputFile,
+    Quiet,
     Timeout,
     limit,
     memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S
-from rdma_robust.cli.options.formats import TextOrJson
-from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
+from rdma_robust.cli.options.formats import CLAIMS_FORMATS
+from rdma_robust.cli.processes.decide_claims import Asking
+from rdma_robust.cli.safety_run import SafetyRequest, run_safety
 from rdma_robust.cli.screen import width_of_output
-from rdma_robust.cli.stderr import warn
 from rdma_robust.model import rdma
-from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
 
 TargetText = Annotated[
     str,
@@ -43,7 +42,7 @@ ModelName = Annotated[Literal["rdma", "sc"], typer.Option("--model", help="Whose
 
 def reach_command(
     context: typer.Context,
-    file: File,
+    files: Files,
     *,
     target: TargetText,
     model: ModelName = "rdma",
@@ -52,37 +51,26 @@ def reach_command(
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,
-    format_: AnswerFormat = None,
+    jobs: Jobs = None,
+    format_: ClaimsFormatOption = None,
+    output: OutputFile = None,
+    explain: Explain = None,
+    quiet: Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
-    most = memory_limit(memory)
-    limits = SafetyLimits(rdma(ordered_reads), limit(timeout), max_states or None, most, tuple(define or ()))
-    context.obj.append(partial(run_reach, file, target, model, limits, format_ or "text"))
-
-
-def run_reach(file: str, target: str, model: Literal["sc", "rdma"], limits: SafetyLimits, form: TextOrJson) -> Exit:
-    """Answer whether `target` is reachable; return the exit code. Raises UsageError, BrokenPipeError."""
-    item = only(file, "reach", limits.define)
-
-    def answer(source: Source, text: str) -> Exit:
-        from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
-        from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
-        from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
-        from rdma_robust.reports.analyses import safety_report  # noqa: PLC0415
-        from rdma_robust.reports.check import json_report  # noqa: PLC0415
-
-        program, meant = load_program_and_target(text, source.name, target)
-        program = waiting(program, meant)
-        for warning in program.warnings:
-            warn(printable(warning.render(source.name, text), "\n"))
-        asked = reach(program, [StateGoal(meant)], model, limits.limits(), limits.hardware)
-        out = StandardOutput()
-        if form == "json":
-            options = limits.described()
-            result = safety_report.reach_object(program, meant.text, model, asked, tool=TOOL, options=options)
-            out.line(json_report.layout(result))
-        else:
-            out.say("\n".join(safety_report.reach_text(program, meant.text, model, asked, width_of_output())))
-        return safety_report.REACH_EXITS[asked.answers[0].answer]
-
-    return answer_item(item, limits.limits(), answer, ENDING)
+    defined = tuple(define or ())
+    items = expand(files, define=defined)
+    asking = Asking(
+        rdma(ordered_reads),
+        limit(timeout),
+        max_states or None,
+        memory_limit(memory, min(jobs or processors(), len(items))),
+        explain=len(items) == 1 if explain is None else explain,
+        width=width_of_output(output),
+        define=defined,
+        target=target,
+        model=model,
+    )
+    form = report_form(output, format_, CLAIMS_FORMATS, items)
+    request = SafetyRequest("reach", items, asking, jobs, form, None if output == "-" else output, quiet)
+    context.obj.append(partial(run_safety, request))

@@ -7,8 +7,10 @@ ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
 CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
 TextOrJson = Literal["text", "json"]
+ClaimsFormat = Literal["text", "json", "jsonl", "junit", "sarif"]
 
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
 EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
+CLAIMS_FORMATS: Final[tuple[str, ...]] = get_args(ClaimsFormat)
 TEXT_OR_JSON: Final[tuple[str, ...]] = get_args(TextOrJson)

@@ -65,7 +65,9 @@ Examples
   rdma-robust verify-certificate sb.rdma.json --input sb.rdma
 """
 
-REACH_HELP = """Ask whether a state of a program is reachable.
+REACH_HELP = """Ask of every program whether a state is reachable.
+
+FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
 
 CONDITION is over `Thread.register` and `Node.variable`, as in outcome lines, and over
 `T1 ended`, `T1 at 12` (a statement of line 12 is next), `drained` (no remote operation is under way).
@@ -77,12 +79,18 @@ Answers
                or the thread cannot do it whatever it reads: the report says which
   UNKNOWN      a limit was reached; in general the question is undecidable
 \b
-Exit codes
+Forms
+  text, json, jsonl  as those of check
+  junit              a test for each program, which fails if the state is reachable
+  sarif              a finding where a run comes to the state
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  unreachable   1  reachable   2  usage, invalid program or condition   3  unknown   4  internal error
 \b
 Examples
   rdma-robust reach mailbox.rdma --target 'Receiver.r == 2'
   rdma-robust reach lock.rdma -t 'T1 at 12 && T2 at 20'
+  rdma-robust reach src/ --quiet -t 'A.balance == 0' -o reached.json
   rdma-robust reach sb.rdma --model sc -t 'T1 ended && T2 ended && T1.r == 0 && T2.r == 0'
 """
 
@@ -94,6 +102,11 @@ which ends for programs without loops; or a run of the hardware was found and co
 that fails.
 
 \b
+Forms
+  text, json, jsonl  as those of check
+  junit              a suite for each program, a test for each claim
+  sarif              findings at the lines of the claims
+\b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  every claim holds       2  usage, invalid program
   1  a claim is violated     3  a claim is unknown      4  internal error
@@ -101,7 +114,8 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust verify lock.rdma
   rdma-robust verify litmus/ --timeout 10
-  rdma-robust verify --format json mailbox.rdma
+  rdma-robust verify src/ --jobs 4 -o claims.sarif
+  rdma-robust verify --format jsonl protocols/*.rdma
 """
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes, retirement
-from rdma_robust.cli.stderr import REPORT_IT, warn
+from rdma_robust.cli.stderr import death_message, warn
 from rdma_robust.limits import Limits
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.share.exits import Exit
@@ -66,7 +66,7 @@ def each_apart(
 def warned(name: str, why: str, defect: bool) -> Exit:
     """Say on standard error why there is no answer for `name`, and return the exit code for it."""
     if defect:
-        warn(f"{printable(name)}: internal error: {why} [RR004]\n{REPORT_IT}")
+        warn(death_message(name, why))
         return Exit.INTERNAL
     warn(f"{printable(name)}: unknown: {why}")
     return Exit.UNKNOWN

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
-from rdma_robust.cli.stderr import error_line, internal_message
+from rdma_robust.cli.stderr import death_message, error_line, internal_message
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -65,6 +65,18 @@ def _loaded() -> Callable[..., Outcome]:
     from rdma_robust.pipeline import check_text  # noqa: PLC0415
 
     return check_text
+
+
+def load_deciding() -> None:
+    """Load what decides, once for all processes that will be started."""
+    from rdma_robust import pipeline  # noqa: F401, PLC0415
+
+
+def lost_program(name: str, why: str, defect: bool, time_s: float) -> Answer:
+    """Return the answer for a program whose process gave none."""
+    result = failure(name, "internal", f"internal error: {why}") if defect else gave_up(name, why)
+    message = death_message(name, why) if defect else _message(name, why)
+    return Answer(replace(result, time_s=time_s), (message,))
 
 
 def limits_of(options: CheckOptions) -> Limits:

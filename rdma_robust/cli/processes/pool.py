@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from rdma_robust.cli.inputs import Item
-from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of
-from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.stop import check
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
 from rdma_robust.processes import Child, Crew, Gone, Pipe, with_messages
-from rdma_robust.reports.check.result import failure, gave_up
 
 Reply = TypeVar("Reply")
 Tick = Callable[[], None]
@@ -65,33 +60,6 @@ class _Far:
 def retirement(limits: Limits) -> int:
     """Return when to replace a process whose items have these limits each: no item should begin near its limit."""
     return RETIRE_MIB if limits.memory is None else min(RETIRE_MIB, limits.memory // 2)
-
-
-def decide_parallel(
-    items: Sequence[tuple[int, Item]], options: CheckOptions, jobs: int, tick: Tick, watch: Watch | None = None
-) -> Iterator[tuple[int, Answer]]:
-    """Yield (number, answer) of each numbered item as it is done. Closing the generator ends every process.
-
-    `watch` is told now and then how far some item is.
-    """
-    if len(items) > 1:
-        from rdma_robust import pipeline  # noqa: F401, PLC0415 - loaded once, before the forks
-
-    limits = limits_of(options)
-    work = Work(
-        lambda item, *tell: decide_item(item, options, *tell),
-        _lost,
-        partial(overdue, limits),
-        watch=watch,
-        retire=retirement(limits),
-    )
-    yield from in_processes(items, work, jobs, tick)
-
-
-def _lost(name: str, why: str, defect: bool, time_s: float) -> Answer:
-    why = f"internal error: {why}" if defect else why
-    result = failure(name, "internal", why) if defect else gave_up(name, why)
-    return Answer(replace(result, time_s=time_s), (f"{name}: {why}",))
 
 
 def in_processes(

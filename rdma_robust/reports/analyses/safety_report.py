@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 from rdma_robust.analyses.safety.hangs import Hang, told
@@ -13,17 +12,12 @@ from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.machine import Verb, wording
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.text import count, filled, one_line, printable
-
-REACH_FORMAT = "rdma-robust/reach"
-VERIFY_FORMAT = "rdma-robust/verify"
-VERSION = 1
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
 VERIFY_EXITS = {
@@ -69,13 +63,13 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None) -> 
     hold = "holds" if numbers[0] == 1 else "hold"
     words = [f"{n} {word}" for n, word in zip(numbers, (hold, "violated", "unknown", "unreachable"), strict=True) if n]
     lines = sentence(f"{file}: {count(len(verified.checked), 'claim')}: {', '.join(words)}", width)
-    rows = [(_where(c.claim), _claim(c.claim), WORDS[c.status]) for c in verified.checked]
+    rows = [(_where(c.claim), claim_text(c.claim), WORDS[c.status]) for c in verified.checked]
     widest = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     columns = Columns(
         (Column("line", widest[0]), Column("claim", widest[1], wraps=True), Column("", widest[2])), width, "  "
     )
     for row, checked in zip(rows, verified.checked, strict=True):
-        lines += columns.row(row, _reason(checked))
+        lines += columns.row(row, reason_text(checked))
     for checked in verified.checked if explain else ():
         if checked.answer.run is not None:
             lines += ["", *_heading(checked, width), ""]
@@ -87,7 +81,8 @@ def _where(claim: Claim) -> str:
     return "" if claim.span == NO_SPAN else f"line {claim.span.line}"
 
 
-def _reason(checked: Checked) -> str:
+def reason_text(checked: Checked) -> str:
+    """Return why a claim has its status, on one line: of a hang who waits first."""
     found = "" if checked.hang is None else f"{told(checked.hang)}; "
     return found + checked.answer.reason
 
@@ -98,14 +93,15 @@ def _heading(checked: Checked, width: int | None) -> list[str]:
     place = f"{where}: " if (where := _where(claim)) else ""
     if checked.hang is None:
         verb = "goes wrong" if not claim.allowed else "happens"
-        return sentence(f"{place}{_claim(claim)}; it {verb} in this run:", width, "  ")
-    lines = sentence(f"{place}{_claim(claim)}: {checked.hang.kind}; nothing changes any more:", width, "  ")
+        return sentence(f"{place}{claim_text(claim)}; it {verb} in this run:", width, "  ")
+    lines = sentence(f"{place}{claim_text(claim)}: {checked.hang.kind}; nothing changes any more:", width, "  ")
     for wait in checked.hang.waits:
         lines += sentence(wait.text, width, "    ")
     return [*lines, *sentence("It comes about in this run:", width, "  ")]
 
 
-def _claim(claim: Claim) -> str:
+def claim_text(claim: Claim) -> str:
+    """Return a claim as people read it, on one line."""
     text = one_line(claim.text, 70)
     if claim.kind == "hang":
         return text
@@ -150,52 +146,25 @@ def _checks(answer: Reached) -> list[str]:
     return ["", f"    Checked: {by or 'replayed by the SC machine'}."]
 
 
-def reach_object(
-    program: Program,
-    target: str,
-    model: ModelName,
-    asked: Asked,
-    *,
-    tool: Mapping[str, object],
-    options: Mapping[str, object],
-) -> JsonObject:
-    """Return the answer as the object that `schema/reach.schema.json` describes."""
-    answer = asked.answers[0]
+def reach_object(program: Program, target: str, model: ModelName, asked: Asked) -> JsonObject:
+    """Return what `schema/reach.schema.json` says of one program and of no other command."""
     return {
-        "format": REACH_FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "file": valid_unicode(program.file),
         "program": program.name,
         "target": valid_unicode(target),
         "model": model,
-        **_answer_object(program, answer),
+        **_answer_object(program, asked.answers[0]),
         **_sizes(asked),
-        "warnings": [dataclasses.asdict(w) for w in diagnostics(program.warnings)],
-        "exit_code": int(REACH_EXITS[answer.answer]),
-        "time_s": round(asked.time_s, 6),
     }
 
 
-def verify_object(
-    verified: Verified, tool: Mapping[str, object], options: Mapping[str, object], *, strict: bool = False
-) -> JsonObject:
-    """Return the answers as the object that `schema/verify.schema.json` describes."""
+def verify_object(verified: Verified) -> JsonObject:
+    """Return what `schema/verify.schema.json` says of one program and of no other command."""
     program = verified.program
     return {
-        "format": VERIFY_FORMAT,
-        "version": VERSION,
-        "tool": dict(tool),
-        "options": dict(options),
-        "file": valid_unicode(program.file),
         "program": program.name,
         "status": verified.status.value,
         "claims": [_checked_object(program, checked) for checked in verified.checked],
         **_sizes(verified.asked),
-        "warnings": [dataclasses.asdict(w) for w in diagnostics(program.warnings)],
-        "exit_code": int(verify_exit(verified, strict=strict)),
-        "time_s": round(verified.asked.time_s, 6),
     }
 
 
@@ -258,6 +227,17 @@ def _move_object(program: Program, number: int, run: Run) -> JsonObject:
         "written": action.written,
         "faults": [fault.kind for fault in run[number].faults],
     }
+
+
+def no_answer(target: str | None, model: ModelName, status: str) -> JsonObject:
+    """Return what stands for a program without an answer in place of :func:`verify_object` or, with a target, of
+    :func:`reach_object`; `status` is `unknown` or `error`."""
+    sizes = {"robust": None, "states": {"sc": 0, "rdma": 0, "robustness": 0}}
+    if target is None:
+        return {"program": None, "status": status, "claims": [], **sizes}
+    argument = "limit" if status == "unknown" else None
+    asked = {"target": valid_unicode(target), "model": model}
+    return {"program": None, **asked, "answer": status, "argument": argument, "reason": "", "run": None, **sizes}
 
 
 def _sizes(asked: Asked) -> JsonObject:

@@ -1,4 +1,4 @@
-"""A batch as JUnit XML, in the dialect that Jenkins, GitLab and GitHub's actions read (`junit-10.xsd`).
+"""A batch as JUnit XML.
 
 A family is a suite and a program a test: a failure if it is not robust (with `--expect`: not as expected), an error if there
 is no verdict.
@@ -6,62 +6,42 @@ is no verdict.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
-from collections.abc import Sequence
-
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import exit_of
 from rdma_robust.reports.check.text_report import VERDICTS
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.text import printable
 
 WIDTH = 100
 
 
 def write_junit(report: BatchReport) -> str:
     """Return the document; tests are in order of the families, then as given."""
-    root = ET.Element("testsuites", {"name": "rdma-robust", **_counts(report.entries, report.expect)})
-    for family in report.families:
-        members = [e for e in report.entries if e.family == family.family]
-        counts = _counts(members, report.expect)
-        suite = ET.SubElement(root, "testsuite", {"name": _text(family.family), **counts, "skipped": "0"})
-        for entry in members:
-            _case(suite, entry, report.expect)
-    ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    return junit_document(
+        {
+            family.family: [_case(e, report.expect) for e in report.entries if e.family == family.family]
+            for family in report.families
+        }
+    )
 
 
-def _counts(entries: Sequence[Entry], expect: bool) -> dict[str, str]:
-    kinds = [_kind(e.result, expect) for e in entries]
-    return {
-        "tests": str(len(kinds)),
-        "failures": str(kinds.count("failure")),
-        "errors": str(kinds.count("error")),
-        "time": f"{sum(e.result.time_s for e in entries):.3f}",
-    }
-
-
-def _kind(result: Result, expect: bool) -> str:
-    exit_code = exit_of(result, expect)
-    return "" if exit_code is Exit.OK else "failure" if exit_code is Exit.NOT_ROBUST else "error"
-
-
-def _case(suite: ET.Element, entry: Entry, expect: bool) -> None:
+def _case(entry: Entry, expect: bool) -> Case:
     result = entry.result
-    attributes = {
-        "name": _text(result.file),
-        "classname": _text(f"rdma-robust.{entry.family}"),
-        "time": f"{result.time_s:.3f}",
-    }
-    case = ET.SubElement(suite, "testcase", attributes)
-    kind = _kind(result, expect)
-    if kind:
-        what = ET.SubElement(case, kind, {"type": result.error_kind or result.verdict, "message": _text(_message(result))})
-        what.text = _text(_details(result))
-    elif result.faults or result.warnings or result.hangs:
-        ET.SubElement(case, "system-out").text = _text(_remarks(result))
+    classname = f"rdma-robust.{entry.family}"
+    exit_code = exit_of(result, expect)
+    if exit_code is Exit.OK:
+        return Case(result.file, classname, result.time_s, text=_remarks(result))
+    return Case(
+        result.file,
+        classname,
+        result.time_s,
+        "failure" if exit_code is Exit.NOT_ROBUST else "error",
+        result.error_kind or result.verdict,
+        _message(result),
+        _details(result),
+    )
 
 
 def _message(result: Result) -> str:
@@ -81,8 +61,3 @@ def _remarks(result: Result) -> str:
     lines += [f"{result.file}:{f.line}:{f.column}: {may}: {f.kind}: {f.message}" for f in result.faults]
     lines += [f"{result.file}:{w.line or 1}:{w.column or 1}: hangs: {w.text}" for w in result.hangs]
     return "\n".join(lines)
-
-
-def _text(text: str) -> str:
-    """Return text that XML can hold: characters that are not printable, but line ends and tabs, are escaped as in Python."""
-    return printable(text, "\n\t")

@@ -11,7 +11,7 @@ import pytest
 from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.processes import decide_program as decide
 from rdma_robust.cli.processes import pool
-from rdma_robust.cli.processes.decide_program import Answer, decide_item
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, lost_program
 from rdma_robust.cli.processes.guard import Overrun
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.options import CheckOptions
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWa
 OPTIONS = CheckOptions()
 
 
-def fake(item: Item, _options: CheckOptions, _progress: object = None) -> Answer:
+def fake(item: Item) -> Answer:
     """Do what the name says."""
     verb, _, argument = item.name.partition(" ")
     if verb == "sleep":
@@ -34,22 +34,21 @@ def fake(item: Item, _options: CheckOptions, _progress: object = None) -> Answer
     return Answer(gave_up(item.name, "done"))
 
 
-def run(monkeypatch: pytest.MonkeyPatch, names: list[str], jobs: int) -> dict[int, Answer]:
-    monkeypatch.setattr(pool, "decide_item", fake)
+def run(names: list[str], jobs: int) -> dict[int, Answer]:
     items = [(number, Source(name, name)) for number, name in enumerate(names)]
-    return dict(pool.decide_parallel(items, OPTIONS, jobs, lambda: None))
+    return dict(pool.in_processes(items, pool.Work(fake, lost_program), jobs, lambda: None))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, 20])
-def test_every_item_is_answered_once(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+def test_every_item_is_answered_once(jobs: int) -> None:
     names = [f"item {k}" for k in range(9)]
-    answers = run(monkeypatch, names, jobs)
+    answers = run(names, jobs)
     assert [answers[k].result.file for k in range(9)] == names
 
 
-def test_a_death_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_death_costs_one_program() -> None:
     names = ["item", f"kill {signal.SIGKILL:d}", "item", f"kill {signal.SIGUSR1:d}", "exit 3", "item"]
-    answers = run(monkeypatch, names, 2)
+    answers = run(names, 2)
     results = [answers[k].result for k in range(len(names))]
     assert [r.verdict for r in results] == ["unknown", "unknown", "unknown", "error", "error", "unknown"]
     assert "want of memory" in results[1].reason
@@ -58,10 +57,11 @@ def test_a_death_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert results[3].error_kind == "internal"
 
 
-def test_closing_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "decide_item", fake)
+def test_closing_ends_the_processes() -> None:
     started = time.monotonic()
-    answers = pool.decide_parallel([(0, Source("item", "")), (1, Source("sleep 60", ""))], OPTIONS, 2, lambda: None)
+    answers = pool.in_processes(
+        [(0, Source("item", "")), (1, Source("sleep 60", ""))], pool.Work(fake, lost_program), 2, lambda: None
+    )
     assert next(answers)[0] == 0
     answers.close()
     assert time.monotonic() - started < 30

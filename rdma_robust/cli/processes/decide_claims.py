@@ -1,0 +1,147 @@
+"""The claims of one program, or a target of `reach`, from the source to a record, whatever happens on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.errors import Diagnostic, LimitReached
+from rdma_robust.limits import Limits
+from rdma_robust.model import Model, ModelName
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check.result import gave_up
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.analyses.safety_record import SafetyRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
+
+    The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide.
+    `hangs` and `strict` are for claims. `define` are definitions that reports repeat.
+    """
+
+    hardware: Model
+    timeout: float | None
+    max_states: int | None
+    memory: int | None
+    explain: bool = False
+    width: int | None = None
+    target: str | None = None
+    model: ModelName = "rdma"
+    hangs: bool = True
+    strict: bool = False
+    define: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
+        claims = {} if self.target is not None else {"hangs": self.hangs, "strict": self.strict}
+        return self.hardware.described() | limits | claims | {"define": list(self.define)}
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return Limits.of(self.timeout, self.max_states, self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyAnswer:
+    """The record of one program, and what to say about it on standard error."""
+
+    record: SafetyRecord
+    messages: tuple[str, ...] = ()
+
+
+def answer_safety(item: Item, asking: Asking, progress: Progress = ignore) -> SafetyAnswer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    if isinstance(item, Missing):
+        return _unanswered(asking, decide_item(item, CheckOptions()))
+    action = _claims if asking.target is None else _target
+    loaded = guarded(item.name, load_safety)
+    if isinstance(loaded, Answer):
+        return _unanswered(asking, loaded)
+    started = time.monotonic()
+    try:
+        with guarded_by(asking.limits(), ENDING):
+            found = guarded(item.name, partial(_read, item, partial(action, asking=asking, progress=progress)))
+    except (Overrun, LimitReached) as error:
+        found = Answer(gave_up(item.name, str(error)))
+    except MemoryError as error:
+        found = Answer(gave_up(item.name, out_of_memory(error)))
+    if isinstance(found, SafetyAnswer):
+        return found
+    return _unanswered(asking, replace(found, result=replace(found.result, time_s=round(time.monotonic() - started, 6))))
+
+
+def lost_safety(asking: Asking, name: str, why: str, defect: bool, time_s: float) -> SafetyAnswer:
+    """Return the answer for a program whose process gave none."""
+    return _unanswered(asking, lost_program(name, why, defect, time_s))
+
+
+def load_safety() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.analyses.safety import verify  # noqa: F401, PLC0415
+    from rdma_robust.language import load  # noqa: F401, PLC0415
+    from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
+
+
+def _unanswered(asking: Asking, answer: Answer) -> SafetyAnswer:
+    from rdma_robust.reports.analyses.safety_record import unanswered  # noqa: PLC0415 - slow
+
+    messages = answer.messages if answer.result.verdict == "error" else ()
+    return SafetyAnswer(unanswered(answer.result, asking.target, asking.model), messages)
+
+
+def _read(source: Source, answer: Callable[[str, str], SafetyAnswer]) -> SafetyAnswer:
+    return answer(read_source(source), source.name)
+
+
+def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
+    from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
+    from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
+
+    program = blocking(load_program(text, name))
+    verified = verify(program, asking.limits(), asking.hardware, hangs=asking.hangs, progress=progress)
+    record = replace(
+        verified_record(verified, strict=asking.strict),
+        answer=verify_object(verified),
+        lines=tuple(verify_text(verified, asking.explain, asking.width)),
+        source=text,
+    )
+    return SafetyAnswer(record, _warnings(program.warnings, name, text))
+
+
+def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
+    from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
+    from rdma_robust.analyses.safety.reach import reach  # noqa: PLC0415
+    from rdma_robust.language.load import load_program_and_target  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.safety_record import reached_record  # noqa: PLC0415
+    from rdma_robust.reports.analyses.safety_report import reach_object, reach_text  # noqa: PLC0415
+
+    program, meant = load_program_and_target(text, name, asking.target or "")
+    program = waiting(program, meant)
+    asked = reach(program, [StateGoal(meant)], asking.model, asking.limits(), asking.hardware, progress=progress)
+    lines = reach_text(program, meant.text, asking.model, asked, asking.width)
+    record = replace(
+        reached_record(program, meant.text, asking.model, asked),
+        answer=reach_object(program, meant.text, asking.model, asked),
+        lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
+        source=text,
+    )
+    return SafetyAnswer(record, _warnings(program.warnings, name, text))
+
+
+def _warnings(warnings: tuple[Diagnostic, ...], name: str, text: str) -> tuple[str, ...]:
+    return tuple(printable(warning.render(name, text), "\n") for warning in warnings)

@@ -1,0 +1,161 @@
+"""What `verify` and `reach` say of one program: plain data that crosses processes, for every form of report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rdma_robust.analyses.safety.reach import Asked
+from rdma_robust.analyses.safety.sequential import Run
+from rdma_robust.analyses.safety.verify import Checked, Status, Verified
+from rdma_robust.errors import NO_SPAN
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import ModelName
+from rdma_robust.reports.analyses.safety_report import (
+    REACH_EXITS,
+    VERIFY_EXITS,
+    claim_text,
+    no_answer,
+    reason_text,
+    verify_exit,
+)
+from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.semantics.machines.machine import Verb, wording
+from rdma_robust.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step of a run, or where a thread waits; without a line if no statement stands for it."""
+
+    thread: str
+    line: int | None
+    column: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim of a program, or the target of `reach`, with its answer.
+
+    `status` is that of :class:`verify.Status`, or the answer of `reach`; `exit_code` what it alone would exit with. `line`
+    is None for what is claimed of the whole program. `waits` are the threads that hang, `run` leads there.
+    """
+
+    kind: str
+    text: str
+    model: str
+    line: int | None
+    column: int | None
+    status: str
+    reason: str
+    exit_code: int
+    waits: tuple[StepView, ...] = ()
+    run: tuple[StepView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRecord:
+    """The answers for one program. `status` is the worst of its findings, `unknown`, or `error`, then with `error_kind`.
+
+    `answer` has the members of its JSON object that are special to the command, `lines` its text, `source` the program.
+    """
+
+    file: str
+    status: str
+    exit_code: int
+    reason: str = ""
+    error_kind: str | None = None
+    program: str | None = None
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[DiagnosticView, ...] = ()
+    errors: tuple[DiagnosticView, ...] = ()
+    time_s: float = 0.0
+    answer: JsonObject = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+    source: str | None = None
+
+
+def unanswered(result: Result, target: str | None, model: ModelName) -> SafetyRecord:
+    """Return the record of a program that got no answer, from that of a program that got no verdict; `target` is that of
+    `reach`, None for claims."""
+    status = "unknown" if result.error_kind is None else "error"
+    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+    return SafetyRecord(
+        result.file,
+        status,
+        exits.get(result.error_kind, Exit.INVALID),
+        result.reason,
+        result.error_kind,
+        warnings=result.warnings,
+        errors=result.errors,
+        time_s=result.time_s,
+        answer=no_answer(target, model, status),
+        lines=(f"{printable(result.file)}: {'UNKNOWN' if status == 'unknown' else 'error'}: {printable(result.reason)}",),
+    )
+
+
+def verified_record(verified: Verified, *, strict: bool) -> SafetyRecord:
+    """Return the record of `verify`, without text and JSON."""
+    program = verified.program
+    return SafetyRecord(
+        program.file,
+        verified.status.value,
+        verify_exit(verified, strict=strict),
+        program=program.name,
+        findings=tuple(_finding(program, checked, strict) for checked in verified.checked),
+        warnings=diagnostics(program.warnings),
+        time_s=round(verified.asked.time_s, 6),
+    )
+
+
+def reached_record(program: Program, target: str, model: ModelName, asked: Asked) -> SafetyRecord:
+    """Return the record of `reach`, without text and JSON."""
+    answer = asked.answers[0]
+    code = REACH_EXITS[answer.answer]
+    run = _steps(program, answer.run)
+    line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
+    finding = Finding("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
+    return SafetyRecord(
+        program.file,
+        answer.answer.value,
+        code,
+        program=program.name,
+        findings=(finding,),
+        warnings=diagnostics(program.warnings),
+        time_s=round(asked.time_s, 6),
+    )
+
+
+def _finding(program: Program, checked: Checked, strict: bool) -> Finding:
+    claim = checked.claim
+    placed = claim.span != NO_SPAN
+    waits = () if checked.hang is None else checked.hang.waits
+    counts = strict and checked.status is Status.UNREACHABLE
+    return Finding(
+        claim.kind,
+        claim_text(claim),
+        claim.model,
+        claim.span.line if placed else None,
+        claim.span.column if placed else None,
+        checked.status.value,
+        reason_text(checked),
+        Exit.NOT_ROBUST if counts else VERIFY_EXITS[checked.status],
+        tuple(StepView(wait.thread, wait.line, wait.column, wait.text) for wait in waits),
+        _steps(program, checked.answer.run) if checked.status is Status.VIOLATED else (),
+    )
+
+
+def _steps(program: Program, run: Run | None) -> tuple[StepView, ...]:
+    return tuple(_views(program, run or ()))
+
+
+def _views(program: Program, run: Run) -> Iterable[StepView]:
+    for move in run:
+        action = move.action
+        if action.verb is not Verb.START and action.step is not None:
+            thread = program.threads[action.thread].name
+            span = action.step.span
+            yield StepView(thread, span.line, span.column, wording(program, action).replace(" | ", ": "))
