@@ -1,4 +1,4 @@
-"""`make bench`: the speed goals of the checker and the state counts of normal-form.md, part 4, in one run."""
+"""`make bench`: the speed goals of the checker, the state counts of normal-form.md, part 4, and docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, large_nets, spin, startup
-from bench.measure import Budget, keep, search
+from bench import coverability, families, large_nets, nets, plots, spin, startup, tables
+from bench.measure import Budget, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
@@ -27,7 +27,6 @@ from rdma_robust.semantics.machines.state_space import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
-BEGIN, END = "<!-- bench/spin.py writes from here -->", "<!-- to here -->"
 RUNS = 5
 PAPER_STATES = 300_000
 
@@ -114,13 +113,14 @@ def throughput(console: Console) -> None:
     console.print(f"search of {program.name} without reductions: {rates} of processor time, {bytes_each:.0f} bytes/state")
 
 
-def against_spin(console: Console) -> None:
-    """Measure ourselves against SPIN and write docs/benchmarks.md; with --quick on fewer programs, with smaller limits."""
-    lines = []
-    for line in spin.report("--quick" in sys.argv[1:]):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-        lines.append(line)
-    keep(ROOT / "docs" / "benchmarks.md", BEGIN, END, "\n".join(lines).rstrip())
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def written(_: Console) -> None:
+    """Write the tables and plots of docs/benchmarks.md from bench/data."""
+    tables.write()
+    plots.write()
 
 
 SECTIONS: dict[str, Callable[[Console], None]] = {
@@ -130,17 +130,27 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "throughput": throughput,
     "states": state_counts,
     "cover": lambda _: coverability.report(Console(width=140), coverability.SECONDS),
+    "nets": lambda _: nets.report(say),
     "large-nets": lambda _: large_nets.report(Console(width=140)),
     "reductions": lambda _: reductions(),
-    "spin": against_spin,
+    "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
 }
+DOCUMENTED = ("startup", "nets", "spin")
+"""The sections whose measurements docs/benchmarks.md shows."""
 
 
 def main() -> None:
-    """Run the sections named on the command line, or all."""
-    named = [name for name in sys.argv[1:] if not name.startswith("-")]
-    for name in named or SECTIONS:
-        SECTIONS[name](Console(width=120))
+    """Run the sections named on the command line, or all; then write the tables and plots. `docs` are the sections that
+    docs/benchmarks.md shows, `tables` writes from what is there."""
+    named = [name for name in sys.argv[1:] if not name.startswith("-")] or list(SECTIONS)
+    if "docs" in named:
+        named = [*DOCUMENTED, *(name for name in named if name != "docs" and name not in DOCUMENTED)]
+    for name in named:
+        if name != "tables":
+            started = time.monotonic()
+            SECTIONS[name](Console(width=120))
+            say(f"{name}: {time.monotonic() - started:.0f} s")
+    written(Console())
 
 
 if __name__ == "__main__":

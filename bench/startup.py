@@ -20,6 +20,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.records import Start, save
+
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 15
 TOOL = Path(sys.executable).parent / "rdma-robust"
@@ -95,15 +97,17 @@ def compiled() -> bool:
 
 
 def report(console: Console) -> None:
-    """Print the table."""
+    """Print the table and keep it."""
     times: dict[str, list[float]] = {name: [] for name in MEASURED}
     for _ in range(RUNS):
         for name, command in MEASURED.items():
             action = partial(run_on_terminal if name == ON_TERMINAL else run, command)
             times[name].append(processor_seconds(action))
     table = Table("command", "processor seconds: least", "median", title=f"start-up, {RUNS} rounds")
-    for name, found in times.items():
-        table.add_row(name, f"{min(found):.3f}", f"{statistics.median(found):.3f}")
+    starts = [Start(name, min(found), statistics.median(found)) for name, found in times.items()]
+    save("startup", starts)
+    for start in starts:
+        table.add_row(start.command, f"{start.least_s:.3f}", f"{start.median_s:.3f}")
     suite = (str(TOOL), "--jobs", "1", "litmus/")
     table.add_row(shlex.join(suite[1:]), *2 * [f"{processor_seconds(partial(run, suite)):.3f}"])
     console.print(table)

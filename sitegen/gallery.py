@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rdma_robust.reports.batch.batch_view import Entry
 from rdma_robust.reports.batch.html_report import TIMELINE_LEGEND
-from rdma_robust.reports.share.svg import DARK, LIGHT, STYLE, text_of
+from rdma_robust.reports.share.svg import DARK, LIGHT, SANS, STYLE, text_of
 from sitegen.figures.kit import STYLE as FIGURE_STYLE
 from sitegen.litmus_index import LITMUS, Shelf, description, on
 from sitegen.patterns import PATTERNS
@@ -110,12 +110,8 @@ def picture(svg: str, label: str, more: str = "") -> str:
 def drawings_css() -> str:
     """Return the style sheet of all drawings of the site, which are light or dark as the page is, not as the system is."""
     schemes = (("default", LIGHT), ("slate", DARK))
-    return (
-        STYLE
-        + FIGURE_STYLE
-        + "".join(f"[data-md-color-scheme={name}] .rr-svg{{{colours}}}" for name, colours in schemes)
-        + "\n"
-    )
+    scoped = "".join(f"[data-md-color-scheme={name}] .rr-svg{{{colours}}}" for name, colours in schemes)
+    return f"{STYLE}{FIGURE_STYLE}.rr-plot{{font-family:{SANS}}}{scoped}\n"
 
 
 def _badge(verdict: str) -> str:

@@ -24,8 +24,8 @@ from sitegen.walks import WALKS, walk_files, walks_page
 FEW = "SITE_FEW_PROGRAMS"
 """A variable of the environment: only the programs whose runs the gallery shows are decided, as for tests of the pages."""
 
-FIGURE = re.compile(r'<p><img alt="(?P<alt>[^"]*)" src="(?P<file>figures/[a-z-]+\.svg)" ?/?></p>')
-"""A figure that is a paragraph of its own, on a page at the top of docs/."""
+FIGURE = re.compile(r'<p><img alt="(?P<alt>[^"]*)" src="(?P<file>(?:figures|plots)/[a-z-]+\.svg)" ?/?></p>')
+"""A figure or plot that is a paragraph of its own, on a page at the top of docs/."""
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"'\s>]+)"
