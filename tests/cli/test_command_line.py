@@ -152,3 +152,13 @@ def test_no_library_speaks_whatever_the_options_are_given(path: str, tmp_path: A
             assert not LIBRARY.search(parsed([*words, "file", name]))
     for typed in (["--nonsense"], ["-?"], ["a", "b", "c", "d"], ["--", "--help"], []):
         assert not LIBRARY.search(parsed([*words, *typed])), typed
+
+
+def test_an_empty_file_is_warned_of(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty.rdma").write_text("")
+    (tmp_path / "nodes.rdma").write_text("node A { x = 0 }\n")
+    said = {"empty.rdma": "the file is empty", "nodes.rdma": "there is no `thread`"}
+    for command in ("check", "verify", "outcomes", "explain", "fmt"):
+        for file, what in said.items():
+            warning = f"{file}: warning: {what}: nothing runs, and there is nothing to decide [RR706]"
+            assert (warning in cli(command, file).stderr) is (command != "fmt"), (command, file)

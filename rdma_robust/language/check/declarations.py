@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import assert_never
 
 from rdma_robust.diagnose import Hint, Reporter, quote
-from rdma_robust.errors import Edit, Span
+from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
@@ -62,6 +62,9 @@ class ProgramChecker:
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         self._warn_unused()
+        if not self._threads and not self.report.failed:
+            what = "the file is empty" if not self.tree.items else "there is no `thread`"
+            self.report.warn("RR706", NO_SPAN, f"{what}: nothing runs, and there is nothing to decide")
         cells = [c for n in self.world.nodes.values() for v in n.variables.values() for c in v.cells]
         return cfg.Program(
             name=self._name if self._name is not None else PurePath(self.report.file).stem,

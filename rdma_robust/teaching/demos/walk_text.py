@@ -19,21 +19,21 @@ def walk_parts(walk: Walk, width: int, *, all_moves: bool) -> Iterator[list[str]
 
     Of a run only the moves with a note are shown unless `all_moves` is set.
     """
-    yield [*_underlined(walk.title, "="), ""]
+    yield [*_underlined(walk.title, "=", width), ""]
     for section in walk.sections:
         yield _section(section, width, all_moves)
 
 
 def _section(section: Section, width: int, all_moves: bool) -> list[str]:
-    lines = _underlined(section.heading, "-")
+    lines = _underlined(section.heading, "-", width)
     for block in section.blocks:
         lines += ["", *_block(block, width, all_moves)]
     return [*lines, ""]
 
 
-def _underlined(heading: str, with_: str) -> list[str]:
-    shown = printable(heading)
-    return [shown, with_ * len(shown)]
+def _underlined(heading: str, with_: str, width: int) -> list[str]:
+    lines = _fill(heading, width)
+    return [*lines, with_ * max(map(len, lines))]
 
 
 def _block(block: Block, width: int, all_moves: bool) -> list[str]:
