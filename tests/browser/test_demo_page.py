@@ -14,8 +14,9 @@ import pytest
 from rdma_robust.language.flow.cfg import Get, Program, Put, Step
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.machine import Verb, wording
+from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, Entry, RdmaMachine, RdmaState
+from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.teaching.demos.walk import Animation, Walk
 from rdma_robust.teaching.demos.walk_page import walk_page
 from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk
@@ -43,7 +44,7 @@ return {
   next: all(".thread").map((e) => all(".next", e).map((line) => Number(line.dataset.line))),
   lanes: all(".lane").map((e) => [row(e, "pipe"), row(e, "buffer"), row(e, "return")]),
   polls: all(".completions").map((e) => [Number(e.dataset.complete), Number(e.dataset.open)]),
-  wording: run.querySelector(".wording").textContent,
+  event: run.querySelector(".label").title,
   note: run.querySelector(".note").textContent,
   far: run.querySelector(".note").classList.contains("far"),
   current: texts(".stops .current b"),
@@ -160,7 +161,7 @@ def check(page: Page, run: str, shown: Animation, step: int) -> None:
             assert chips == texts[: len(chips)] and len(chips) + more == len(texts) and (not more or len(chips) >= 5)
     assert found["at"] == f"step {step} of {len(shown.moves) - 1}"
     assert found["slider"] == str(step)
-    assert found["wording"] == (wording(shown.program, shown.moves[step].action) if step else "")
+    assert found["event"] == event_name(shown.moves[step].action)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["light", "dark on a phone"])

@@ -38,7 +38,8 @@ class TimelineStep:
     `kind` is `access` (CPU reads or writes memory), `post` (CPU hands an operation to the NIC), `read` (NIC reads),
     `send` (a NIC write enters the write buffer, which completes a put), `write` (it reaches memory), `fence`, `poll`.
     A `write` with `sent` did both in one row, because nothing happened between. `operation` is the number of the remote
-    operation, for `poll` of the one whose completion it takes.
+    operation, for `poll` of the one whose completion it takes. `name` is that of the event in the theory, "" if there is
+    none; `matters` if the cycle and the reorderings depend on it (:mod:`what_matters`).
     """
 
     number: int
@@ -52,6 +53,8 @@ class TimelineStep:
     text: str
     on_cycle: bool
     pivot: bool
+    name: str
+    matters: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 
 KINDS: dict[Verb, StepKind] = {
@@ -33,8 +34,15 @@ def timeline(program: Program, witness: Witness, run: Run) -> Timeline:
     on_cycle = {e.index for edge in witness.cycle.edges for e in (edge.source, edge.target)}
     pivot = None if witness.pivot is None else witness.pivot.index
     words = Words(program)
+    matter = of_counterexample(program, witness.trace, witness.cycle, witness.relaxed, witness.pivot)
+    under_way = {o.number for o in run.operations if any(event.index in matter for event in o.events)}
     steps = tuple(
-        replace(step, on_cycle=step.event in on_cycle, pivot=step.event is not None and step.event == pivot)
+        replace(
+            step,
+            on_cycle=step.event in on_cycle,
+            pivot=step.event is not None and step.event == pivot,
+            matters=step.event in matter or (step.event is None and step.operation in under_way),
+        )
         for step in (_step(words, run, row, number) for number, row in enumerate(rows, 1))
     )
     operations = tuple(_operation(words, operation, steps) for operation in run.operations)
@@ -85,6 +93,8 @@ def _step(words: Words, run: Run, row: tuple[RunStep, bool], number: int) -> Tim
         text=text,
         on_cycle=False,
         pivot=False,
+        name="" if step.event is None else str(step.event),
+        matters=False,
     )
 
 

@@ -193,4 +193,5 @@ def _question(options: CheckOptions) -> Question[Answer]:
 
 def _text_report(request: Request) -> TextReport:
     explain = request.explain if request.explain is not None else len(request.items) == 1
-    return TextReport([item.name for item in request.items], request.expect, explain, width_of_output(request.path))
+    names, full = [item.name for item in request.items], request.explain is True
+    return TextReport(names, request.expect, explain, width_of_output(request.path), full)

@@ -14,6 +14,7 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
+    AllSteps,
     AwaitLoops,
     Define,
     File,
@@ -54,6 +55,7 @@ class ExplainRequest:
     final_states: int = 0
     width: int | None = None
     to: str | None = None
+    full: bool = False
 
 
 def explain_command(
@@ -81,6 +83,7 @@ def explain_command(
         typer.Option(metavar="N", min=40, help="text: width of the lines.", show_default="that of the terminal"),
     ] = None,
     output: OutputFile = None,
+    all_steps: AllSteps = False,
 ) -> None:
     """Note in the context what is to be done."""
     options = CheckOptions(
@@ -92,7 +95,7 @@ def explain_command(
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
-    request = ExplainRequest(file, options, form, of, final_states, width, output)
+    request = ExplainRequest(file, options, form, of, final_states, width, output, all_steps)
     context.obj.append(partial(run_explain, request))
 
 
@@ -140,7 +143,7 @@ def _written(explained: Explanation, request: ExplainRequest) -> str:
         case "text":
             from rdma_robust.reports.explanation.explanation_text import explanation_text  # noqa: PLC0415
 
-            return "\n".join(explanation_text(explained, _width(request)))
+            return "\n".join(explanation_text(explained, _width(request), full=request.full))
         case "json":
             from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
             from rdma_robust.reports.explanation.explanation_json import explanation_object  # noqa: PLC0415

@@ -59,6 +59,7 @@ def verify_command(
         max_states or None,
         memory_limit(memory, min(jobs or processors(), len(items))),
         explain=len(items) == 1 if explain is None else explain,
+        full=explain is True,
         width=width_of_output(output),
         define=defined,
         hangs=not no_hangs,

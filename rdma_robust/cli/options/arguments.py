@@ -106,9 +106,12 @@ Explain = Annotated[
     typer.Option(
         "--explain/--no-explain",
         "-v",
-        help="Explain answers beneath the rows. Default: if there is one file.",
+        help="Explain answers beneath the rows: -v every step of long runs, with its event. Default: if there is one file.",
         show_default=False,
     ),
+]
+AllSteps = Annotated[
+    bool, typer.Option("--all-steps", "-v", help="Show every step of long runs, with the names of the events.")
 ]
 Watch = Annotated[bool, typer.Option("--watch", help="Run again whenever a file has changed, until Ctrl-C.")]
 NoHangs = Annotated[bool, typer.Option("--no-hangs", help="Do not check that the program cannot hang.")]

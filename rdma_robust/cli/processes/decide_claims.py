@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Asking:
     """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
 
-    The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide.
+    The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide,
+    `full` for every step of them.
     `hangs` and `strict` are for claims. `define` are definitions that reports repeat.
     """
 
@@ -35,6 +36,7 @@ class Asking:
     max_states: int | None
     memory: int | None
     explain: bool = False
+    full: bool = False
     width: int | None = None
     target: str | None = None
     model: ModelName = "rdma"
@@ -117,7 +119,7 @@ def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
     record = replace(
         verified_record(verified, strict=asking.strict),
         answer=verify_object(verified),
-        lines=tuple(verify_text(verified, asking.explain, asking.width)),
+        lines=tuple(verify_text(verified, asking.explain, asking.width, full=asking.full)),
         source=text,
     )
     return SafetyAnswer(record, _warnings(program.warnings, name, text))
@@ -133,7 +135,7 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
     program, meant = load_program_and_target(text, name, asking.target or "")
     program = waiting(program, meant)
     asked = reach(program, [StateGoal(meant)], asking.model, asking.limits(), asking.hardware, progress=progress)
-    lines = reach_text(program, meant.text, asking.model, asked, asking.width)
+    lines = reach_text(program, meant, asking.model, asked, asking.width, full=asking.full)
     record = replace(
         reached_record(program, meant.text, asking.model, asked),
         answer=reach_object(program, meant.text, asking.model, asked),

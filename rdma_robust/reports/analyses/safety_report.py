@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rdma_robust.analyses.safety.goals import StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
+from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
+from rdma_robust.reports.analyses.run_table import run_table
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
+from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.semantics.machines.machine import Verb, wording
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.text import count, filled, one_line, printable
+from rdma_robust.semantics.machines.rdma import RdmaState
+from rdma_robust.text import count, one_line, printable
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
 VERIFY_EXITS = {
@@ -42,20 +43,22 @@ def verify_exit(verified: Verified, *, strict: bool) -> Exit:
     return VERIFY_EXITS[verified.status]
 
 
-def reach_text(program: Program, target: str, model: ModelName, asked: Asked, width: int | None = None) -> list[str]:
-    """Return the answer of `reach` as lines, for a terminal of this `width`."""
+def reach_text(
+    program: Program, target: Target, model: ModelName, asked: Asked, width: int | None = None, *, full: bool = False
+) -> list[str]:
+    """Return the answer of `reach` as lines, for a terminal of this `width`; with `full` every step of a long run."""
     answer = asked.answers[0]
     word = answer.answer.value if answer.answer is Answer.UNREACHABLE else answer.answer.value.upper()
-    lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target, 200)}", width)
+    lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target.text, 200)}", width)
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
-        lines += ["", *_run(program, answer.run, width), *_checks(answer)]
+        lines += ["", *run_table(program, answer.run, StateGoal(target), width, full=full), *_checks(answer)]
     return lines
 
 
-def verify_text(verified: Verified, explain: bool, width: int | None = None) -> list[str]:
+def verify_text(verified: Verified, explain: bool, width: int | None = None, *, full: bool = False) -> list[str]:
     """Return the answers of `verify` as lines for a terminal of this `width`: a row for each claim, then, with `explain`,
-    the runs."""
+    the runs, with `full` every step of long ones."""
     file = printable(verified.program.file)
     if not verified.checked:
         return sentence(f"{file}: nothing to verify: no assert, no outcome line, nothing that can go wrong", width)
@@ -73,7 +76,9 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None) -> 
     for checked in verified.checked if explain else ():
         if checked.answer.run is not None:
             lines += ["", *_heading(checked, width), ""]
-            lines += [*_run(verified.program, checked.answer.run, width), *_checks(checked.answer)]
+            goal, hang = checked.claim.goal, checked.hang
+            lines += run_table(verified.program, checked.answer.run, goal, width, hang=hang, full=full)
+            lines += _checks(checked.answer)
     return lines
 
 
@@ -108,37 +113,6 @@ def claim_text(claim: Claim) -> str:
     if claim.kind == "outcome":
         return f"{text} : {'allowed' if claim.allowed else 'forbidden'} under {claim.model}"
     return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
-
-
-def _run(program: Program, run: Run, width: int | None) -> list[str]:
-    """Return a run as a table, and the state that it leads to."""
-    steps = [(i, move.action) for i, move in enumerate(run) if move.action.verb is not Verb.START]
-    rows = [
-        (str(i), str(action.step.span.line) if action.step else "", *_worded(wording(program, action)))
-        for i, action in steps
-    ]
-    statement, does = (max((len(row[k]) for row in rows), default=0) for k in (2, 3))
-    columns = Columns(
-        (
-            Column("step", right=True),
-            Column("line", right=True),
-            Column("statement", min(50, statement), wraps=True),
-            Column("", does, wraps=True),
-        ),
-        width,
-        "    ",
-    )
-    lines = [line for row in ([("step", "line", "statement", ""), *rows] if rows else []) for line in columns.row(row)]
-    machine = RdmaMachine(program) if isinstance(run[-1].state, RdmaState) else ScMachine(program)
-    lines.append("    in the end:" if rows else "    at the start:")
-    for text in machine.describe(run[-1].state):
-        lines += filled(printable(text), width or PAPER, " " * 6, "  ")
-    return lines
-
-
-def _worded(text: str) -> tuple[str, str]:
-    who, _, what = text.partition(" | ")
-    return one_line(who, 60), one_line(what, 100)
 
 
 def _checks(answer: Reached) -> list[str]:

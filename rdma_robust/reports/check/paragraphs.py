@@ -11,11 +11,14 @@ from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
 from rdma_robust.text import count, filled, printable
 
 
-def explain(result: Result, width: int = 100) -> list[str]:
-    """Return the lines that explain `result`, at most `width` characters wide where possible; [] if it needs none."""
+def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str]:
+    """Return the lines that explain `result`, at most `width` characters wide where possible; [] if it needs none.
+
+    Of long runs the steps that matter are shown, with `full` all, and the names of the events.
+    """
     blocks: list[list[str]] = []
     if result.witness is not None:
-        blocks += _witness(result.witness, width)
+        blocks += _witness(result.witness, width, full)
     if result.reason == BY_FILTER and result.states:
         blocks.append(filled(proved_by_filter(result.engine or "none", result.states), width))
     if result.spin_only:
@@ -42,7 +45,7 @@ def progress(result: Result) -> str:
     )
 
 
-def _witness(witness: WitnessView, width: int) -> list[list[str]]:
+def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
     step = {event: k for k, event in enumerate(witness.order, 1)}
     intro = (
         "RDMA hardware can run it like this, each step where it takes effect; under sequential consistency no execution has "
@@ -54,7 +57,7 @@ def _witness(witness: WitnessView, width: int) -> list[list[str]]:
     for edge in witness.cycle:
         steps = f"[{step.get(edge.source, 0)} -> {step.get(edge.target, 0)}]"
         cycle += filled(f"{edge.text} {steps}", width, "  ", "  ")
-    blocks = [filled(intro, width), timeline(witness, width) + legend, cycle]
+    blocks = [filled(intro, width), timeline(witness, width, full=full) + legend, cycle]
     if witness.relaxed:
         reasons = ["What makes it possible:"]
         for text in dict.fromkeys(r.text for r in witness.relaxed):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from rdma_robust.reports.check.witness_view import EventView, WitnessView
-from rdma_robust.text import filled
+from rdma_robust.text import count, filled
 
 LEAST_LANE = 14
 MOST_LANE = 30
@@ -17,17 +18,63 @@ Row = tuple[str, str, str]
 HEAD = "    step line  "
 
 
-def timeline(witness: WitnessView, width: int) -> list[str]:
+FOLDED_FROM = 25
+"""Runs of fewer steps are shown as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A step of a run: its number, and its row."""
+
+    number: int
+    row: Row
+
+
+def folded(steps: Sequence[Shown], matter: Collection[int], *, full: bool) -> tuple[list[Row], str]:
+    """Return the rows of the steps that matter, with a row for those left out between them, and how many those are in all.
+
+    A short run, one in which nearly all steps matter, and with `full` any run is shown as a whole.
+    """
+    out = len(steps) - sum(step.number in matter for step in steps)
+    if full or len(steps) < FOLDED_FROM or not matter or out * 4 < len(steps):
+        return [step.row for step in steps], ""
+    rows: list[Row] = []
+    gap = 0
+    for step in steps:
+        if step.number not in matter:
+            gap += 1
+            continue
+        rows += [_gap(gap), step.row] if gap else [step.row]
+        gap = 0
+    rows += [_gap(gap)] if gap else []
+    return rows, f"Folded: {out} of {count(len(steps), 'step')}, on which the others do not depend; -v shows them."
+
+
+def _gap(steps: int) -> Row:
+    return f"    ... {count(steps, 'step')}", "", ""
+
+
+def timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[str]:
     """Return the lines of the timeline, at most `width` characters wide where that is possible.
 
     Steps are numbered from 1; `+` marks events of the SC cycle, `*` the pivot. With too many lanes for the width the
-    lanes become one column that names the lane.
+    lanes become one column that names the lane. Of a long run the steps that matter are shown, with `full` all, and the
+    names of their events.
     """
     by_id = {e.id: e for e in witness.events}
     order = [by_id[i] for i in witness.order]
     on_cycle = {i for edge in witness.cycle for i in (edge.source, edge.target)}
-    rows = [(gutter(k, e.line, e.id == witness.pivot, e.id in on_cycle), _lane(e), e.label) for k, e in enumerate(order, 1)]
-    return table(_lanes(order), rows, width)
+    rows = [
+        Shown(e.id, (gutter(k, e.line, e.id == witness.pivot, e.id in on_cycle), _lane(e), _label(e, full)))
+        for k, e in enumerate(order, 1)
+    ]
+    shown, note = folded(rows, witness.matter, full=full)
+    return table(_lanes(order), shown, width) + (filled(note, width, "  ", "  ") if note else [])
+
+
+def _label(event: EventView, full: bool) -> str:
+    values = [str(each) for each in (event.cell or event.remote, event.read, event.written) if each is not None]
+    return f"{event.label}  {event.type}({', '.join(values)})" if full else event.label
 
 
 def table(lanes: Sequence[str], rows: Sequence[Row], width: int) -> list[str]:
@@ -45,7 +92,7 @@ def _one_column(rows: Sequence[Row], width: int) -> list[str]:
     column = max((len(lane) for _, lane, _ in rows), default=0)
     lines = [f"{HEAD}{'where':{column}}  what"]
     for left, lane, label in rows:
-        before = f"{left}{lane:{column}}  "
+        before = f"{left}{lane:{column}}  " if lane else left
         first, *more = filled(label, max(LEAST_LANE, width - len(before))) or [""]
         lines += [f"{before}{first}", *(" " * len(before) + line for line in more)]
     return lines

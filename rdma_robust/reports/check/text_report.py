@@ -28,6 +28,7 @@ class TextReport:
     expect: bool
     explained: bool
     width: int | None = None
+    full: bool = False
 
     def header(self) -> list[str]:
         return self._columns.head()
@@ -61,7 +62,7 @@ class TextReport:
         )
         lines = self._columns.row(cells, note(result))
         if self.explained:
-            body = explain(result, (self.width or PAPER) - 2)
+            body = explain(result, (self.width or PAPER) - 2, full=self.full)
             lines += ["", *(f"  {line}".rstrip() for line in body), ""] if body else []
         return lines
 

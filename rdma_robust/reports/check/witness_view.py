@@ -8,6 +8,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 
 Pairs = tuple[tuple[int, int], ...]
@@ -68,7 +69,10 @@ class RelaxedView:
 
 @dataclass(frozen=True, slots=True)
 class WitnessView:
-    """`order` is alpha, then the pivot (if any), then beta: the order in which the events take effect."""
+    """`order` is alpha, then the pivot (if any), then beta: the order in which the events take effect.
+
+    `matter` are the events of the cycle and of the reorderings, and those on which they depend (:mod:`what_matters`).
+    """
 
     events: tuple[EventView, ...]
     order: tuple[int, ...]
@@ -79,6 +83,7 @@ class WitnessView:
     relations: RelationsView
     cycle: tuple[EdgeView, ...]
     relaxed: tuple[RelaxedView, ...]
+    matter: tuple[int, ...]
 
 
 def view(program: Program, witness: Witness) -> WitnessView:
@@ -102,6 +107,7 @@ def view(program: Program, witness: Witness) -> WitnessView:
             for c in witness.cycle.edges
         ),
         relaxed=tuple(RelaxedView(a.index, b.index, words.reordering(a, b)) for a, b in witness.relaxed),
+        matter=tuple(sorted(of_counterexample(program, trace, witness.cycle, witness.relaxed, witness.pivot))),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline
-from rdma_robust.reports.check.steps_table import gutter, table
+from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline, TimelineStep
+from rdma_robust.reports.check.steps_table import Shown, folded, gutter, table
 from rdma_robust.text import filled, printable
 
 LEGEND = (
@@ -26,12 +26,12 @@ GROUPS = {
 }
 
 
-def explanation_text(explanation: Explanation, width: int = 100) -> list[str]:
-    """Return the explanation as lines, at most `width` characters wide where possible."""
+def explanation_text(explanation: Explanation, width: int = 100, *, full: bool = False) -> list[str]:
+    """Return the explanation as lines, at most `width` characters wide where possible; with `full` every step of its run."""
     blocks = [_fill(explanation.headline, width)]
     blocks += [_fill(p, width) for p in explanation.paragraphs]
     if explanation.timeline is not None:
-        blocks.append(["The run:", *run_table(explanation.timeline, width), *_fill(LEGEND, width, "  ")])
+        blocks.append(["The run:", *run_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
         blocks.append(_cycle(explanation, width))
     if explanation.verdict != "not-robust":
         blocks += [_group(head, why, explanation.pairs, width) for why, head in GROUPS.items()]
@@ -51,11 +51,19 @@ def explanation_text(explanation: Explanation, width: int = 100) -> list[str]:
     return lines
 
 
-def run_table(run: Timeline, width: int) -> list[str]:
-    """Return the steps of the machine run, one column for each lane."""
+def run_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
+    """Return the steps of the machine run, one column for each lane: of a long run those that matter, with `full` all."""
     names = {lane.id: _title(lane) for lane in run.lanes}
-    rows = [(gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(s.label)) for s in run.steps]
-    return table(list(names.values()), rows, width)
+    rows = [
+        Shown(s.number, (gutter(s.number, s.line, s.pivot, s.on_cycle), names[s.lane], printable(_label(s, full))))
+        for s in run.steps
+    ]
+    shown, note = folded(rows, {s.number for s in run.steps if s.matters}, full=full)
+    return [*table(list(names.values()), shown, width), *(_fill(note, width, "  ") if note else [])]
+
+
+def _label(step: TimelineStep, full: bool) -> str:
+    return f"{step.label}  {step.name}" if full and step.name else step.label
 
 
 def _title(lane: Lane) -> str:

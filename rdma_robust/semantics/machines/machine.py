@@ -1,4 +1,4 @@
-"""What the operational machines have in common: moves, their wording, and threads that run their code."""
+"""What the operational machines have in common: moves, and threads that run their code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, Protocol
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step, Thread, steps
-from rdma_robust.semantics.event_table import Act, Agent, acts_of, remote_of
+from rdma_robust.semantics.event_table import Act, Agent, acts_of
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
 
@@ -120,25 +120,6 @@ def arrive(
 
 def with_value(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
     return (*values[:place], value, *values[place + 1 :])
-
-
-def wording(program: Program, action: Action) -> str:
-    """Return one line for people, as in `T1: put B.y = x | nrW(B.y, 1) enters the write buffer`."""
-    if action.step is None:
-        return "start"
-    text = action.step.text or type(action.step.op).__name__.lower()
-    return f"{program.threads[action.thread].name}: {text} | {_effect(action, action.step)}"
-
-
-def _effect(action: Action, step: Step) -> str:
-    act = act_of(action)
-    if act is None:
-        return "handed to the NIC" if action.verb is Verb.ISSUE else "registers only"
-    if action.verb is Verb.FLUSH:
-        return f"{act.cell} = {action.written} reaches memory"
-    place = remote_of(step.op) if act.cell is None else act.cell
-    values = (value for value in (action.read, action.written) if value is not None)
-    return f"{act.type.value}({', '.join(map(str, (place, *values)))})"
 
 
 _BY: Final = {Verb.ACCESS: Agent.CPU, Verb.POLL: Agent.CPU}

@@ -14,9 +14,10 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Program, Step
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.effects import cell_of, event_type
-from rdma_robust.semantics.machines.machine import Action, Verb, wording
+from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.shapes import shape_of
+from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.demos.walk import Animation
 from rdma_robust.teaching.explorer.choices_made import Point, Runs, behind
@@ -86,7 +87,7 @@ class Frame:
     label: str
     hint: str
     then: str
-    wording: str
+    event: str
     faults: tuple[str, ...]
     changes: tuple[tuple[int, int], ...]
 
@@ -210,7 +211,7 @@ class _Filming:
             # A constant stands in no memory that is shown.
             hint="" if action.verb is Verb.NIC_READ and word is None else move.hint,
             then=", ".join(one_line(step.text) for step in action.silent if step.assigns),
-            wording=one_line(wording(self.program, action), 200),
+            event=event_name(action),
             faults=move.faults,
             changes=changes,
         )
@@ -256,7 +257,7 @@ def packed(film: Film) -> Mapping[str, object]:
             text(f.label),
             text(f.hint),
             text(f.then),
-            text(f.wording),
+            text(f.event),
             [text(fault) for fault in f.faults],
             [part for slot, value in f.changes for part in (slot, _number(value))],
         ]

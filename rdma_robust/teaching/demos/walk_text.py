@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rdma_robust.semantics.machines.machine import Action, Verb, wording
+from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Figure, Paragraph, Section, Table, Walk
 from rdma_robust.text import filled, printable
 
@@ -96,8 +96,6 @@ def _who(run: Animation, action: Action) -> str:
 def _what(run: Animation, action: Action) -> str:
     from rdma_robust.teaching.explorer.phrases import Phrases  # noqa: PLC0415 - only for runs
 
-    if action.verb is Verb.POLL:
-        return wording(run.program, action)
     return Phrases(run.program, sc=False).label(action, None)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.semantics.machines.effects import event_of
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.run_wording import deed
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
-from rdma_robust.semantics.wording import SENT, Words
+from rdma_robust.semantics.wording import Words
 from rdma_robust.teaching.explorer.follow import Link
 from rdma_robust.text import one_line
 
@@ -23,23 +23,12 @@ class Phrases:
 
     def label(self, action: Action, operation: int | None) -> str:
         """Return what a move does, without who does it."""
-        step = action.step
-        if step is None:
-            return "starts"
-        text = one_line(step.text)
-        act = act_of(action)
-        kind = None if act is None or (action.verb is Verb.NIC_WRITE and not self.sc) else act.type
-        if kind is EventType.P and not self.sc:
-            return f"{text}: takes the completion of #{operation}"
-        if kind is not None:
-            label = Words(self.program).label(event_of(action, kind))
-            if action.verb is Verb.FLUSH:
-                return f"{label} in memory"
-            return f"{label}: {text}" if kind in (EventType.LR, EventType.CAS) else label
-        if action.verb is Verb.ISSUE:
-            return f"posts {text}"
-        assert act is not None
-        return f"{SENT[act.type]} {act.cell} = {action.written}"
+        label, act = deed(self.program, action, sc=self.sc), act_of(action)
+        if act is None or action.step is None:
+            return label
+        if act.type is EventType.P and operation is not None and not self.sc:
+            return f"{one_line(action.step.text)}: takes the completion of #{operation}"
+        return f"{label}: {one_line(action.step.text)}" if act.type in (EventType.LR, EventType.CAS) else label
 
     def hint(self, action: Action) -> str:
         """Return what a move means for who does not know the machine."""

@@ -36,13 +36,13 @@ from rdma_robust.semantics.event_table import (
     polls_of,
     remote_of,
 )
-from rdma_robust.semantics.machines.machine import wording
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.order_table import CELLS
+from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.values import possible_values
 from rdma_robust.semantics.wording import LABEL, Words
@@ -121,7 +121,7 @@ def test_every_consumer_handles_every_operation(op: Op) -> None:
     assert outcomes.rdma == explore(RdmaMachine(program), Limits()).finals
     machine = RdmaMachine(program)
     for move in machine.successors(machine.initial()[0].state):
-        assert wording(program, move.action).startswith("T: ")
+        assert lane(program, move.action).startswith("T ") and deed(program, move.action)
     assert possible_values(program).keys() == set(program.cells)
     assert oracle_robust(program) is None and decide(program, CheckOptions()).verdict is Verdict.ROBUST
 

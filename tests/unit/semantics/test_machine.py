@@ -10,11 +10,12 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
-from rdma_robust.semantics.machines.machine import Machine, State, Verb, wording
+from rdma_robust.semantics.machines.machine import Action, Machine, State, Verb
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import Exploration, explore
+from rdma_robust.semantics.run_wording import deed, event_name
 from tests.conftest import ROOT
 from tests.support.random_programs import TINY, random_program
 
@@ -30,6 +31,13 @@ outcome T1.r == 1 && T2.r == 0 : forbidden under sc, allowed under rdma
 
 def load(text: str) -> Program:
     return load_program(text, "machine.rdma")
+
+
+def wording(program: Program, action: Action) -> str:
+    """Return the statement of a move, and its event, or what it does where it is no event of its own."""
+    name = "" if action.verb is Verb.FLUSH else event_name(action)
+    text = action.step.text if action.step else ""
+    return f"{program.threads[action.thread].name}: {text} | {name or deed(program, action)}"
 
 
 def run(machine: Machine, words: str) -> tuple[State, list[str]]:
@@ -59,9 +67,9 @@ def finals(text: str, *registers: str, ordered_reads: bool = False) -> dict[str,
 
 def test_a_put_passes_through_pipe_and_buffer() -> None:
     machine = RdmaMachine(load("node A { x = 3 }\nnode B { y = 0 }\nthread T on A { put B.y = x; poll B }"))
-    state, said = run(machine, "handed; nlR; nrW")
+    state, said = run(machine, "posts; nlR; nrW")
     assert said == [
-        "T: put B.y = x | handed to the NIC",
+        "T: put B.y = x | posts put B.y = x",
         "T: put B.y = x | nlR(A.x, 3)",
         "T: put B.y = x | nrW(B.y, 3)",
     ]
@@ -70,17 +78,17 @@ def test_a_put_passes_through_pipe_and_buffer() -> None:
         "memory: A.x = 3, B.y = 0",
         "T -> B: wbR: [B.y = 3] unpolled: [put B.y = x]",
     ]
-    assert offered(machine, state) == ["T: poll B | P(B)", "T: put B.y = x | B.y = 3 reaches memory"]
-    state, _ = run(machine, "handed; nlR; nrW; P(B); reaches")
+    assert offered(machine, state) == ["T: poll B | P(B)", "T: put B.y = x | writes B.y = 3 in memory"]
+    state, _ = run(machine, "posts; nlR; nrW; P(B); in memory")
     assert machine.is_final(state) and machine.final(state) == (3, 3)
     assert machine.successors(state) == []
 
 
 def test_a_get_is_polled_only_when_its_write_is_in_memory() -> None:
     machine = RdmaMachine(load("node A { x = 0 }\nnode B { y = 5 }\nthread T on A { get x = B.y; poll B }"))
-    state, _ = run(machine, "handed; nrR; nlW")
-    assert offered(machine, state) == ["T: get x = B.y | A.x = 5 reaches memory"]
-    state, _ = run(machine, "handed; nrR; nlW; reaches")
+    state, _ = run(machine, "posts; nrR; nlW")
+    assert offered(machine, state) == ["T: get x = B.y | writes x = 5 in memory"]
+    state, _ = run(machine, "posts; nrR; nlW; in memory")
     assert offered(machine, state) == ["T: poll B | P(B)"]
 
 
@@ -88,8 +96,8 @@ def test_completions_are_consumed_in_issue_order() -> None:
     machine = RdmaMachine(load("node A { x, w = 1 }\nnode B { y, z }\nthread T on A { get x = B.y; put B.z = w; poll B }"))
     state, _ = run(machine, "get x; put B.z; nlR; nrW")
     assert not any("P(B)" in text for text in offered(machine, state))
-    assert any("reaches" in text for text in offered(machine, state))
-    state, _ = run(machine, "get x; put B.z; nrR; nlW; A.x = 0 reaches")
+    assert any("in memory" in text for text in offered(machine, state))
+    state, _ = run(machine, "get x; put B.z; nrR; nlW; x = 0 in memory")
     assert any("P(B)" in text for text in offered(machine, state))
 
 
@@ -98,7 +106,7 @@ def test_a_fence_holds_back_what_comes_later() -> None:
     state, _ = run(machine, "get x; rfence; get w")
     assert offered(machine, state) == ["T: get x = B.y | nrR(B.y, 0)"]
     state, _ = run(machine, "get x; rfence; get w; nrR; nlW; nF(B)")
-    assert offered(machine, state) == ["T: get x = B.y | A.x = 0 reaches memory", "T: get w = B.z | nrR(B.z, 0)"]
+    assert offered(machine, state) == ["T: get x = B.y | writes x = 0 in memory", "T: get w = B.z | nrR(B.z, 0)"]
 
 
 @pytest.mark.parametrize(("ordered_reads", "count"), [(False, 2), (True, 1)])
@@ -113,13 +121,13 @@ def test_ordered_reads_keep_gets_in_order(ordered_reads: bool, count: int) -> No
 def test_a_put_does_not_read_its_source_over_a_buffered_get() -> None:
     machine = RdmaMachine(load("node A { x, w }\nnode B { y, z }\nthread T on A { get x = B.y; put B.z = w }"))
     state, _ = run(machine, "get x; put B; nrR; nlW")
-    assert offered(machine, state) == ["T: get x = B.y | A.x = 0 reaches memory"]
+    assert offered(machine, state) == ["T: get x = B.y | writes x = 0 in memory"]
 
 
 def test_a_get_does_not_read_over_a_buffered_put() -> None:
     machine = RdmaMachine(load("node A { x, w }\nnode B { y, z }\nthread T on A { put B.z = w; get x = B.y }"))
     state, _ = run(machine, "put B; get x; nlR; nrW")
-    assert offered(machine, state) == ["T: put B.z = w | B.z = 0 reaches memory"]
+    assert offered(machine, state) == ["T: put B.z = w | writes B.z = 0 in memory"]
 
 
 def test_under_sc_a_put_is_two_steps_and_a_poll_waits_for_them() -> None:

@@ -64,11 +64,11 @@
     }
 
     frame() {
-      const [agent, thread, verb, line, queue, operation, word, label, hint, then, wording, faults, changes] = this.data.frames[this.at];
+      const [agent, thread, verb, line, queue, operation, word, label, hint, then, event, faults, changes] = this.data.frames[this.at];
       const text = (number) => this.data.texts[number];
       return {
         agent, thread, verb, line, queue, operation, word, label: text(label), hint: text(hint), then: text(then),
-        wording: text(wording), faults: faults.map(text), changed: new Set(changes.filter((_, i) => i % 2 === 0)),
+        event: text(event), faults: faults.map(text), changed: new Set(changes.filter((_, i) => i % 2 === 0)),
       };
     }
 
@@ -152,7 +152,7 @@
       this.find(".number").textContent = numbered ? `#${frame.operation + 1} ` : "";
       this.find(".label").textContent = frame.agent === "start" ? "" : frame.label;
       this.find(".where").textContent = frame.line === null ? "" : `line ${frame.line}`;
-      this.find(".wording").textContent = frame.agent === "start" ? "" : frame.wording;
+      this.find(".label").title = frame.event;
       this.find(".then").textContent = frame.then ? `then ${frame.then}` : "";
       this.find(".hint").textContent = this.at === 0 ? "Play, or press the right arrow key, to see the first move." : frame.hint;
       const end = { "": "", final: "", stuck: "Here nothing can go on, and not all threads have ended." };

@@ -150,7 +150,7 @@ def test_what_is_packed_is_the_film() -> None:
     assert len(set(texts)) == len(texts)
     for row, frame in zip(data["frames"], shot.frames, strict=True):
         assert row[:7] == [frame.agent, frame.thread, frame.verb.value, frame.line, frame.queue, frame.operation, frame.word]
-        assert [texts[i] for i in row[7:11]] == [frame.label, frame.hint, frame.then, frame.wording]
+        assert [texts[i] for i in row[7:11]] == [frame.label, frame.hint, frame.then, frame.event]
         assert list(zip(row[12][::2], row[12][1::2], strict=True)) == list(frame.changes)
     for row, operation in zip(data["operations"], shot.operations, strict=True):
         assert (texts[row[2]], row[3], row[6]) == (operation.text, operation.kind, operation.value)

@@ -1,0 +1,185 @@
+"""Which steps of a run matter: those that are asked for, and those on whose effects they depend.
+
+Step `a` depends on step `b` if
+
+- `a` reads the value that `b` has written to memory;
+- both belong to one remote operation, and `b` comes before `a`; a poll belongs to the one whose completion it takes;
+- `a` uses a register (in what it writes, in its condition, in the index of an array) whose value was computed from what `b`
+  has read.
+
+The steps that matter are the least set that has those asked for and, with a step, those on which it depends. Conditions
+that a thread has passed before are not among them: they say that it came to the step, not what the step does. Between two
+accesses a thread calculates in ways of which a trace says nothing; what it may have calculated from counts, so the set may
+have more steps than need be, and never lacks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.expr import VALUE, names
+from rdma_robust.language.flow.cfg import Cell, Program, Silent, Step, Thread, steps
+from rdma_robust.semantics.event_table import acts_of, cases_of, remote_of
+from rdma_robust.semantics.machines.machine import Action, Verb, act_of
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Cycle, Event, Trace
+
+Nothing: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A step of a run: its thread, the statement whose registers it uses (None if it uses none), and the steps on which it
+    depends by memory or by its remote operation."""
+
+    thread: int
+    step: Step | None
+    sources: frozenset[int] = Nothing
+
+
+def matter(
+    program: Program, deeds: Mapping[int, Deed], wanted: Iterable[int], registers: Iterable[tuple[int, str]] = ()
+) -> set[int]:
+    """Return the steps that matter if those `wanted` are asked for, and the last values of these registers of threads.
+
+    `deeds` has each thread's steps in program order, by the numbers that the result has.
+    """
+    flows = [_Flow(thread) for thread in program.threads]
+    depends = {number: deed.sources | flows[deed.thread].after(number, deed) for number, deed in deeds.items()}
+    todo = [*wanted, *(source for thread, name in registers for source in flows[thread].of((name,)))]
+    found: set[int] = set()
+    while todo:
+        number = todo.pop()
+        if number in depends and number not in found:
+            found.add(number)
+            todo += depends[number]
+    return found
+
+
+@dataclass
+class _Flow:
+    """The steps of a thread from whose reads the values of its registers may have been computed, so far."""
+
+    thread: Thread
+    computed: dict[str, frozenset[int]] = field(default_factory=dict)
+    silently: dict[str, set[str]] = field(init=False)
+    """The registers from which a register may be computed where no step of a run shows it."""
+
+    def __post_init__(self) -> None:
+        self.silently = {}
+        for _, _, step in steps(self.thread):
+            for name, value in step.assigns if isinstance(step.op, Silent) else ():
+                self.silently.setdefault(name, set()).update(names(value))
+
+    def of(self, registers: Iterable[str]) -> frozenset[int]:
+        todo, seen = list(registers), set[str]()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += self.silently.get(name, ())
+        return frozenset(source for name in seen for source in self.computed.get(name, ()))
+
+    def after(self, number: int, deed: Deed) -> frozenset[int]:
+        """Return the steps on which step `number` depends by registers, and note what it computes."""
+        if deed.step is None:
+            return Nothing
+        used = self.of(_uses(deed.step))
+        copied = {name for sources in self.silently.values() for name in sources}
+        for name, value in deed.step.assigns:
+            new = self.of(names(value)) | ({number} if VALUE.name in names(value) else Nothing)
+            self.computed[name] = new | (self.computed.get(name, Nothing) if name in copied else Nothing)
+        return used
+
+
+def _uses(step: Step) -> set[str]:
+    expressions = [step.guard, *(case.when for case in cases_of(step.op))]
+    expressions += [value for act in acts_of(step.op) for _, value in act.writes]
+    return {name for expression in expressions for name in names(expression)}
+
+
+def of_trace(program: Program, trace: Trace, wanted: Iterable[int]) -> set[int]:
+    """Return the events of a trace that matter if those `wanted` are asked for, by their indices."""
+    sources: dict[int, set[int]] = {}
+    for source, target in (*trace.rf, *trace.pf):
+        sources.setdefault(target, set()).add(source)
+    deeds = {}
+    before: dict[int, int] = {}
+    for event in sorted(trace.events, key=lambda e: (e.thread, e.position)):
+        if event.thread < 0:
+            continue
+        on = sources.get(event.index, set())
+        if event.type in NIC_WRITE_TYPES:
+            on = on | {before[event.thread]}
+        before[event.thread] = event.index
+        deeds[event.index] = Deed(event.thread, event.step if event.type in CPU_TYPES else None, frozenset(on))
+    return matter(program, deeds, wanted)
+
+
+def of_counterexample(
+    program: Program, trace: Trace, cycle: Cycle, relaxed: Iterable[tuple[Event, Event]], pivot: Event | None
+) -> set[int]:
+    """Return the events that matter for a cycle: those on it, the pivot, what is reordered, and what those depend on."""
+    asked = {event.index for edge in cycle.edges for event in (edge.source, edge.target)}
+    asked |= {event.index for pair in relaxed for event in pair}
+    return of_trace(program, trace, asked if pivot is None else asked | {pivot.index})
+
+
+@dataclass
+class _Operation:
+    """A remote operation of a run of a machine: its statement, and its moves so far."""
+
+    step: Step
+    moves: list[int]
+    verbs: set[Verb]
+    polled: bool = False
+
+
+class MachineRun:
+    """The moves of a run of a machine, and what each depends on."""
+
+    def __init__(self, program: Program, actions: Sequence[Action], *, sc: bool) -> None:
+        self.program = program
+        self.written: dict[Cell, int] = {}
+        self.last: dict[int, int] = {}
+        self.deeds: dict[int, Deed] = {}
+        self._landing = Verb.NIC_WRITE if sc else Verb.FLUSH
+        self._operations: dict[tuple[int, str | None], list[_Operation]] = {}
+        for number, action in enumerate(actions):
+            if action.step is not None:
+                self._add(number, action, action.step)
+
+    def matter(self, wanted: Iterable[int], registers: Iterable[tuple[int, str]] = ()) -> set[int]:
+        """Return the moves that matter if those `wanted` are asked for, and the last values of these registers."""
+        return matter(self.program, self.deeds, wanted, registers)
+
+    def _add(self, number: int, action: Action, step: Step) -> None:
+        sources: set[int] = set()
+        act = act_of(action)
+        by_nic = action.verb not in (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+        if by_nic or action.verb is Verb.ISSUE:
+            operation = self._operation(action, step)
+            sources.update(operation.moves)
+            operation.moves.append(number)
+            operation.verbs.add(action.verb)
+        if action.verb is Verb.POLL:
+            mine = self._operations.get((action.thread, remote_of(step.op)), [])
+            taken = next((o for o in mine if not o.polled), None)
+            if taken is not None:
+                taken.polled = True
+                sources.update(taken.moves)
+        if act is not None and action.read is not None:
+            sources.update(self.written[cell] for cell in act.reads if cell in self.written)
+        self.deeds[number] = Deed(action.thread, None if by_nic else step, frozenset(sources))
+        self.last[action.thread] = number
+        if act is not None and action.written is not None and action.verb in (Verb.ACCESS, self._landing):
+            self.written.update((cell, number) for cell, _ in act.writes)
+
+    def _operation(self, action: Action, step: Step) -> _Operation:
+        """Return the operation that a move is about: the oldest of its statement that has not made such a move yet."""
+        mine = self._operations.setdefault((action.thread, remote_of(step.op)), [])
+        found = next((o for o in mine if o.step == step and action.verb not in o.verbs), None)
+        if found is None or action.verb is Verb.ISSUE:
+            found = _Operation(step, [], set())
+            mine.append(found)
+        return found
