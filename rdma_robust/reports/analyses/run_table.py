@@ -40,7 +40,7 @@ def run_table(
     shown, note = folded(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])
-    lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room)] if rows else []
+    lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
     lines += filled(note, width or PAPER, INDENT * 2, INDENT * 2) if note else []
     machine = ScMachine(program) if sc else RdmaMachine(program)
     lines.append("    in the end:" if rows else "    at the start:")

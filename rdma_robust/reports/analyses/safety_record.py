@@ -22,7 +22,9 @@ from rdma_robust.reports.analyses.safety_report import (
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.semantics.machines.machine import Verb, wording
+from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.rdma import RdmaState
+from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.text import printable
 
 
@@ -158,4 +160,5 @@ def _views(program: Program, run: Run) -> Iterable[StepView]:
         if action.verb is not Verb.START and action.step is not None:
             thread = program.threads[action.thread].name
             span = action.step.span
-            yield StepView(thread, span.line, span.column, wording(program, action).replace(" | ", ": "))
+            what = deed(program, action, sc=not isinstance(move.state, RdmaState))
+            yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}")

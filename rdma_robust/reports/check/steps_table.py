@@ -69,7 +69,7 @@ def timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[st
         for k, e in enumerate(order, 1)
     ]
     shown, note = folded(rows, witness.matter, full=full)
-    return table(_lanes(order), shown, width) + (filled(note, width, "  ", "  ") if note else [])
+    return table(_lanes(order), shown, width, full=full) + (filled(note, width, "  ", "  ") if note else [])
 
 
 def _label(event: EventView, full: bool) -> str:
@@ -77,10 +77,11 @@ def _label(event: EventView, full: bool) -> str:
     return f"{event.label}  {event.type}({', '.join(values)})" if full else event.label
 
 
-def table(lanes: Sequence[str], rows: Sequence[Row], width: int) -> list[str]:
-    """Return a table with a column for each of `lanes`, or for what lane a row is in where that would be too wide."""
+def table(lanes: Sequence[str], rows: Sequence[Row], width: int, *, full: bool = False) -> list[str]:
+    """Return a table with a column for each of `lanes`, or for what lane a row is in where that would be too wide, as it is
+    with the names of events (`full`)."""
     lane_width = min(MOST_LANE, (width - len(HEAD)) // max(1, len(lanes)) - 2)
-    if lane_width < max(LEAST_LANE, _longest_word([*lanes, *(label for _, _, label in rows)])):
+    if full or lane_width < max(LEAST_LANE, _longest_word([*lanes, *(label for _, _, label in rows)])):
         return _one_column(rows, width)
     lines = _wrapped(HEAD, lanes, lane_width)
     for left, where, label in rows:

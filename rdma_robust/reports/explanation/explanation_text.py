@@ -59,7 +59,7 @@ def run_table(run: Timeline, width: int, *, full: bool = False) -> list[str]:
         for s in run.steps
     ]
     shown, note = folded(rows, {s.number for s in run.steps if s.matters}, full=full)
-    return [*table(list(names.values()), shown, width), *(_fill(note, width, "  ") if note else [])]
+    return [*table(list(names.values()), shown, width, full=full), *(_fill(note, width, "  ") if note else [])]
 
 
 def _label(step: TimelineStep, full: bool) -> str:
