@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
 from rdma_robust.language.load import load_program
 
 Report = Mapping[str, Any]
+
+NOT_ROBUST: Final = "RR010"
+FAULT: Final = "RR014"
+HANG: Final = "RR015"
+VIOLATED: Final = "RR016"
+VACUOUS: Final = "RR017"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +88,33 @@ def of_check(report: Report) -> Iterator[Finding]:
             targets = [(events[edge["target"]]["line"], edge["text"]) for edge in witness["cycle"]]
             cycle = [Related(line, said) for line, said in targets if line]
             message = f"not robust: {pair['text']}"
-            yield Finding(earlier["line"], earlier["column"], "error", "RR010", message, (*related, *cycle))
+            yield Finding(earlier["line"], earlier["column"], "error", NOT_ROBUST, message, (*related, *cycle))
     for fault in result["faults"]:
         reached = "reachable" if result["faults_exact"] else "may be reachable"
         message = f"{reached}: {fault['kind']}: {fault['message']}"
-        yield Finding(fault["line"], fault["column"], "warning", "RR014", message)
+        yield Finding(fault["line"], fault["column"], "warning", FAULT, message)
     for wait in result["hangs"]:
-        yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", "RR015", f"the program can hang: {wait['text']}")
+        yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", HANG, f"the program can hang: {wait['text']}")
+
+
+def claims_line(report: Report) -> str:
+    """Return how the claims of a program fare, from a `verify` report of one program; empty without claims."""
+    numbers = Counter(claim["status"] for claim in report["results"][0]["claims"])
+    words = {"holds": "hold", "violated": "violated", "unreachable": "about nothing", "unknown": "undecided"}
+    found = [f"{numbers[status]} {word}" for status, word in words.items() if numbers[status]]
+    return f"claims: {', '.join(found)}" if found else ""
+
+
+def of_verify(report: Report) -> Iterator[Finding]:
+    """Yield what a `verify` report of one program has to be shown: claims that are violated or about nothing, and hangs."""
+    for claim in report["results"][0]["claims"]:
+        if claim["status"] == "violated" and claim["hang"] is not None:
+            waits = [wait for wait in claim["hang"]["waits"] if wait["line"] is not None]
+            for wait in waits:
+                others = tuple(Related(each["line"], each["text"]) for each in waits if each is not wait)
+                message = f"{claim['hang']['kind']}: {wait['text']}"
+                yield Finding(wait["line"], wait["column"] or 1, "error", VIOLATED, message, others)
+        elif claim["line"] is not None and claim["status"] == "violated":
+            yield Finding(claim["line"], 1, "error", VIOLATED, f"violated: {claim['text']}: {claim['reason']}")
+        elif claim["line"] is not None and claim["status"] == "unreachable":
+            yield Finding(claim["line"], 1, "warning", VACUOUS, f"about nothing: {claim['reason']}")

@@ -68,6 +68,7 @@ class Opened:
 
     version: int | None = None
     verdict: str = "deciding ..."
+    claims: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     found: list[Finding] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
@@ -98,7 +99,7 @@ class ProgramServer(LanguageServer):
         """Show what is wrong with a text, and begin to decide it."""
         one = self.opened.setdefault(uri, Opened())
         one.stop()
-        one.version, one.found, one.verdict = version, [], "deciding ..."
+        one.version, one.found, one.verdict, one.claims = version, [], "deciding ...", ""
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
@@ -114,11 +115,21 @@ class ProgramServer(LanguageServer):
 
     async def _decide(self, uri: str, one: Opened) -> None:
         await asyncio.sleep(PAUSE_S)
+        text, folder, limit = self.text(uri), _folder(uri), ["--timeout", str(self.timeout)]
         try:
-            report = await ask(["check", "--timeout", str(self.timeout)], self.text(uri), _folder(uri))
+            report = await ask(["check", *limit], text, folder)
             one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
+            await self._show(uri)
+            report = await ask(["verify", *limit], text, folder)
+            one.claims = findings.claims_line(report)
+            # What `check` has come by is now said by the claims, with more certainty.
+            one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
         except NoAnswer as failure:
-            one.verdict = f"no verdict: {failure}"
+            one.claims = f"no answer: {failure}"
+        await self._show(uri)
+
+    async def _show(self, uri: str) -> None:
+        """Show what is known by now."""
         self.publish(uri)
         if self.refreshes_lenses:
             await self.workspace_code_lens_refresh_async(None)
@@ -211,7 +222,7 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
     if one is None:
         return []
     top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    return [lsp.CodeLens(top, lsp.Command(one.verdict, ""))]
+    return [lsp.CodeLens(top, lsp.Command(said, "")) for said in (one.verdict, one.claims) if said]
 
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:

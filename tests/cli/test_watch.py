@@ -63,6 +63,15 @@ def test_a_changed_file_is_decided_again_and_ctrl_c_ends_it(tmp_path: Path) -> N
         assert running.process.wait(60) == 0
 
 
+def test_claims_are_verified_again(tmp_path: Path) -> None:
+    file = tmp_path / "one.rdma"
+    file.write_text("node A { x }\nthread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n")
+    with watching(tmp_path, "verify", "--watch", "one.rdma") as running:
+        assert "2 hold" in running.until("Ctrl-C ends it")
+        file.write_text("node A { x }\nthread T on A { await x == 1 }\n")
+        assert "VIOLATED" in running.until("Ctrl-C ends it")
+
+
 def test_sigterm_says_that_it_was_one(tmp_path: Path) -> None:
     (tmp_path / "one.rdma").write_text(ROBUST)
     with watching(tmp_path, "--watch", "one.rdma") as running:

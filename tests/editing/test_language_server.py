@@ -98,9 +98,25 @@ def test_the_verdict_comes_with_the_reordering_at_its_statement(tmp_path: Path) 
         assert finding.range.end == at(TEXT, "put B.d = v", len("put B.d = v"))
         assert {r.location.range.start.line for r in finding.related_information or ()} >= {4, 5}
         lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
-        assert [lens.command.title for lens in lenses or () if lens.command] == ["not robust"]
+        assert next(lens.command.title for lens in lenses or () if lens.command) == "not robust"
 
     session(tmp_path / "one.rdma", talk)
+
+
+def test_claims_and_hangs_are_shown_where_they_are(tmp_path: Path) -> None:
+    text = TEXT.replace("v = 2\n}", "await v == 2\n  assert v == 2\n}")
+
+    async def talk(editor: Editor) -> None:
+        found = await editor.until(lambda messages: any(m.startswith("deadlock") for m in messages))
+        shown = {(d.code, d.range.start.line, d.message.partition(":")[0]) for d in found.diagnostics}
+        assert {("RR016", 5, "deadlock"), ("RR017", 6, "about nothing"), ("RR016", 8, "violated")} <= shown
+        lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+        assert [lens.command.title for lens in lenses or () if lens.command] == [
+            "robust",
+            "claims: 2 violated, 1 about nothing",
+        ]
+
+    session(tmp_path / "one.rdma", talk, text)
 
 
 def test_errors_appear_and_go_as_one_types(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 import typer
@@ -22,6 +23,7 @@ from rdma_robust.cli.options.arguments import (
     Quiet,
     Strict,
     Timeout,
+    Watch,
     limit,
     memory_limit,
 )
@@ -49,8 +51,14 @@ def verify_command(
     output: OutputFile = None,
     explain: Explain = None,
     quiet: Quiet = False,
+    watch: Watch = False,
 ) -> None:
     """Note in the context what is to be done."""
+    if watch:
+        from rdma_robust.cli.watching import run_watching  # noqa: PLC0415
+
+        context.obj.append(partial(run_watching, sys.argv[1:], files))
+        return
     defined = tuple(define or ())
     items = expand(files, define=defined)
     asking = Asking(
