@@ -197,7 +197,7 @@ def test_check_notes_a_hang_that_it_comes_by_and_keeps_its_answer(cli: Cli, tmp_
 def test_the_note_is_in_every_report(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ring.rdma").write_text(RING)
     forms = {
-        "html": "can hang:",
+        "html": "hangs: line 6, line 13",
         "md": "hangs: line 6, line 13",
         "sarif": "RR015",
         "csv": "line 6; line 13",
