@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
+from rdma_robust.analyses.safety.alone import never_waits_alone
 from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.reach import Answer
@@ -233,3 +234,43 @@ def _differs(program: Program) -> bool:
     except (AssertionError, TooLarge):
         return True
     return False
+
+
+def test_what_a_thread_can_do_alone_rules_hangs_out_only_where_there_are_none() -> None:
+    ruled_out = hanging = 0
+    for seed in range(120):
+        rng = Random(seed)
+        text = re.sub("await|assume", "assert", waiting_program(rng, loops=seed % 2 == 0))
+        program = load_program(text, "x.rdma")
+        try:
+            truth = sc_hangs(program, SC_STATES) | rdma_hangs(program, RDMA_STATES)
+        except TooLarge:
+            continue
+        never = never_waits_alone(blocking(program), Limits())
+        assert not (never and truth), f"seed {seed}:\n{text}"
+        ruled_out += never and resting.may_hang(blocking(program))
+        hanging += bool(truth)
+    assert ruled_out > 10
+    assert hanging > 10
+
+
+@pytest.mark.parametrize(
+    ("body", "never"),
+    [
+        ("loop { put A.x = 1\n poll A\n }", True),
+        ("put A.x = 1\n loop { put A.x = 1\n poll A\n }\n poll A", True),
+        ("put A.x = 1\n loop { put A.x = 1 }\n loop { poll A }", True),
+        ("loop { put A.x = 1 }\n poll A", False),
+        ("put A.x = 1\n loop { put A.x = 1 }\n poll A\n poll A", False),
+        ("r = y\n if r == 0 { put A.x = 1 }\n poll A", True),
+        ("r = y\n if r == 0 { put A.x = 1 }\n w = 1\n if r == 0 { poll A }", True),
+        ("y = 1\n r = y\n if r == 0 { put A.x = 1 }\n poll A", False),
+        ("await y == 0", True),
+        ("await y == 1", False),
+        ("loop { r = y }", True),
+        ("while r == 0 { r = y }", False),
+        ("loop { while r == 0 { r = y\n }\n }", False),
+    ],
+)
+def test_a_thread_alone(body: str, never: bool) -> None:
+    assert never_waits_alone(blocking(program_of(body)), Limits()) is never

@@ -198,7 +198,7 @@ def test_the_note_is_in_every_report(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ring.rdma").write_text(RING)
     forms = {
         "html": "hangs: line 6, line 13",
-        "md": "hangs: line 6, line 13",
+        "md": "hangs\\: line 6, line 13",
         "sarif": "RR015",
         "csv": "line 6; line 13",
         "xml": "hangs: Producer",

@@ -1,8 +1,8 @@
 """What the tests pin of every litmus program; `python -m tests.litmus.goldens` rewrites the files (make promote).
 
 A golden never holds an expectation: those are the `expect` and `outcome` lines of the programs. It holds the sizes of the
-searches, so that a change that makes one larger is seen, and which of the slower methods were beyond their budget. For
-programs with loops or assertions it also holds what `verify` answers to every claim, and by which argument.
+searches, so that a change that makes one larger is seen, and which of the slower methods were beyond their budget. It also
+holds what `verify` answers to every claim, that the program does not hang among them, and by which argument.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_robust.analyses.safety.verify import Checked, claims, verify
+from rdma_robust.analyses.safety.verify import Checked, verify
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.values import is_loop_free
 from tests.support.compare import by_oracle
 
 LITMUS = Path(__file__).parents[2] / "litmus"
@@ -58,29 +58,24 @@ def measure_paper(program: Program, budget: int = PAPER_BUDGET) -> dict[str, Any
     return {"verdict": outcome.verdict.value, "states": outcome.counts.states}
 
 
-def has_claims_to_verify(program: Program) -> bool:
-    """Whether there is a claim that :func:`explore_outcomes` does not decide completely."""
-    return any(c.kind != "outcome" or not is_loop_free(program) for c in claims(program, hangs=False))
-
-
 def measure_claims(program: Program) -> list[str]:
-    return [_told(checked) for checked in verify(program, Limits(states=CLAIMS_BUDGET), hangs=False).checked]
+    return [_told(checked) for checked in verify(blocking(program), Limits(states=CLAIMS_BUDGET)).checked]
 
 
 def _told(checked: Checked) -> str:
     claim = checked.claim
     model = f", {'allowed' if claim.allowed else 'forbidden'} under {claim.model}" if claim.kind == "outcome" else ""
-    kind = "" if claim.kind == "assertion" else f"{claim.kind} "
+    kind = "" if claim.kind in ("assertion", "hang") else f"{claim.kind} "
     return f"{kind}{claim.text}{model}: {checked.status.value} ({checked.answer.argument.value})"
 
 
 def measure(program: Program) -> dict[str, Any]:
-    golden = {
+    return {
         "pivot": measure_pivot(program),
         "paper": measure_paper(program),
         "brute force": by_oracle(program, False),
+        "claims": measure_claims(program),
     }
-    return golden | ({"claims": measure_claims(program)} if has_claims_to_verify(program) else {})
 
 
 def golden_path(path: Path) -> Path:
@@ -90,12 +85,6 @@ def golden_path(path: Path) -> Path:
 def read_golden(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(golden_path(path).read_text(encoding="utf-8"))[path.stem]
     return found
-
-
-def claimed(path: Path) -> bool:
-    """Whether the golden of the program, if it has one yet, tells about its claims."""
-    golden = golden_path(path)
-    return golden.exists() and "claims" in json.loads(golden.read_text(encoding="utf-8")).get(path.stem, {})
 
 
 def main() -> None:

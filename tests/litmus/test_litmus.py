@@ -19,9 +19,7 @@ from tests.litmus.goldens import (
     EXPECTED,
     PAPER_BUDGET,
     PROGRAMS,
-    claimed,
     golden_path,
-    has_claims_to_verify,
     load,
     measure_claims,
     measure_paper,
@@ -110,7 +108,6 @@ def test_outcome_lines(path: Path) -> None:
     Of programs with loops the first states are searched, for lines that do not hold; the test below has the answers.
     """
     program = load(path)
-    assert has_claims_to_verify(program) == claimed(path), "make promote rewrites the goldens"
     loop_free = is_loop_free(program)
     if not program.outcomes:
         assert not loop_free
@@ -120,13 +117,20 @@ def test_outcome_lines(path: Path) -> None:
         assert claim.holds is True or (claim.holds is None and not loop_free), claim
 
 
+ENDLESS_QUEUES = {"abp-unpolled", "ring-loop-producer-stop"}
+"""Programs that are not robust, in which threads wait, and whose loops put without end: whether the hardware can hang in
+them no search tells."""
+
+NEVER_DONE = {"polls-never-enough"}
+"""Programs that never come to an end, on purpose: what they claim about it is about nothing."""
+
 LARGE = {"bakery-batched", "bakery-mirrored", "szymanski-mirrored", "lock-ticket-remote-data-elsewhere"}
 """Programs whose claims take more than half a second: these are left to `make test-long`."""
 
 
-@pytest.mark.parametrize("path", [p for p in PROGRAMS if claimed(p) and p.stem not in LARGE], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [p for p in PROGRAMS if p.stem not in LARGE], ids=lambda p: p.stem)
 def test_claims(path: Path) -> None:
-    """What the program claims by assertions, and by outcome lines if it has loops, is decided; outcome lines hold."""
+    """What the program claims is decided; outcome lines hold, and so does what it says about hangs."""
     claims_are_as_expected(path)
 
 
@@ -139,8 +143,11 @@ def test_long_claims(path: Path) -> None:
 def claims_are_as_expected(path: Path) -> None:
     got = measure_claims(load(path))
     assert got == read_golden(path)["claims"], "make promote rewrites the goldens"
-    assert not [claim for claim in got if "unknown" in claim]
+    unknown = {"no hang under rdma: unknown (limit)"} if path.stem in ENDLESS_QUEUES else set()
+    assert {claim for claim in got if "unknown" in claim} == unknown
     assert not [claim for claim in got if "violated" in claim and not claim.startswith("assert ")]
+    vacuous = path.stem in NEVER_DONE
+    assert [claim for claim in got if "unreachable" in claim] == [claim for claim in got if vacuous and "outcome" in claim]
 
 
 def test_headers_say_whether_a_claim_fails_under_rdma() -> None:

@@ -3,7 +3,7 @@ that is ever written. A superset of its states under every memory model, so that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
@@ -11,13 +11,17 @@ from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import At, Atom, Before, Ended
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Thread, steps
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode, Usage
+from rdma_robust.semantics.machines.resting import quiet_cycles, standing_points
+from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
 from rdma_robust.semantics.values import possible_values
 
 MOST = 20_000
 """States of one thread that are looked at."""
 
 _CHECK_EVERY = 1024
+
+MOST_COUNTED = 6
+"""Completions of a queue pair that are told apart."""
 
 Local = tuple[int, Registers]
 
@@ -38,6 +42,64 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
         mine = [i for i in threads if threads[i] == t]
         found |= {i for i in mine if not _met(program, t, goals[i], seen, faults)}
     return frozenset(found)
+
+
+def never_waits_alone(program: Program, limits: Limits) -> bool:
+    """Return True only if no thread can ever hang, whatever it reads and whatever the others do.
+
+    It has no loop that changes nothing, and wherever it is it can go on, at a poll because it has posted more than it has
+    polled.
+
+    Whether a poll can go on depends on its own thread alone: the card completes what is posted, under every model.
+    Completions are counted exactly up to `MOST_COUNTED`, and as "so many or more" from there.
+    """
+    if any(quiet_cycles(thread) for thread in program.threads):
+        return False
+    try:
+        values = possible_values(program, limits.exceeded)
+    except SizeLimitError:
+        return False
+    return all(_never_waits(program, t, values, limits) for t in range(len(program.threads)))
+
+
+def _never_waits(program: Program, t: int, values: dict[Cell, frozenset[int]], limits: Limits) -> bool:
+    code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
+    read = [sorted(values[cell]) for cell in program.cells]
+    standing = standing_points(code.thread)
+    first = (code.thread.entry, code.initial, (0,) * len(code.remotes))
+    seen = {first}
+    todo = [first]
+    while todo:
+        point, registers, counts = todo.pop()
+        passed: dict[int, set[int]] = {}
+        for command in code.visible.get(point, ()):
+            if command.polls and not counts[command.qp]:
+                continue
+            reads = command.source >= 0 and command.qp < 0
+            for value in read[command.source] if reads else (0,):
+                if not command.enabled(registers, value):
+                    continue
+                passed.setdefault(command.source if reads else -1, set()).add(value)
+                for after in _counted(counts, command):
+                    state = (command.to, command.after(registers, value), after)
+                    if state not in seen:
+                        seen.add(state)
+                        todo.append(state)
+        goes_on = -1 in passed or any(len(got) == len(read[source]) for source, got in passed.items())
+        if (point in standing and not goes_on) or len(seen) > MOST or (len(seen) % _CHECK_EVERY == 0 and limits.exceeded()):
+            return False
+    return True
+
+
+def _counted(counts: tuple[int, ...], command: Command) -> Iterator[tuple[int, ...]]:
+    """Yield the completions of each queue pair that may be there after the command."""
+    change = int(command.completes) - int(command.polls)
+    if not change:
+        yield counts
+        return
+    old = counts[command.qp]
+    for new in {min(old + change, MOST_COUNTED), *([MOST_COUNTED] if old == MOST_COUNTED else [])}:
+        yield (*counts[: command.qp], new, *counts[command.qp + 1 :])
 
 
 def _thread_of(program: Program, goal: Goal) -> int | None:

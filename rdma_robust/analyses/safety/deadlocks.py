@@ -18,16 +18,15 @@ from rdma_robust.analyses.safety.sequential import Run, replayed
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Target, pc
 from rdma_robust.counters.search import explore_lowered
-from rdma_robust.digraph import components
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import VALUE, Const, Expr, Name, conj, disj, equals, negate, substitute
-from rdma_robust.language.flow.cfg import Program, Put, Thread, Write
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
 from rdma_robust.robustness.event_graph import EventEdge, Kept
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, sequential
-from rdma_robust.semantics.machines.resting import ends_execution
+from rdma_robust.semantics.machines.resting import ends_execution, quiet_cycles
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
 from rdma_robust.semantics.trace import EventType
@@ -50,7 +49,7 @@ def search_deadlocks(
     A run is one of the SC machine that watches `look`. Raises InternalError if that cannot run what was found, or does not
     hang then.
     """
-    if any(_may_spin(thread) for thread in program.threads):
+    if any(quiet_cycles(thread) for thread in program.threads):
         return None
     try:
         frame = Frame.of(program, SC, (Kept.STEPS,) * len(program.threads), limits)
@@ -65,15 +64,6 @@ def search_deadlocks(
         return Deadlocks(None, result.cut, result.states)
     machine = ScMachine(program, look)
     return Deadlocks(replayed(machine, look, found.run, met_by(HangGoal(), machine), ends=True), "", result.states)
-
-
-def _may_spin(thread: Thread) -> bool:
-    """Whether the flow graph has a cycle without a write and without a put: what else there is may change nothing."""
-    quiet: dict[int, list[int]] = {point: [] for point in thread.points}
-    for source, to, step in thread.edges:
-        if not isinstance(step.op, Write | Put):
-            quiet[source].append(to)
-    return any(len(found) > 1 or found[0] in quiet.get(found[0], ()) for found in components(quiet))
 
 
 def _targets(frame: Frame) -> Iterator[PlainTarget]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from rdma_robust.analyses.safety.alone import impossible_alone
+from rdma_robust.analyses.safety.alone import impossible_alone, never_waits_alone
 from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
@@ -181,8 +181,11 @@ class _Questions:
             if not isinstance(goal, HangGoal):
                 continue
             if not may_hang(self.program):
-                found = Reached(Answer.UNREACHABLE, Argument.THREAD, "no statement waits, and every loop goes on or ends")
+                found = Reached(Answer.UNREACHABLE, Argument.THREAD, "no thread has to wait, and every loop goes on or ends")
                 self.under_rdma[goal] = found
+            elif never_waits_alone(self.program, self.limits.share(0.1)):
+                reason = "no thread waits for another, and every poll has a completion to take"
+                found = self.under_rdma[goal] = Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
             else:
                 found = self._hang_under_sc(goal)
             self.under_sc[goal] = found

@@ -224,10 +224,10 @@ class _Local:
             return Rest.ENDED, ()
         if place.point in self._ending:
             return Rest.FAULT, ()
-        commands = [c for c in self.code.visible.get(place.point, ()) if not ends_execution(c.step.fault)]
-        waiting = [c for c in commands if not c.step.aside]
-        if commands and not waiting:
-            return Rest.ASIDE, tuple(c.step for c in commands)
+        commands = self.code.visible.get(place.point, ())
+        if _only_assumes(steps := [c.step for c in commands]):
+            return Rest.ASIDE, tuple(steps)
+        waiting = [c for c in commands if not c.step.aside and not ends_execution(c.step.fault)]
         possible = [c for c in waiting if c.may_run(place.registers)]
         return Rest.BLOCKED, tuple(c.step for c in possible or waiting)
 
@@ -274,39 +274,62 @@ def _ended_by_faults(thread: Thread) -> frozenset[int]:
 
 
 def may_hang(program: Program) -> bool:
-    """Return False only if no thread can ever hang: it has no poll, at every program point some step is enabled, and every
-    loop writes or puts on each round."""
+    """Return False only if no thread can ever hang: at every program point some step other than a poll is enabled, and every
+    loop writes or puts on each round, or can be left whenever the thread wants."""
     return any(_may_hang(thread) for thread in program.threads)
 
 
 def _may_hang(thread: Thread) -> bool:
+    out = _leaving(thread)
+    for point in standing_points(thread):
+        here = out.get(point, [])
+        if not any(step.guard == TRUE and not isinstance(step.op, Poll) for step in here) and not _exhaustive(here):
+            return True
+    return bool(quiet_cycles(thread))
+
+
+def standing_points(thread: Thread) -> frozenset[int]:
+    """Return the program points at which a thread can be blocked: not its exit, nor where a fault has ended it, nor in front
+    of nothing but `assume`s."""
+    out = _leaving(thread)
+    over = _ended_by_faults(thread) | {thread.exit}
+    return frozenset(point for point in thread.points if point not in over and not _only_assumes(out.get(point, [])))
+
+
+def quiet_cycles(thread: Thread) -> frozenset[int]:
+    """Return the program points at which a thread may go round for ever without a change.
+
+    They are on cycles that neither write nor put, and that the thread cannot leave whenever it wants.
+    """
+    points = set(thread.points)
+    while True:
+        quiet: dict[int, list[int]] = {point: [] for point in points}
+        for source, to, step in thread.edges:
+            if source in points and to in points and not isinstance(step.op, Write | Put):
+                quiet[source].append(to)
+        cycles = [set(c) for c in components(quiet) if len(c) > 1 or c[0] in quiet.get(c[0], ())]
+        at = {point: cycle for cycle in cycles for point in cycle}
+        always = ((s, to, step) for s, to, step in thread.edges if step.guard == TRUE and not isinstance(step.op, Poll))
+        free = {s for s, to, step in always if s in at and (to not in at[s] or isinstance(step.op, Write | Put))}
+        if not free:
+            return frozenset(at)
+        points = at.keys() - free
+
+
+def _leaving(thread: Thread) -> dict[int, list[Step]]:
     out: dict[int, list[Step]] = {}
     for source, _, step in thread.edges:
         out.setdefault(source, []).append(step)
-    for point in thread.points:
-        here = out.get(point, [])
-        over = point == thread.exit or point in _ended_by_faults(thread)
-        if (
-            not over
-            and not any(step.guard == TRUE and not isinstance(step.op, Poll) for step in here)
-            and not _exhaustive(here)
-        ):
-            return True
-    quiet: dict[int, list[int]] = {point: [] for point in thread.points}
-    for source, to, step in thread.edges:
-        if not isinstance(step.op, Write | Put):
-            quiet[source].append(to)
-    return any(len(c) > 1 or c[0] in quiet.get(c[0], ()) for c in components(quiet))
+    return out
+
+
+def _only_assumes(here: Sequence[Step]) -> bool:
+    """Whether a thread that can take none of these steps is set aside."""
+    lasting = [step for step in here if not ends_execution(step.fault)]
+    return bool(lasting) and all(step.aside for step in lasting)
 
 
 def _exhaustive(here: list[Step]) -> bool:
-    """Whether the steps are those of a condition and its opposite, of one read."""
-    for first in here:
-        for second in here:
-            if (
-                first.op == second.op
-                and not isinstance(first.op, Poll)
-                and exclusive(negate(first.guard), negate(second.guard), same_read=True)
-            ):
-                return True
-    return False
+    """Whether two of the steps are a condition and its opposite, of one read."""
+    pairs = ((a, b) for a in here for b in here if a.op == b.op and not isinstance(a.op, Poll))
+    return any(exclusive(negate(a.guard), negate(b.guard), same_read=True) for a, b in pairs)

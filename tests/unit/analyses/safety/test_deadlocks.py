@@ -91,7 +91,7 @@ def test_a_cut_search_says_so() -> None:
 
 MUTANTS = {
     "a poll is never blocked": ("_enabled", lambda _frame, edge: deadlocks.substitute(edge.guard, {})),
-    "nobody spins": ("_may_spin", lambda _thread: False),
+    "nobody spins": ("quiet_cycles", lambda _thread: frozenset()),
 }
 
 
