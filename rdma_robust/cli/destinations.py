@@ -20,8 +20,8 @@ from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.text import printable
 
 SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
-    ".txt": ("text",),
-    ".log": ("text",),
+    ".txt": ("text", "concise", "github"),
+    ".log": ("text", "concise", "github"),
     ".json": ("json", "sarif"),
     ".sarif.json": ("sarif",),
     ".sarif": ("sarif",),

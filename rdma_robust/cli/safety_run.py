@@ -17,6 +17,7 @@ from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer
 from rdma_robust.cli.stderr import warn
 from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.finding_lines import WRITERS
 
 if TYPE_CHECKING:
     from rdma_robust.reports.analyses.safety_batch import SafetyBatch
@@ -44,7 +45,12 @@ class _Run:
 
     def report(self, answer: SafetyAnswer) -> None:
         request, record = self.request, answer.record
-        if not request.quiet or record.status == "error":
+        if request.format in WRITERS:
+            from rdma_robust.reports.analyses.safety_lines import claim_findings  # noqa: PLC0415 - slow
+
+            for finding in claim_findings(record):
+                self.out.line(WRITERS[request.format](finding))
+        elif not request.quiet or record.status == "error":
             for message in answer.messages:
                 warn(message)
         if request.format == "jsonl":

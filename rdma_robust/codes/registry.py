@@ -32,6 +32,8 @@ RANGES: Final = (
     ("RR501", "claims.toml", "claims and conditions"),
     ("RR601", "others.toml", "nets and other inputs that are no programs"),
     ("RR701", "warnings.toml", "warnings"),
+    ("RR721", "lints.toml", "lints: what `rdma-robust lint` warns of besides"),
+    ("RR791", "comments.toml", "comments that ignore warnings"),
 )
 """Where each range of codes begins, the file it is in, and what it is about."""
 
@@ -48,6 +50,8 @@ class Code:
     bad: str
     repaired: str
     options: tuple[str, ...]
+    by: str = "check"
+    """The command that shows the code of a program."""
 
     def command(self, example: str) -> tuple[str, ...]:
         """Return the arguments that show what the tool says about `example`, which is `bad` or `repaired`."""
@@ -55,7 +59,8 @@ class Code:
             import shlex  # noqa: PLC0415 - for few codes
 
             return tuple(shlex.split(example))[1:]
-        return (*EXAMPLES[self.kind][1], *self.options)
+        shown = EXAMPLES[self.kind][1]
+        return (*((self.by, *shown[1:]) if self.kind == "program" else shown), *self.options)
 
 
 @cache
@@ -74,5 +79,6 @@ def codes() -> Mapping[str, Code]:
                 entry.get("bad", "").lstrip("\n"),
                 entry.get("repaired", "").lstrip("\n"),
                 tuple(entry.get("options", ())),
+                entry.get("command", "check"),
             )
     return found

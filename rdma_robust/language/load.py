@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.diagnose import Reporter
-from rdma_robust.errors import ProgramError
+from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.language.check.control import Shape
 from rdma_robust.language.check.declarations import ProgramChecker
 from rdma_robust.language.check.names import World, world_of
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import same
+from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.parse import parse
@@ -19,12 +21,17 @@ from rdma_robust.language.syntax.parse import parse
 if TYPE_CHECKING:
     from rdma_robust.language.check.targets import Target
 
+FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706"})
+"""The codes of warnings of which reading a program finds all there are; lints find more of the others."""
+
 __all__ = [
     "format_source",
     "has_text",
+    "in_order",
     "load_automata",
     "load_program",
     "load_program_and_target",
+    "load_with_all_warnings",
     "parse_program",
     "target_in",
 ]
@@ -81,6 +88,30 @@ def _load(
     shapes: Mapping[str, Shape] | None = None,
 ) -> cfg.Program:
     report = Reporter(file, text)
+    program, ignored = _read(text, report, also, shapes)
+    left = ignored.applied(program.warnings, FOUND_BY_READING)
+    return program if left == program.warnings else replace(program, warnings=in_order(left))
+
+
+def load_with_all_warnings(text: str, file: str) -> tuple[cfg.Program, Suppressions]:
+    """Return the checked program in `text` with all its warnings, and the comments that ask for some not to be shown.
+
+    Raises ProgramError with every error of the file.
+    """
+    return _read(text, Reporter(file, text))
+
+
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics in the order of the source."""
+    return tuple(sorted(found, key=lambda each: (each.span.start, each.message)))
+
+
+def _read(
+    text: str,
+    report: Reporter,
+    also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+) -> tuple[cfg.Program, Suppressions]:
     tree, layout, poisoned = parse(text, report)
     if tree is None:
         report.raise_errors()
@@ -89,7 +120,11 @@ def _load(
     checker = ProgramChecker(tree, report, poisoned, shapes, taken)
     program = checker.check() if also is None else checker.check(also)
     report.raise_errors()
-    return program
+    ignored = suppressions(text, layout)
+    if ignored.wrong:
+        wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
+        program = replace(program, warnings=in_order((*program.warnings, *wrong)))
+    return program, ignored
 
 
 def parse_program(text: str, file: str) -> ast.Program:

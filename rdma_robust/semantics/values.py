@@ -67,6 +67,29 @@ def named_values(program: Program, exceeded: Callable[[], str] = lambda: "") -> 
     return found
 
 
+@dataclass(frozen=True)
+class ValueFlow:
+    """Supersets of what can be, see :func:`possible_values`: the values of every cell, those of the registers of each
+    thread, by its number, at each program point that it may come to, and the steps that may be taken (thread, points
+    before and after, step)."""
+
+    cells: Mapping[Cell, Values]
+    points: Mapping[tuple[int, int], Mapping[str, Values]]
+    taken: frozenset[tuple[int, int, int, Step]]
+
+
+def value_flow(program: Program, exceeded: Callable[[], str] = lambda: "") -> ValueFlow:
+    """Return what :func:`possible_values` finds out on its way. Raises SizeLimitError as that does."""
+    analysis = _analysed(program, exceeded)
+    taken = {
+        (number, source, target, step)
+        for number, thread in enumerate(program.threads)
+        for source, target, step in thread.edges
+        if (number, source) in analysis.points and analysis.apply(step, analysis.points[number, source]) is not None
+    }
+    return ValueFlow(analysis.cells, analysis.points, frozenset(taken))
+
+
 @dataclass(frozen=True, slots=True)
 class _Store:
     """A word that a step may write: the places, among the results, of its value (None: what the step has read) and of the

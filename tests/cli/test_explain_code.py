@@ -22,6 +22,9 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
         (folder / "example.rdma").write_text(PROGRAM)
     else:
         (folder / EXAMPLES[code.kind][0]).write_text(example)
+    if code.kind == "program" and code.by == "lint":
+        answer = cli(*command, "--format", "json")
+        return {found["code"] for found in json.loads(answer.stdout)["results"][0]["warnings"]}
     if code.kind == "program":
         answer = cli("report", *command[1:], "--format", "sarif", "-o", "-", "--no-cache")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}

@@ -18,7 +18,7 @@ from pygments.token import Keyword, Name
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
 from sitegen.lexer import RdmaLexer
-from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
+from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -216,7 +216,31 @@ def test_the_extension_points_at_its_files() -> None:
     assert (VSCODE / grammar["path"]).is_file()
     assert grammar["scopeName"] == GRAMMAR["scopeName"]
     json.loads((VSCODE / "language-configuration.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "--format", "concise"], ["check"], ["lint", "--format", "concise"], ["lint"]]
+)
+def test_the_problem_matcher_reads_what_is_printed(arguments: list[str], cli: Cli, tmp_path: Path) -> None:
+    """In every form: the file, the place, the code; and with the names of groups that the editor needs."""
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "a b/c.rdma").write_text(INVALID)
+    (tmp_path / "sb.rdma").write_text(f"{NOT_ROBUST}const N = 1\n")
+    package = json.loads((VSCODE / "package.json").read_text())
     (matcher,) = package["contributes"]["problemMatchers"]
-    found = re.match(matcher["pattern"]["regexp"], "a b/c.rdma:3:14: error: unknown node `C`")
-    assert found
-    assert found.groups() == ("a b/c.rdma", "3", "14", "error", "unknown node `C`")
+    pattern = matcher["pattern"]
+    answer = cli(*arguments, "a b/c.rdma", "sb.rdma")
+    found = set()
+    for line in (answer.stdout + answer.stderr).splitlines():
+        if each := re.match(pattern["regexp"], line):
+            names = ("file", "line", "column", "severity", "code")
+            found.add(tuple(each[pattern[name]] for name in names))
+            assert each[pattern["message"]]
+    wanted = {
+        ("a b/c.rdma", "2", "18", "error", "RR201"),
+        ("a b/c.rdma", "3", "14", "error", "RR202"),
+        ("sb.rdma", "8", "7", "warning", "RR701"),
+    }
+    if arguments == ["check", "--format", "concise"]:
+        wanted.add(("sb.rdma", "5", "25", "error", "RR010"))
+    assert found == wanted

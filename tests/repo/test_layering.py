@@ -22,7 +22,7 @@ WORDS = "errors diagnose expr files layers limits model outcome options processe
 MAY_IMPORT = {
     "diagnose": "errors",
     "outcome": "errors language semantics",
-    "language": WORDS,
+    "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
     "petri": WORDS,
     "counters": f"{WORDS} petri",
@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "evidence": f"{WORDS} language semantics counters petri robustness certify",
     "analyses.safety": f"{WORDS} language semantics counters robustness",
     "analyses.repair": f"{WORDS} language semantics robustness",
+    "analyses.lints": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
@@ -45,7 +46,8 @@ MAY_IMPORT = {
     "editing": f"{WORDS} __init__ language semantics",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
-        "analyses.safety analyses.repair analyses.explain reports batch teaching.demos teaching.explorer editing"
+        "analyses.safety analyses.repair analyses.lints analyses.explain reports batch teaching.demos teaching.explorer "
+        "editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",
     "__main__": "__init__ cli",

@@ -24,6 +24,7 @@ from rdma_robust.cli.options.arguments import (
     Expect,
     Explain,
     Files,
+    FindingsFormat,
     InstrumentationOption,
     Jobs,
     Kernel,
@@ -33,7 +34,6 @@ from rdma_robust.cli.options.arguments import (
     OutputFile,
     Quiet,
     Reductions,
-    ReportFormat,
     SelfCheck,
     Timeout,
     Watch,
@@ -41,7 +41,7 @@ from rdma_robust.cli.options.arguments import (
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import FORMATS
+from rdma_robust.cli.options.formats import FINDING_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
@@ -51,10 +51,12 @@ from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check import json_report
+from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.finding_lines import WRITERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,12 @@ class _Run:
 
     def report(self, answer: Answer) -> None:
         result = answer.result
-        if not self.request.quiet or result.verdict == "error" or answer.uncertified:
+        if self.request.format in WRITERS:
+            for finding in findings_of(result, self.request.expect):
+                self.out.line(WRITERS[self.request.format](finding))
+            for message in answer.messages[-1:] if answer.uncertified else ():
+                warn(message)
+        elif not self.request.quiet or result.verdict == "error" or answer.uncertified:
             for message in answer.messages:
                 warn(message)
         if self.request.format == "jsonl":
@@ -117,7 +124,7 @@ def check_command(
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
     expect: Expect = False,
-    format_: ReportFormat = None,
+    format_: FindingsFormat = None,
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
@@ -153,7 +160,7 @@ def check_command(
         raise UsageError("--certificate and --dump-after exclude one another")
     if dump_after is not None and (output, format_) != (None, None):
         raise UsageError("--dump-after prints, and takes neither --output nor --format")
-    form = report_form(output, format_, FORMATS, items)
+    form = report_form(output, format_, FINDING_FORMATS, items)
     if dump_after is not None:
         from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
 

@@ -3,13 +3,15 @@
 from typing import Final, Literal, get_args
 
 Format = Literal["text", "json", "jsonl"]
+FindingFormat = Literal["text", "concise", "github", "json", "jsonl"]
 ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
 CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
 TextOrJson = Literal["text", "json"]
-ClaimsFormat = Literal["text", "json", "jsonl", "junit", "sarif"]
+ClaimsFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif"]
 
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
+FINDING_FORMATS: Final[tuple[str, ...]] = get_args(FindingFormat)
 EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
 CLAIMS_FORMATS: Final[tuple[str, ...]] = get_args(ClaimsFormat)

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP
+
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
 
 A demo tells what its theorem says, generates the programs of the proof, runs them, and says what to try next. On a
@@ -282,47 +284,23 @@ Examples
   rdma-robust compare --format md old.json new.json > comment.md
 """
 
-LSP_HELP = """Run the language server for `.rdma` programs: serve an editor over standard input and output.
+LINT_HELP = """Warn of what is likely not meant in programs, without deciding them.
 
-It shows errors while one types, the verdict above the program and the reordering at its statements, the meaning of what
-is under the cursor; it formats, renames, completes, and goes to declarations. Needs the extra [lsp].
-
-\b
-Exit codes
-  0  the editor has gone      2  usage, or pygls is not installed
-\b
-Examples
-  rdma-robust lsp --stdio
-"""
-
-EXPLAIN_CODE_HELP = """Explain the code at the end of a message, such as RR306; without a code, list them all.
-
-Every error and warning has a code, and so has what a run says of a program: not robust, undecided. A code keeps its meaning
-between versions.
+Every warning of `check`, and besides: results that are read before their poll, sources that are overwritten before
+theirs, polls that prove less than they seem to, polls that find nothing, fences that order nothing, outcomes that no
+execution has, variables that nobody reads. All paths of a thread are followed: what is said is true of the executions
+that come there.
+`// rdma-robust: ignore RR721` at the end of a line, or on the line before it, ignores a warning there.
 
 \b
-Exit codes
-  0  explained      2  usage, an unknown code
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  no warnings      2  usage, or an invalid program      4  internal error
+  1  some warnings    3  a limit was reached
 \b
 Examples
-  rdma-robust explain-code
-  rdma-robust explain-code RR306
-"""
-
-COMPLETION_HELP = """Print the script that completes commands, options, their values and file names in a shell.
-
-\b
-Where it goes
-  bash  source <(rdma-robust completion bash) in ~/.bashrc
-  zsh   source <(rdma-robust completion zsh) in ~/.zshrc, after compinit
-  fish  rdma-robust completion fish | source in ~/.config/fish/config.fish
-\b
-Exit codes
-  0  printed      2  usage, another shell
-\b
-Examples
-  rdma-robust completion bash > ~/.local/share/bash-completion/completions/rdma-robust
-  rdma-robust completion fish > ~/.config/fish/completions/rdma-robust.fish
+  rdma-robust lint src/
+  rdma-robust lint --needless ring.rdma
+  rdma-robust lint --format github src/
 """
 
 COMMANDS: Final = {
@@ -340,6 +318,7 @@ COMMANDS: Final = {
     "compare": COMPARE_HELP,
     "reach": REACH_HELP,
     "verify": VERIFY_HELP,
+    "lint": LINT_HELP,
     "lsp": LSP_HELP,
     "completion": COMPLETION_HELP,
     "demo": DEMO_HELP,
@@ -347,7 +326,7 @@ COMMANDS: Final = {
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "verify", "reach", "outcomes", "cover"),
+    "Decide": ("check", "verify", "reach", "outcomes", "cover", "lint"),
     "Understand": ("explain", "explore", "explain-code"),
     "Write and repair": ("new", "fmt", "repair"),
     "Report": ("report", "compare", "verify-certificate", "export"),

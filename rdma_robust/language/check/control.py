@@ -14,7 +14,7 @@ from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
+from rdma_robust.language.syntax.tree_limits import blocks_of
 
 _EXIT = -1
 _DEAD = -2
@@ -120,13 +120,10 @@ class GraphBuilder:
 
     def _check_only(self, statements: tuple[ast.Statement, ...]) -> None:
         """Check statements that make no steps."""
-        for k, statement in enumerate(statements):
+        for statement in statements:
             self.checker.check(statement)
             for block in blocks_of(statement):
                 self._check_only(block.statements)
-            if isinstance(statement, ast.Halt) and k + 1 < len(statements):
-                span = first_line(statements[k + 1].span)
-                self.checker.report.warn("RR703", span, "this is never reached: the thread has halted")
 
     def _statement(self, statement: ast.Statement, source: int, target: int) -> None:
         match statement:

@@ -18,6 +18,7 @@ from rdma_robust.language.check.names import Constant, NodeNames, Register, Thre
 from rdma_robust.language.check.outcome_lines import outcome
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
+from rdma_robust.language.check.unreached import unreached
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line, statements_in
@@ -245,6 +246,9 @@ class ProgramChecker:
             self.world.poisoned.add(thread.name)
             return
         self._warn_endless_polls(thread)
+        if shape is None:
+            for span, message in unreached(item.body, edges):
+                self.report.warn("RR703", span, message)
         if duplicate:
             return
         self.world.threads[thread.name] = thread

@@ -25,21 +25,36 @@ def write_claims_sarif(batch: SafetyBatch) -> str:
 def claim_results(file: ScannedFile, findings: Iterable[Finding]) -> Iterator[Json]:
     """Yield a result for every claim that somebody should look at, and for a target of `reach` that is reachable."""
     for finding in findings:
-        match finding.status:
-            case "holds":
-                pass
-            case "unreachable" if finding.kind == "target":
-                pass
-            case "violated" if finding.kind == "hang":
-                yield _result(file, CODES["violated"], finding, f"The program hangs, and claims `{finding.text}`")
-            case "violated":
-                yield _result(file, CODES["violated"], finding, f"Violated: {finding.text}")
-            case "unreachable":
-                yield _result(file, CODES["unreachable"], finding, f"About nothing: {finding.text}")
-            case "reachable":
-                yield _result(file, CODES["reachable"], finding, f"Reachable under {finding.model}: {finding.text}")
-            case _:
-                yield _result(file, CODES["unknown"], finding, f"Undecided: {finding.text}")
+        said = what_to_say(finding)
+        if said is not None:
+            yield _result(file, said[0], finding, said[1])
+
+
+def what_to_say(finding: Finding) -> tuple[str, str] | None:
+    """Return the code and the words for a claim that somebody should look at, None for others."""
+    match finding.status:
+        case "holds":
+            return None
+        case "unreachable" if finding.kind == "target":
+            return None
+        case "violated" if finding.kind == "hang":
+            return CODES["violated"], f"The program hangs, and claims `{finding.text}`"
+        case "violated":
+            return CODES["violated"], f"Violated: {finding.text}"
+        case "unreachable":
+            return CODES["unreachable"], f"About nothing: {finding.text}"
+        case "reachable":
+            return CODES["reachable"], f"Reachable under {finding.model}: {finding.text}"
+        case _:
+            return CODES["unknown"], f"Undecided: {finding.text}"
+
+
+def place_of(finding: Finding) -> tuple[int | None, int | None]:
+    """Return the line and column of a claim; of what has none, those where the first thread waits."""
+    waits = [wait for wait in finding.waits if wait.line is not None]
+    if finding.line is None and waits:
+        return waits[0].line, waits[0].column
+    return finding.line, finding.column
 
 
 def _scanned(record: SafetyRecord) -> ScannedFile:
@@ -60,9 +75,7 @@ def _results(file: ScannedFile, record: SafetyRecord) -> Iterator[Json]:
 def _result(file: ScannedFile, code: str, finding: Finding, says: str) -> Json:
     """At the line of the claim; what has none, where the first thread waits."""
     waits = [wait for wait in finding.waits if wait.line is not None]
-    line, column = finding.line, finding.column
-    if line is None and waits:
-        line, column = waits[0].line, waits[0].column
+    line, column = place_of(finding)
     result = file.result(code, f"{says}: {finding.reason}.", file.place(line or 1, column))
     if waits:
         result["relatedLocations"] = [_location(file, wait) | {"id": number} for number, wait in enumerate(waits, 1)]

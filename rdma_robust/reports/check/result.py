@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.errors import Diagnostic
+from rdma_robust.errors import Diagnostic, Severity
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
@@ -28,7 +28,7 @@ _WORDS: dict[Verdict, VerdictWord] = {
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticView:
-    severity: str
+    severity: Severity
     code: str
     message: str
     line: int
@@ -51,8 +51,8 @@ class FaultView:
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
 
-    `expected` is the program's `expect` line, `as_expected` is None without one or without a decided verdict. `hangs` are
-    the threads that wait in a hang that was come by; none says nothing about hangs.
+    `expected` is what the `expect` line at `expected_line` says; `as_expected` is None without one or without a decided
+    verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs.
     """
 
     file: str
@@ -61,6 +61,7 @@ class Result:
     error_kind: ErrorKind | None = None
     program: str | None = None
     expected: Literal["robust", "not-robust"] | None = None
+    expected_line: int | None = None
     as_expected: bool | None = None
     instrumentation: str | None = None
     engine: str | None = None
@@ -91,6 +92,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         reason=outcome.reason,
         program=program.name,
         expected=expected,
+        expected_line=next((each.span.line for each in program.expectations if each.kind == "robust"), None),
         as_expected=outcome.as_expected,
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,

@@ -246,10 +246,10 @@ def test_warnings_of_each_kind() -> None:
         (3, "variable `A.unused` is never used"),
         (6, "register `T.s` is never used"),
         (7, "3 is outside the domain 0..2"),
+        (8, "this is never reached"),
         (8, "4 is outside the domain 0..2"),
         (9, "5 is outside the domain 0..2"),
         (9, "6 is outside the domain 0..2"),
         (10, "7 is outside the domain 0..2"),
-        (13, "this is never reached: the thread has halted"),
         (16, "`poll A` blocks for ever: thread U neither puts to A nor gets from it"),
     ]

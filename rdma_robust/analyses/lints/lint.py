@@ -1,0 +1,84 @@
+"""All lints of a program: the list of them, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.analyses.lints.in_flight import polls_that_prove_less, results_read_early, sources_overwritten, trails
+from rdma_robust.analyses.lints.queue_flow import Others, flows
+from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, unreached
+from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
+from rdma_robust.errors import Diagnostic, SizeLimitError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import FOUND_BY_READING, in_order, load_with_all_warnings
+from rdma_robust.semantics.values import value_flow
+
+CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726"})
+"""What :func:`lints` finds; the other warnings are found as a program is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """The warnings, in source order, and why there may be more of some codes; `cut` is empty where these are all."""
+
+    found: tuple[Diagnostic, ...]
+    cut: str = ""
+
+
+def linted(
+    text: str,
+    file: str,
+    exceeded: Callable[[], str] = lambda: "",
+    more: tuple[Diagnostic, ...] = (),
+    also: frozenset[str] = frozenset(),
+) -> Linted:
+    """Return all warnings of the program in `text`, but for those that comments ask not to be shown.
+
+    `more` are warnings of the codes `also`, which were looked for elsewhere. Raises ProgramError.
+    """
+    program, ignored = load_with_all_warnings(text, file)
+    own = lints(program, exceeded)
+    found: dict[tuple[int, int, str], Diagnostic] = {}
+    for each in (*program.warnings, *own.found, *more):
+        found.setdefault((each.span.line, each.span.column, each.code), each)
+    looked_for = FOUND_BY_READING | also | (frozenset() if own.cut else CODES)
+    return Linted(in_order(ignored.applied(found.values(), looked_for)), own.cut)
+
+
+def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:
+    """Return what is likely not meant in `program`, each place and code once.
+
+    None of it needs a search of states. `exceeded` names a limit that has been reached, as for
+    :func:`rdma_robust.semantics.values.possible_values`; what needs values is left out then.
+    """
+    cut: list[str] = []
+    found: dict[tuple[int, int, str], Diagnostic] = {}
+    for each in _found(program, exceeded, cut):
+        found.setdefault((each.span.line, each.span.column, each.code), each)
+    return Linted(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
+
+
+def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[Diagnostic]:
+    """Yield the warnings, more than once where several reasons are, and add to `cut` why there may be more."""
+    others = Others.of(program)
+    threads = flows(program)
+    for flow in threads:
+        yield from polls_that_find_nothing(flow, others)
+        yield from fences_without_effect(flow)
+        found, complete = trails(flow, others)
+        if not complete:
+            cut.append(f"thread {flow.thread.name} has too many paths to follow all of its operations")
+        yield from results_read_early(flow, found)
+        yield from sources_overwritten(flow, found)
+        yield from polls_that_prove_less(flow, others, found)
+    yield from never_read(program)
+    try:
+        values = value_flow(program, exceeded)
+    except SizeLimitError as error:
+        cut.append(str(error))
+        return
+    yield from impossible_outcomes(program, values)
+    for flow in threads:
+        yield from unreached(flow, values)

@@ -1,0 +1,126 @@
+"""Polls that find nothing, and fences that order nothing: what the numbers of outstanding operations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, change
+from rdma_robust.diagnose import quote
+from rdma_robust.errors import Diagnostic
+from rdma_robust.expr import VALUE, Const, Expr, evaluate, names
+from rdma_robust.language.flow.cfg import Read, RFence, Step
+from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+
+MOST_STATES: Final = 2_000
+"""States of one thread that are followed to prove that a poll can find nothing."""
+
+State = tuple[int, tuple[int | None, ...], tuple[int, ...]]
+"""A point, the registers as far as they are known, and what is outstanding on each queue pair."""
+
+
+def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagnostic]:
+    """Yield the polls that have nothing to take: on every path, or on one that is sure to be possible (RR702)."""
+    unsure: list[tuple[Step, str]] = []
+    for node in flow.nodes:
+        at = flow.outstanding(node)
+        for span, edges in flow.statements.items():
+            step = edges[0][2]
+            have = set().union(*(at.get(source, set()) for source, _, _ in edges))
+            if polls_of(step.op) != node or 0 not in have:
+                continue
+            if have == {0}:
+                what = "waits for ever" if _alone(flow, edges) else "is never taken"
+                message = f"{quote(step.text)} {what}: nothing towards {node} is outstanding here"
+                yield Diagnostic("warning", "RR702", message, span, hint=_hint(flow, node))
+            elif _alone(flow, edges):
+                unsure.append((step, node))
+    if unsure:
+        found = _sure_to_wait(flow, others)
+        for step, node in unsure:
+            if step in found:
+                message = (
+                    f"{quote(step.text)} can wait for ever: the thread can come here with nothing towards {node} outstanding"
+                )
+                yield Diagnostic("warning", "RR702", message, step.span, hint=_hint(flow, node))
+
+
+def _alone(flow: ThreadFlow, edges: list[Edge]) -> bool:
+    """Whether the thread can do nothing else where a poll is next, as it can in a `loop` or a `choose`."""
+    return all(edge in edges for source, _, _ in edges for edge in flow.out[source])
+
+
+def _hint(flow: ThreadFlow, node: str) -> str:
+    if any(completes_on(step.op) == node for edges in flow.out.values() for _, _, step in edges):
+        return "every poll takes one operation; take this poll out, or put it where there is one"
+    return f"the thread neither puts to {node} nor gets from it"
+
+
+def _sure_to_wait(flow: ThreadFlow, others: Others) -> set[Step]:
+    """Return the polls to which some execution comes with nothing to take.
+
+    Followed are only steps that can be taken whatever the others do: their guards are true of the registers that are known.
+    Registers are known from constants and from words that nobody writes; polls end where there is something to take.
+    """
+    names_of = [name for name, _ in flow.thread.registers]
+    start: State = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), (0,) * len(flow.nodes))
+    seen, todo = {start}, [start]
+    found: set[Step] = set()
+    while todo and len(seen) < MOST_STATES:
+        point, registers, have = todo.pop()
+        known = {name: value for name, value in zip(names_of, registers, strict=True) if value is not None}
+        for _, target, step in flow.out.get(point, ()):
+            env = known | _read(step, others)
+            if _value(step.guard, env) in (None, 0):
+                continue
+            after = [number + change(step, node) for node, number in zip(flow.nodes, have, strict=True)]
+            if min(after, default=0) < 0:
+                found.add(step)
+                continue
+            assigned = {name: _value(expr, env) for name, expr in step.assigns}
+            kept = tuple(assigned.get(name, known.get(name)) for name in names_of)
+            state = (target, kept, tuple(after))
+            if state not in seen:
+                seen.add(state)
+                todo.append(state)
+    return found
+
+
+def _read(step: Step, others: Others) -> dict[str, int]:
+    if isinstance(step.op, Read) and not others.writers.get(step.op.cell):
+        return {VALUE.name: step.op.cell.init}
+    return {}
+
+
+def _value(expr: Expr, env: Mapping[str, int]) -> int | None:
+    """Return the value of an expression, None if it depends on what is not known."""
+    if isinstance(expr, Const):
+        return expr.value
+    if not set(names(expr)) <= env.keys():
+        return None
+    try:
+        return evaluate(expr, env)
+    except ZeroDivisionError:
+        return None
+
+
+def fences_without_effect(flow: ThreadFlow) -> Iterator[Diagnostic]:
+    """Yield the remote fences with nothing unpolled before them on any path, or nothing after them (RR724).
+
+    A fence holds back later operations of its queue pair until earlier ones are issued or have read. What was polled has
+    been issued and has read, and what is local the CPU does in order.
+    """
+    for span, edges in flow.statements.items():
+        step = edges[0][2]
+        if not isinstance(step.op, RFence):
+            continue
+        node = step.op.node
+        at = flow.outstanding(node)
+        if all(at.get(source, set()) <= {0} for source, _, _ in edges):
+            why = f"nothing towards {node} is outstanding before it"
+        elif not any(completes_on(s.op) == node for _, target, _ in edges for _, _, s in flow.from_point(target)):
+            why = f"nothing towards {node} comes after it"
+        else:
+            continue
+        assert acts_of(step.op)
+        yield Diagnostic("warning", "RR724", f"{quote(step.text)} orders nothing: {why}", span)

@@ -1,0 +1,150 @@
+"""The `lint` command: what is likely not meant in programs, without deciding them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.answering import answering
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
+from rdma_robust.cli.options.arguments import (
+    Define,
+    Files,
+    FindingsFormat,
+    Memory,
+    OutputFile,
+    Quiet,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.formats import FINDING_FORMATS
+from rdma_robust.cli.output import output
+from rdma_robust.cli.processes.decide_program import message_of
+from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.limits import Limits
+from rdma_robust.reports.analyses import lint_report
+from rdma_robust.reports.analyses.lint_report import LintRecord
+from rdma_robust.reports.check import json_report
+from rdma_robust.reports.check.result import ErrorKind, diagnostics
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.finding_lines import WRITERS
+from rdma_robust.text import printable
+
+Needless = Annotated[
+    bool, typer.Option("--needless", help="Name the polls and fences, too, that robust programs do not need: decides them.")
+]
+
+FAILED: Final[Mapping[Exit, tuple[ErrorKind, str]]] = {
+    Exit.INVALID: ("unreadable", "it cannot be read"),
+    Exit.INTERNAL: ("internal", "internal error"),
+}
+"""What is reported where there is no answer; standard error has the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintRequest:
+    """What to look at, how, and where to report it."""
+
+    items: Sequence[Item]
+    timeout: float | None
+    memory: int | None
+    needless: bool
+    form: str
+    path: str | None
+    quiet: bool
+
+    def limits(self) -> Limits:
+        """Return the limits of one program, from now on."""
+        return Limits.of(self.timeout, None, self.memory)
+
+
+def lint_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    needless: Needless = False,
+    define: Define = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    format_: FindingsFormat = None,
+    output: OutputFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Note in the context what is to be done."""
+    items = expand(files, define=tuple(define or ()))
+    form = report_form(output, format_, FINDING_FORMATS, items)
+    request = LintRequest(items, limit(timeout), memory_limit(memory), needless, form, output, quiet)
+    context.obj.append(partial(run_lint, request))
+
+
+def run_lint(request: LintRequest) -> Exit:
+    """Report what is likely not meant in every program; return the exit code. Raises UsageError, BrokenPipeError."""
+    from rdma_robust.analyses.lints import lint  # noqa: F401, PLC0415 - once, before processes are forked
+
+    records = []
+    with output(request.path) as out:
+        for item in request.items:
+            record = _record(item, request)
+            records.append(record)
+            for line in _lines(record, request):
+                out.line(line)
+        if request.form == "text":
+            out.line(lint_report.lint_totals(records))
+        elif request.form == "json":
+            options = {"needless": request.needless, "timeout": request.timeout, "memory": request.memory}
+            out.line(json_report.layout(lint_report.lint_document(records, TOOL, options)))
+    return lint_report.lint_exit(records)
+
+
+def _lines(record: LintRecord, request: LintRequest) -> list[str]:
+    if request.form in WRITERS:
+        return lint_report.lint_lines(record, request.form)
+    if request.form == "jsonl":
+        return [json_report.dump(lint_report.lint_object(record))]
+    return [record.shown] if request.form == "text" and record.shown else []
+
+
+def _record(item: Item, request: LintRequest) -> LintRecord:
+    if isinstance(item, Source):
+        item = loaded(item, request.limits())
+    if isinstance(item, Missing):
+        return LintRecord(item.name, None if item.cut else "unreadable", item.reason, shown=item.message())
+    source = item
+    found = answering(source.name, request.limits(), lambda: _linted(source, request))
+    if isinstance(found, LintRecord):
+        return found
+    return LintRecord(source.name, *FAILED.get(found, (None, "a limit was reached")))
+
+
+def _linted(source: Source, request: LintRequest) -> LintRecord:
+    from rdma_robust.analyses.lints.lint import linted  # noqa: PLC0415
+
+    text, limits = read_source(source), request.limits()
+    try:
+        more = _needless(text, source.name, request) if request.needless else ()
+        also = frozenset({"RR727"}) if request.needless else frozenset[str]()
+        linting = linted(text, source.name, limits.exceeded, more, also)
+    except ProgramError as error:
+        errors = diagnostics(error.diagnostics)
+        reason = f"line {errors[0].line}: {errors[0].message}"
+        return LintRecord(source.name, "invalid", reason, errors=errors, shown=message_of(error, source.name))
+    shown = [printable(each.render(source.name, text), "\n") for each in linting.found]
+    shown += [f"{printable(source.name)}: unknown: {linting.cut}"] if linting.cut else []
+    return LintRecord(source.name, None, linting.cut, diagnostics(linting.found), shown="\n".join(shown))
+
+
+def _needless(text: str, name: str, request: LintRequest) -> tuple[Diagnostic, ...]:
+    from rdma_robust.analyses.repair.needless_lints import needless_statements  # noqa: PLC0415 - decides, and few ask for it
+    from rdma_robust.analyses.repair.repairs import RepairOptions  # noqa: PLC0415
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
+
+    limits = CheckOptions(memory=request.memory)
+    return needless_statements(text, name, RepairOptions(timeout=request.timeout), limits)

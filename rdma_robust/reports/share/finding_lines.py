@@ -1,0 +1,47 @@
+"""Findings as one line each: for people and editors (`concise`), and as commands that GitHub reads from a log (`github`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdma_robust.errors import Severity
+from rdma_robust.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """Something to be looked at, at a 1-based place of a file; without a place it is about the file."""
+
+    file: str
+    line: int | None
+    column: int | None
+    severity: Severity
+    code: str
+    message: str
+
+
+def concise(finding: FindingLine) -> str:
+    """Return `file:9:3: error: message [RR010]`, on one line whatever the file is called."""
+    place = "" if finding.line is None else f":{finding.line}:{finding.column or 1}"
+    return f"{printable(finding.file)}{place}: {finding.severity}: {printable(finding.message)} [{finding.code}]"
+
+
+def github(finding: FindingLine) -> str:
+    """Return a workflow command (`::error file=...,line=...,col=...::message`), which GitHub shows at the line.
+
+    In values of properties `%`, line ends, `:` and `,` are escaped, in the message `%` and line ends.
+    """
+    place = {"file": finding.file, "line": finding.line, "col": finding.column, "title": f"rdma-robust {finding.code}"}
+    properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items() if value is not None)
+    return f"::{finding.severity} {properties}::{_data(f'{finding.message} [{finding.code}]')}"
+
+
+def _data(text: str) -> str:
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+WRITERS = {"concise": concise, "github": github}

@@ -1,0 +1,158 @@
+"""Each lint on programs that have what it warns of, and on programs that are alike and have not."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.analyses.lints.lint import CODES, linted, lints
+from rdma_robust.language.load import load_program
+
+HEAD = """domain 0..9
+node A { x = 1, y = 0, copy = 0, ack = 0, ring[2] = 0 }
+node B { u = 1, v = 0 }
+node C { f = 0 }
+thread T on A {
+  reg r, s, i
+"""
+LINE = HEAD.count("\n") + 1
+
+REST = """
+}
+thread U on B { reg r; r = u; r = v; put A.ack = 1 }
+thread W on C { reg r; r = f }
+thread N on A { reg r; r = x; r = y; r = copy; r = ring[0]; r = ring[1] }
+"""
+
+EXPECTED = {
+    # A poll that finds nothing.
+    "poll B": [(0, "RR702")],
+    "put B.u = x\npoll B": [],
+    "put B.u = x\npoll B\npoll B": [(2, "RR702")],
+    "put B.u = x\npoll C": [(1, "RR702")],
+    "loop { put B.u = x\npoll B }": [],
+    "loop { put B.u = 1\npoll B\npoll B }": [(2, "RR702")],
+    "choose { put B.u = 1 } or { skip }\npoll B": [(1, "RR702")],
+    "choose { put B.u = 1 } or { put B.v = 1 }\npoll B": [],
+    "loop { put B.u = 1 }\nloop { poll B }": [],
+    "loop { put B.u = 1 }\npoll B": [(1, "RR702")],
+    "r = ack\nif r == 1 { put B.u = 1 }\npoll B": [],
+    "if i == 0 { put B.u = 1 }\npoll B": [],
+    "if i == 1 { put B.u = 1 }\npoll B": [(0, "RR703"), (1, "RR702")],
+    "while i < 2 { put B.u = 1\ni = i + 1 }\npoll B\npoll B": [],
+    "while i < 2 { put B.u = 1\ni = i + 1 }\npoll B\npoll B\npoll B": [(4, "RR702")],
+    # The result of a get that is read before its poll.
+    "get copy = B.u\nr = copy\npoll B": [(1, "RR721")],
+    "get copy = B.u\npoll B\nr = copy": [],
+    "get copy = B.u\nr = y\npoll B\nr = copy": [],
+    "get copy = B.u\nawait copy == 1\nr = copy": [],
+    "get copy = B.u\nwhile copy != 1 { }\nr = copy": [],
+    "get copy = B.u\nif copy == 1 { y = 2 }\npoll B": [(1, "RR721")],
+    "put B.v = x\nget copy = B.u\npoll B\nr = copy\npoll B": [(3, "RR721")],
+    "put B.v = x\nget copy = B.u\npoll B\npoll B\nr = copy": [],
+    "get copy = B.u\nput C.f = copy\npoll B": [(1, "RR721")],
+    "get copy = B.u\nput B.v = copy": [(1, "RR721")],
+    "get copy = B.u\nrfence B\nput B.v = copy": [],
+    "get copy = B.u\nrfence B\nput C.f = copy": [(1, "RR724"), (2, "RR721")],
+    "get copy = B.u\nawait ack == 1\nr = copy": [],
+    "get copy = B.u\nchoose { poll B } or { skip }\nr = copy": [],
+    "get copy = B.u\nr = cas(copy, 0, 1)\npoll B": [(1, "RR721")],
+    "get ring[i] = B.u\nr = ring[0]\npoll B": [],
+    "get ring[1] = B.u\nr = ring[1]\npoll B": [(1, "RR721")],
+    "get ring[1] = B.u\nr = ring[0]\npoll B": [],
+    # The source of a put that is overwritten before its poll.
+    "put B.u = x\nx = 2\npoll B": [(1, "RR722")],
+    "put B.u = x\npoll B\nx = 2": [],
+    "put B.u = x\ny = 2\npoll B": [],
+    "put B.u = 1\nx = 2": [],
+    "put B.u = x\nget x = B.v\npoll B\npoll B": [],
+    "put B.u = x\nget x = C.f\npoll C\npoll B": [(1, "RR722")],
+    "put B.u = x\nawait ack == 1\nx = 2": [],
+    "put B.u = x\nput B.v = y\npoll B\nx = 2\ny = 2": [(4, "RR722")],
+    "loop { x = 2\nput B.u = x }": [(0, "RR722")],
+    "loop { x = 2\nput B.u = x\npoll B }": [],
+    "put B.u = x\nr = ack\nif r == 1 { x = 2 }": [],
+    # A poll of a put that looks as if it waited for the arrival.
+    "put B.u = 1\npoll B\nput C.f = 1": [(1, "RR723")],
+    "put B.u = 1\nget copy = B.v\npoll B\npoll B\nput C.f = 1": [],
+    "put B.u = 1\npoll B\nput B.v = 1": [],
+    "put B.u = x\npoll B\nx = 2\nput C.f = 1": [],
+    "put B.u = 1\npoll B\ny = 1": [(1, "RR723")],
+    "put B.u = 1\npoll B\nawait ack == 1\nput C.f = 1": [],
+    "put B.u = 1\npoll B\nget copy = B.v\npoll B\nr = copy\nput C.f = 1": [],
+    "put B.u = 1\npoll B\nr = r + 1": [],
+    "put B.u = 1\nput C.f = 1\npoll B\npoll C": [],
+    # A fence that orders nothing.
+    "rfence B\nput B.u = 1": [(0, "RR724")],
+    "put B.u = 1\nrfence B": [(1, "RR724")],
+    "put B.u = 1\nrfence B\nput B.v = 1": [],
+    "put B.u = 1\npoll B\nrfence B\nput B.v = 1": [(2, "RR724")],
+    "put B.u = 1\nrfence B\nput C.f = 1": [(1, "RR724")],
+    "loop { rfence B\nput B.u = 1 }": [],
+    # What is never reached.
+    "r = copy\nif r == 7 { y = 2 }": [(1, "RR703")],
+    "r = x\nif r == 1 { y = 2 }": [],
+    "if 0 { y = 2 }": [(0, "RR703")],
+    "while 1 { y = 2 }\nx = 2": [(1, "RR703")],
+    "loop { y = 2 }\nx = 2": [],
+    "halt\ny = 2": [(1, "RR703")],
+    "choose { halt } or { y = 2 }\ny = 3": [],
+}
+
+
+@pytest.mark.parametrize("statements", EXPECTED)
+def test_what_is_warned_of(statements: str) -> None:
+    text = HEAD + statements + REST
+    found = linted(text, "a.rdma").found
+    mine = [(each.span.line - LINE, each.code) for each in found if each.span.line < LINE + statements.count("\n") + 1]
+    assert [each for each in mine if each[0] >= 0] == EXPECTED[statements]
+
+
+OUTCOMES = {
+    "T.r == 0": [],
+    "T.r == 1": [],
+    "T.r == 7": ["RR725"],
+    "T.r == 0 && A.x == 7": ["RR725"],
+    "T.r == 7 || A.x == 1": [],
+    "T.r > 1": ["RR725"],
+    "T.r != A.x": [],
+}
+
+
+@pytest.mark.parametrize("condition", OUTCOMES)
+def test_outcomes_that_no_execution_has(condition: str) -> None:
+    text = "domain 0..9\nnode A { x = 0 }\nthread T on A { reg r; r = x; x = 1 }\n"
+    text += f"outcome {condition} : forbidden under sc\n"
+    assert [each.code for each in linted(text, "a.rdma").found] == OUTCOMES[condition]
+
+
+def test_an_outcome_of_a_thread_that_never_ends() -> None:
+    text = "node A { x = 0 }\nthread T on A { while 1 { x = 1 } }\noutcome A.x == 1 : allowed under sc\n"
+    found = linted(text, "a.rdma").found
+    assert [each.code for each in found] == ["RR725"]
+    assert "thread T never ends" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("body", "variables"),
+    [
+        ("y = 1", ["A.y"]),
+        ("y = 1\nput B.z = x", ["A.y", "B.z"]),
+        ("y = 1\nput B.z = y", ["B.z"]),
+        ("get y = B.z\npoll B", []),
+        ("cas(y, 0, 1)", []),
+        ("ring[0] = 1\nr = ring[1]", []),
+        ("ring[0] = 1", ["A.ring"]),
+    ],
+)
+def test_variables_that_nobody_reads(body: str, variables: list[str]) -> None:
+    text = f"node A {{ x = 0, y = 0, ring[2] = 0 }}\nnode B {{ z = 0 }}\nthread T on A {{ reg r\n{body}\n}}\n"
+    found = [each.message for each in lints(load_program(text, "a.rdma")).found if each.code == "RR726"]
+    assert found == [f"`{name}` is written and never read" for name in variables]
+    names = (f"{name}[0]" if name == "A.ring" else name for name in variables)
+    asked = f"{text}outcome {' && '.join(f'{name} == 0' for name in names)} : allowed under sc"
+    assert not variables or "RR726" not in {each.code for each in lints(load_program(asked, "a.rdma")).found}
+
+
+def test_every_lint_is_tested() -> None:
+    tested = {code for found in EXPECTED.values() for _, code in found} | {"RR725", "RR726"}
+    assert tested == CODES
