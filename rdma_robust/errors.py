@@ -37,6 +37,16 @@ class Span:
             yield at
             at = at.origin
 
+    @property
+    def expanded_from(self) -> tuple[int, ...]:
+        """The lines of the same file that this was expanded from, the last expansion first."""
+        return tuple(origin.line for origin in self.chain() if origin.file in ("", self.file))
+
+    @property
+    def where(self) -> str:
+        """The line, with those that it was expanded from: `5`, or `5 from 21`."""
+        return " from ".join(map(str, (self.line, *self.expanded_from)))
+
     @staticmethod
     def of_line(file: str, line: int) -> Span:
         """Return the span of a line of another file, for an `origin`."""

@@ -31,7 +31,7 @@ from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
 from rdma_robust.hardness.symbols import comment, laid_out, nested
 from rdma_robust.language.check.targets import At, Ended, Target
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_program, load_program_and_target, parse_program
+from rdma_robust.language.load import load_program, load_program_and_target, written_out
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.tree_limits import statements
@@ -61,7 +61,7 @@ def finite_program(text: str, file: str, target: str) -> FiniteProgram:
     program, wanted = load_program_and_target(text, file, target)
     _refuse_remote(text, file)
     question = _question(program, wanted)
-    writer = _Writer(program, question, parse_program(text, file))
+    writer = _Writer(program, question, written_out(text, file))
     try:
         result = writer.program_with_gadget()
         load_program(result.text, file)
@@ -82,7 +82,7 @@ def _refuse_remote(text: str, file: str) -> None:
             expected="a local program: reads, writes, compare-and-swap, branches and loops",
             hint="the reduction starts from sequential consistency and adds the only remote operation itself",
         )
-        for statement in statements(parse_program(text, file))
+        for statement in statements(written_out(text, file))
         if isinstance(statement, _REMOTE)
     )
     if found:

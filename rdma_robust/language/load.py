@@ -16,6 +16,7 @@ from rdma_robust.language.flow.canonical import same
 from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source
+from rdma_robust.language.syntax.layout import Layout
 from rdma_robust.language.syntax.parse import parse
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "load_with_all_warnings",
     "parse_program",
     "target_in",
+    "written_out",
 ]
 
 
@@ -81,6 +83,18 @@ def target_in(program: cfg.Program, target: str) -> Target:
     return target_reader(target)(world_of(program), program.threads)
 
 
+def written_out(text: str, file: str) -> ast.Program:
+    """Return the tree of the checked program in `text` without `for` and macros, each copy in its place.
+
+    Raises ProgramError with every error of the file.
+    """
+    report = Reporter(file, text)
+    checker, _ = _checker(text, report, None)
+    checker.check()
+    report.raise_errors()
+    return checker.written_out
+
+
 def _load(
     text: str,
     file: str,
@@ -112,12 +126,7 @@ def _read(
     also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
     shapes: Mapping[str, Shape] | None = None,
 ) -> tuple[cfg.Program, Suppressions]:
-    tree, layout, poisoned = parse(text, report)
-    if tree is None:
-        report.raise_errors()
-        raise AssertionError("no tree and no error")
-    taken = frozenset(str(token) for token in layout.tokens if token.type == "NAME")
-    checker = ProgramChecker(tree, report, poisoned, shapes, taken)
+    checker, layout = _checker(text, report, shapes)
     program = checker.check() if also is None else checker.check(also)
     report.raise_errors()
     ignored = suppressions(text, layout)
@@ -125,6 +134,15 @@ def _read(
         wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
         program = replace(program, warnings=in_order((*program.warnings, *wrong)))
     return program, ignored
+
+
+def _checker(text: str, report: Reporter, shapes: Mapping[str, Shape] | None) -> tuple[ProgramChecker, Layout]:
+    tree, layout, poisoned = parse(text, report)
+    if tree is None:
+        report.raise_errors()
+        raise AssertionError("no tree and no error")
+    taken = frozenset(str(token) for token in layout.tokens if token.type == "NAME")
+    return ProgramChecker(tree, report, poisoned, shapes, taken), layout
 
 
 def parse_program(text: str, file: str) -> ast.Program:

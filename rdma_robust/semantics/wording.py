@@ -126,7 +126,7 @@ class Words:
         """Return a noun for an event that has been named before: `the NIC's write for line 7`, or `line 8`."""
         if event.step is None:
             return "the initial value"
-        line = f"line {event.step.span.line}"
+        line = f"line {event.step.span.where}"
         deed = "read" if event.type in (T.NLR, T.NRR) else "write"
         return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
 
@@ -161,13 +161,13 @@ class Words:
     def _quoted(self, event: Event) -> str:
         if event.step is None:
             return str(event)
-        return f"`{self.statement(event)}` (line {event.step.span.line})"
+        return f"`{self.statement(event)}` (line {event.step.span.where})"
 
     def _place(self, event: Event) -> str:
         if event.type is T.INIT:
             return "the initial value"
         nic = "" if event.type in CPU_TYPES else " (NIC)"
-        line = f" line {event.step.span.line}" if event.step else ""
+        line = f" line {event.step.span.where}" if event.step else ""
         return f"{self._thread(event)}{line}{nic}"
 
     def _thread(self, event: Event) -> str:

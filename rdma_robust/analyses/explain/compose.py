@@ -111,7 +111,8 @@ def line_marks(outcome: Outcome, words: Words, pairs: Sequence[Pair]) -> tuple[L
         for event in (members[i] for i in sorted(members)):
             if event.step is not None:
                 for role in _roles(event, late, early, witness.pivot):
-                    mark(event.step.span.line, role, words.clause(event))
+                    for line in (event.step.span.line, *event.step.span.expanded_from):
+                        mark(line, role, words.clause(event))
     if outcome.verdict is Verdict.ROBUST:
         for pair in pairs:
             for keeper in pair.kept_by:

@@ -152,7 +152,7 @@ class Proofs:
 
 def kept_reason(words: Words, keepers: list[EventEdge], keeping: Keeping) -> str:
     """Return which polls and fences keep an order, as a clause."""
-    named = [f"`{_statement(words, e.step)}` (line {e.step.span.line})" for e in keepers]
+    named = [f"`{_statement(words, e.step)}` (line {e.step.span.where})" for e in keepers]
     if keeping == "some":
         return f"polls or fences of the queue pair to {keepers[0].remote} keep the order"
     if len(named) == 1:

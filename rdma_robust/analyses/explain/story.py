@@ -9,7 +9,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import BY_FILTER, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
 from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, why_reordered
-from rdma_robust.text import count
+from rdma_robust.text import count, one_line
 
 EDGES = {
     "po": "{source} comes before {target} in the text of {thread}",
@@ -92,9 +92,10 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
     for earlier, later in witness.relaxed:
         operation, step = _overtaken(run, earlier.index), _step_of(run, later.index)
         name = program.threads[earlier.thread].name
+        line = operation.line if earlier.step is None else earlier.step.span.where
         where = _where(program, witness, operation, _progress(operation, step.number)).format(remote=earlier.remote)
         sentences += [
-            f"{name} posts `{operation.statement}` (line {operation.line}){rounds.get(earlier.index, '').rstrip(',')}.",
+            f"{name} posts `{operation.statement}` (line {line}){rounds.get(earlier.index, '').rstrip(',')}.",
             f"{where} when {_action(words, name, later)}{rounds.get(later.index, '').rstrip(',')}.",
             f"RDMA allows this: {why_reordered(earlier, later)}.",
         ]
@@ -225,6 +226,7 @@ def _is_read_of(program: Program, event: Event, operation: Operation) -> bool:
         and operation.lane == place
         and event.step is not None
         and event.step.span.line == operation.line
+        and one_line(event.step.text) == operation.statement
     )
 
 
@@ -249,7 +251,7 @@ def _action(words: Words, thread: str, event: Event) -> str:
         return f"{thread} executes {words.noun(event)}"
     if event.type in CPU_TYPES:
         return f"{thread} {words.label(event)} in {words.noun(event)}"
-    return f"its NIC {words.label(event)} for `{words.statement(event)}` (line {event.step.span.line if event.step else 0})"
+    return f"its NIC {words.label(event)} for `{words.statement(event)}` (line {event.step.span.where if event.step else 0})"
 
 
 def _rotated(witness: Witness) -> tuple[CycleEdge, ...]:

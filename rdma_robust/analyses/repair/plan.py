@@ -10,6 +10,7 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status
 from rdma_robust.analyses.repair.sites import Sites
+from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import has_text
@@ -33,7 +34,7 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        return _searched(text, file, options, Checker(file, limits, deadline), started)
+        return outside_of_copies(_searched(text, file, options, Checker(file, limits, deadline), started), text, file)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
 
@@ -100,5 +101,5 @@ def _reason(search: Search, optimal: bool, violation: str) -> str:
 
 
 def _overtaking(witness: Witness) -> str:
-    pairs = {(a.step.span.line, b.step.span.line) for a, b in witness.relaxed if a.step is not None and b.step is not None}
+    pairs = {(a.step.span.where, b.step.span.where) for a, b in witness.relaxed if a.step is not None and b.step is not None}
     return ", ".join(f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs))

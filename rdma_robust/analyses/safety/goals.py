@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rdma_robust.counters.program import Target as ProgramTarget
 from rdma_robust.counters.program import pc
+from rdma_robust.errors import Span
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
 from rdma_robust.language.check.targets import At, Atom, Before, Drained, Ended, Target
 from rdma_robust.language.flow.cfg import Fault, Program, Thread, steps
@@ -88,9 +89,16 @@ def kept(program: Program, goals: Iterable[StateGoal | FaultGoal]) -> tuple[Kept
     return tuple(Kept.ALL if t in exact else Kept.END if end else Kept.EVENTS for t in range(len(program.threads)))
 
 
+def stands_at(span: Span, line: int) -> bool:
+    """Whether something stands in a line of its file, or was expanded from what stands there."""
+    return line in (span.line, *span.expanded_from)
+
+
 def points_at(thread: Thread, line: int) -> tuple[int, ...]:
     """Return the program points from which a statement of `line` can be next."""
-    return tuple(sorted({source for source, _, step in steps(thread) if step.span.line == line and source != thread.exit}))
+    return tuple(
+        sorted({source for source, _, step in steps(thread) if stands_at(step.span, line) and source != thread.exit})
+    )
 
 
 def waiting(program: Program, target: Target) -> Program:
@@ -172,7 +180,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
             def at_line(state: object) -> int:
                 half_done = state.threads[t].carried if isinstance(state, ScState) else ()
                 if half_done:
-                    return int(code.commands[half_done[0]].step.span.line == line)
+                    return int(stands_at(code.commands[half_done[0]].step.span, line))
                 return int(place(state, t) in points)
 
             return at_line
@@ -214,7 +222,7 @@ def _atom(frame: Frame, atom: Atom) -> Expr:
             return equals(Name(pc(t)), Const(frame.program.threads[t].exit))
         case At(thread, line):
             t = threads[thread]
-            edges = (e for e in frame.graphs[t].edges if e.step.span.line == line)
+            edges = (e for e in frame.graphs[t].edges if stands_at(e.step.span, line))
             found = {e.source for e in edges} - {frame.program.threads[t].exit}
             return disj(*(equals(Name(pc(t)), Const(p)) for p in sorted(found)))
         case Before(thread, points):

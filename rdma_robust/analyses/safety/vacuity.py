@@ -126,7 +126,7 @@ def _place(program: Program, goal: Goal) -> StateGoal:
 
 
 def _what(goal: Goal) -> str:
-    return f"line {goal.fault.span.line} is never reached" if isinstance(goal, FaultGoal) else "no final state is reached"
+    return f"line {goal.fault.span.where} is never reached" if isinstance(goal, FaultGoal) else "no final state is reached"
 
 
 def _vacuity(what: str, here: Reached, ends: _Ends | None) -> Vacuity:

@@ -27,10 +27,15 @@ def fmt_command(
     *,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would change.")] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the programs back instead of printing them.")] = False,
+    expand_: Annotated[
+        bool, typer.Option("--expand", help="Write out `for` and macros; what is left has neither, and no comments.")
+    ] = False,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
+    if expand_ and (check or write):
+        raise UsageError("--expand prints another program: it goes with --output only")
     if check + write + (output is not None) > 1:
         raise UsageError("--check, --write and --output exclude one another")
     mode: Mode = "check" if check else "write" if write else "print"
@@ -38,19 +43,24 @@ def fmt_command(
     if output not in (None, "-") and len(items) > 1:
         raise UsageError(f"--output takes one program, and there are {len(items)}; --write writes all of them back")
     made_file(output, items, force=force, back="--write")
-    context.obj.append(partial(run_fmt, items, mode, None if output == "-" else output))
+    context.obj.append(partial(run_fmt, items, mode, None if output == "-" else output, expanded=expand_))
 
 
-def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None) -> Exit:
+def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expanded: bool = False) -> Exit:
     """Format every item; return the worst exit code, where NOT_ROBUST (1) is "would change" of the mode `check`.
 
-    What is printed goes to the file `path`, if there is one.
+    What is printed goes to the file `path`, if there is one, and is `expanded` if that is asked for.
     """
 
     def formatted(source: Source, old: str) -> Exit:
-        from rdma_robust.language.syntax.formatter import format_source  # noqa: PLC0415 - after the reading, which may fail at once
+        from rdma_robust.language.load import written_out  # noqa: PLC0415
+        from rdma_robust.language.syntax.formatter import (  # noqa: PLC0415 - after the reading, which may fail at once
+            format_source,
+            format_tree,
+        )
 
-        return _deliver(source, old, format_source(old, source.name), mode, path)
+        new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)
+        return _deliver(source, old, new, mode, path)
 
     return answer_each(items, default_limits, formatted)
 

@@ -50,6 +50,7 @@ class ProgramChecker:
         self._name: str | None = None
         self._expectations = Expectations(report)
         self._threads: list[cfg.Thread] = []
+        self._expanded: dict[int, ast.Thread] = {}
         self._outcomes: list[cfg.OutcomeLine] = []
 
     def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
@@ -81,6 +82,12 @@ class ProgramChecker:
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
         )
+
+    @property
+    def written_out(self) -> ast.Program:
+        """The tree without `for` and macros, once it was checked and found well-formed."""
+        items = (self._expanded.get(id(item), item) for item in self.tree.items if not isinstance(item, ast.Macro))
+        return ast.Program(tuple(items), self.tree.span)
 
     def _look_ahead(self) -> None:
         """Note what holds for the whole file, wherever it stands, and where names will be declared."""
@@ -237,7 +244,8 @@ class ProgramChecker:
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
         try:
-            item = self.expander.thread(item, _own_names(item, node))
+            written = item
+            item = self._expanded[id(written)] = self.expander.thread(written, _own_names(written, node))
             thread.body = item.body
             shape = self.shapes.get(item.name.text)
             built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)

@@ -140,7 +140,7 @@ class _Resolver(OutcomeResolver):
             return UNKNOWN
         if expr.line is None:
             return self._atom(f"{thread.name} ended", Ended(thread.name))
-        lines = sorted({step.span.line for _, _, step in cfg.steps(thread)})
+        lines = sorted({n for _, _, step in cfg.steps(thread) for n in (step.span.line, *step.span.expanded_from)})
         if not str(expr.line).isdigit() or int(expr.line) not in lines:
             self.report.error(
                 "RR505",

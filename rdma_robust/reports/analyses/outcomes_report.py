@@ -121,7 +121,7 @@ def _search(search: Exploration) -> str:
 
 
 def _fault(fault: Fault) -> str:
-    return f"reachable: {printable(fault.kind)} (line {fault.span.line}): {printable(fault.message)}"
+    return f"reachable: {printable(fault.kind)} (line {fault.span.where}): {printable(fault.message)}"
 
 
 def _line(check: LineCheck, names: tuple[str, ...], width: int | None) -> list[str]:
@@ -154,7 +154,14 @@ def _search_object(search: Exploration) -> JsonObject:
         "stuck": search.stuck,
         "cut": search.cut,
         "faults": [
-            {"kind": f.kind, "message": f.message, "line": f.span.line, "column": f.span.column} for f in search.faults
+            {
+                "kind": f.kind,
+                "message": f.message,
+                "line": f.span.line,
+                "column": f.span.column,
+                "expanded_from": list(f.span.expanded_from),
+            }
+            for f in search.faults
         ],
     }
 

@@ -83,7 +83,7 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
 
 
 def _where(claim: Claim) -> str:
-    return "" if claim.span == NO_SPAN else f"line {claim.span.line}"
+    return "" if claim.span == NO_SPAN else f"line {claim.span.where}"
 
 
 def reason_text(checked: Checked) -> str:

@@ -77,5 +77,5 @@ def _faults(faults: tuple[FaultView, ...], exact: bool, width: int) -> list[str]
     head = "Reachable faults:" if exact else "Faults that were found, or that may be reachable (the search did not end):"
     lines = [head]
     for fault in faults:
-        lines += filled(f"line {fault.line}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ", "  ")
+        lines += filled(f"line {fault.where}: {printable(fault.kind)}: {printable(fault.message)}", width, "  ", "  ")
     return lines

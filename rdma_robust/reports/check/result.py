@@ -33,6 +33,7 @@ class DiagnosticView:
     message: str
     line: int
     column: int
+    expanded_from: tuple[int, ...]
     expected: str
     hint: str
 
@@ -45,6 +46,12 @@ class FaultView:
     message: str
     line: int
     column: int
+    expanded_from: tuple[int, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The line, with those that it was expanded from: `5`, or `5 from 21`."""
+        return " from ".join(map(str, (self.line, *self.expanded_from)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +132,10 @@ def gave_up(file: str, reason: str) -> Result:
 
 def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
     return tuple(
-        DiagnosticView(d.severity, d.code, d.message, d.span.line, d.span.column, d.expected, d.hint) for d in found
+        DiagnosticView(d.severity, d.code, d.message, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
+        for d in found
     )
 
 
 def _fault(fault: Fault) -> FaultView:
-    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column)
+    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column, fault.span.expanded_from)

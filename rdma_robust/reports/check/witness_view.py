@@ -34,6 +34,7 @@ class EventView:
     written: int | None
     line: int | None
     column: int | None
+    expanded_from: tuple[int, ...]
     statement: str
     label: str
     text: str
@@ -127,6 +128,7 @@ def _event(program: Program, words: Words, event: Event, part: str) -> EventView
         written=event.written,
         line=event.step.span.line if event.step else None,
         column=event.step.span.column if event.step else None,
+        expanded_from=event.step.span.expanded_from if event.step else (),
         statement=words.statement(event),
         label=words.label(event),
         text=words.clause(event),

@@ -77,7 +77,7 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         posted, polled = _completions(run, resting.thread, first.op.node)
         was = "was" if posted == 1 else "were"
         said = f"for a completion from {first.op.node}: {posted} {was} posted, {polled} polled"
-        text = f"{thread.name} waits at line {first.span.line} {said}"
+        text = f"{thread.name} waits at line {first.span.where} {said}"
         return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
     nobody = f"; nobody can change {_listed(cells)}" if cells else "; its registers do not change"
     if spins:
@@ -103,7 +103,7 @@ def _alternatives(steps: tuple[Step, ...]) -> str:
     said: dict[str, None] = {}
     for step in steps:
         what = f"a completion from {step.op.node}" if isinstance(step.op, Poll) else step.text.removeprefix("await ")
-        said[f"at line {step.span.line} for {what}"] = None
+        said[f"at line {step.span.where} for {what}"] = None
     return ", or ".join(said)
 
 

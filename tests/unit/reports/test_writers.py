@@ -97,6 +97,7 @@ def test_json_follows_the_schema(result: Result) -> None:
         "memory": 100,
         "self_check": False,
         "reductions": ["filter", "por"],
+        "define": [],
         "expect": False,
     }
     tool = {"name": "rdma-robust", "version": "1", "kernel": "python"}

@@ -1,0 +1,121 @@
+"""Words that are keywords in some places are names in all others: no program that uses them as names changes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rdma_robust import Verdict, check
+from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.contextual import WORDS
+from rdma_robust.language.syntax.formatter import format_source
+from rdma_robust.language.syntax.grammar import load_grammar
+
+LITMUS = sorted((Path(__file__).parents[3] / "litmus").glob("*.rdma"))
+NEW = sorted(load_grammar().literals[name] for name in WORDS)
+COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def names_of(text: str) -> list[str]:
+    """Return the names of a program, whatever they name."""
+    keywords = set(load_grammar().keywords.values())
+    words = dict.fromkeys(word for word in NAME.findall(COMMENTS.sub(" ", text)) if word not in keywords)
+    return [word for word in words if word not in NEW]
+
+
+def renamed(text: str, names: dict[str, str]) -> str:
+    return NAME.sub(lambda word: names.get(word[0], word[0]), text)
+
+
+@pytest.mark.parametrize("path", LITMUS, ids=lambda p: p.stem)
+def test_litmus_programs_with_new_words_as_names(path: Path) -> None:
+    """Rename a few names after the other to words that the program does not have, and compare what is loaded."""
+    text = COMMENTS.sub(" ", path.read_text(encoding="utf-8"))
+    if re.search(r"^\s*(for|macro)\s+\w", text, re.MULTILINE):
+        return  # it uses the words themselves
+    random = Random(path.stem)
+    expected = canonical(load_program(text, "t"))
+    names = names_of(text)
+    random.shuffle(names)
+    free = [word for word in NEW if not re.search(rf"\b{word}\b", text)]
+    for start in range(0, len(names), len(free)):
+        some = names[start : start + len(free)]
+        words = dict(zip(some, random.sample(free, len(some)), strict=True))
+        found = canonical(load_program(renamed(text, words), "t"))
+        assert renamed(found, {word: name for name, word in words.items()}) == expected
+
+
+@pytest.mark.parametrize("word", NEW)
+def test_verdicts_with_each_word_as_each_kind_of_name(word: str) -> None:
+    text = """\
+program P
+const C = 1
+node A { x = 0, a[2] = 0 }
+node B { y = 0 }
+thread T on A {
+  reg r
+  put B.y = x
+  poll B
+  x = C
+  r = cas(x, C, 1)
+  a[r] = C
+  if r == C { r = a[C] } else { get x = B.y }
+  while r != C { r = x }
+  r = x
+}
+thread U on B {
+  reg r
+  put A.x = C
+  r = y
+  assert r == C || r == 0
+}
+outcome T.r == 0 && U.r == 0 && B.y == 0 : forbidden under sc
+expect not robust
+"""
+    found = check(text, max_states=20_000).verdict
+    assert found in (Verdict.ROBUST, Verdict.NOT_ROBUST)
+    for name in ("P", "C", "A", "B", "x", "a", "y", "T", "U", "r"):
+        for layout in (renamed(text, {name: word}), renamed(text, {name: word}).replace("\n  ", "; ").replace("{;", "{")):
+            assert check(layout, max_states=20_000).verdict is found, layout
+
+
+def test_words_beside_each_other_and_as_keywords_too() -> None:
+    text = """\
+const no = 0, hang = 1
+node for { in = 0, macro[2] = 0, for = 2 }
+node in { for = 0, no1 = 0 }
+
+macro macro(for, in) { put in.for = 1 }
+macro for(macro) { for in in no..hang { macro[in] = in } }
+
+thread macro on for {
+  reg hang1
+  in = 1
+  for macro1 in no..hang { macro[macro1] = no }
+  for(macro)
+  macro(for, in)
+  macro [1] = hang
+  for = no
+}
+
+expect no hang under sc, robust
+"""
+    program = load_program(text, "t")
+    assert [s.text for _, _, s in sorted(program.threads[0].edges, key=lambda e: e[:2])] == [
+        "in = 1",
+        "macro[0] = no",
+        "macro[1] = no",
+        "macro[0] = 0",
+        "macro[1] = 1",
+        "put in.for = 1",
+        "macro[1] = hang",
+        "for = no",
+    ]
+    assert [e.text for e in program.expectations] == ["no hang under sc", "robust"]
+    assert format_source(format_source(text, "t"), "t") == format_source(text, "t")
+    assert canonical(load_program(format_source(text, "t"), "t")) == canonical(program)
