@@ -31,7 +31,7 @@ def decide(paths: Iterable[Path]) -> dict[str, Entry]:
         jobs[number] = Job(f"litmus/{path.name}", text, OPTIONS, page=True, repair=REPAIR_S)
     cache = Cache(default_folder())
     cache.open()
-    executor = LocalExecutor(os.cpu_count() or 1, repair=REPAIR_S)
+    executor = LocalExecutor(os.cpu_count() or 1, more=REPAIR_S)
     entries = {}
     with closing(run_batch(list(jobs.items()), executor, cache, lambda: None)) as answers:
         for number, record in answers:

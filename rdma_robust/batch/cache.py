@@ -28,6 +28,7 @@ from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document, read_program_options
 from rdma_robust.files import read_regular
 from rdma_robust.options import REDUCTIONS
+from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
@@ -89,13 +90,14 @@ class Cache:
             try:
                 result = from_json(Result, {**entry["result"], "file": job.name})
                 page = None if entry["page"] is None else from_json(Page, entry["page"])
+                claims = None if entry["claims"] is None else from_json(Claims, entry["claims"])
             except (Unreadable, KeyError, TypeError):
                 continue
             if result.verdict == "not-robust" and not _proves(entry.get("proof"), job):
                 continue
             if result.verdict != "error" and (page is not None) == job.page:
                 self.hits += 1
-                return Record(result, page=page, settled=True, lasting=True)
+                return Record(result, page=page, claims=claims, settled=True, lasting=True)
         return None
 
     def put(self, job: Job, record: Record) -> None:
@@ -107,6 +109,7 @@ class Cache:
         question = settled_question(job) if record.settled else limited_question(job)
         page = None if record.page is None else to_json(record.page)
         entry = {"question": question, "result": to_json(record.result) | {"file": ""}, "page": page}
+        entry["claims"] = None if record.claims is None else to_json(record.claims)
         plain = json.dumps(entry | {"proof": b64encode(record.proof).decode()}).encode()
         if len(plain) > MOST:
             return
@@ -182,12 +185,13 @@ def settled_question(job: Job) -> Question:
         "reductions": [name for name in REDUCTIONS if name in options.reductions],
         "page": job.page,
         "repair": job.repair,
+        "claims": bool(job.claims),
     }
 
 
 def limited_question(job: Job) -> Question:
     """Return what is asked, with all limits: what a limit cut short answers only the same limits."""
-    return settled_question(job) | {"timeout": job.options.timeout, "memory": job.options.memory}
+    return settled_question(job) | {"timeout": job.options.timeout, "memory": job.options.memory, "claims": job.claims}
 
 
 def _is_ours(folder: Path) -> bool:

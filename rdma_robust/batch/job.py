@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
 
@@ -16,7 +17,7 @@ class Job:
     """One program to decide. `name` is what the user calls it, `text` all that is known of it.
 
     With `page` the record explains the verdict; `repair` are the seconds to look for a repair of a program that is not
-    robust, 0 for none.
+    robust, 0 for none. `claims` are the seconds to answer its claims, 0 for not at all.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Job:
     options: CheckOptions
     page: bool = False
     repair: float = 0.0
+    claims: float = 0.0
 
     @property
     def stem(self) -> str:
@@ -46,6 +48,7 @@ class Record:
     result: Result
     messages: tuple[str, ...] = ()
     page: Page | None = None
+    claims: Claims | None = None
     settled: bool = False
     lasting: bool = False
     proof: bytes = b""

@@ -13,6 +13,7 @@ from rdma_robust.reports.batch.batch_view import BatchReport
 from rdma_robust.reports.batch.html_report import write_html
 from rdma_robust.reports.batch.program_page import Page
 from tests.browser.test_explain_page import CONTRAST, WIDE
+from tests.conftest import ROBUST
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
 from tests.support.browser import MISSING, chromium, complaints, requests, show
 
@@ -119,6 +120,30 @@ def test_verdicts_families_and_words_filter(browser: Any, suite: str) -> None:
     browser.find_element("css selector", ".families summary").click()
     browser.find_element("css selector", "[data-only=ring]").click()
     assert files(browser) == ["ring-two-slots-plain"]
+
+
+def test_claims_are_behind_a_row_and_filtered(browser: Any, tmp_path: Path) -> None:
+    violated = "node A { x }\nthread T on A { reg r\n r = x\n assert r == 1 }\n"
+    hangs = "node A { x }\nthread T on A {\n await x == 1\n}\n"
+    texts = {"bad-claim.rdma": violated, "hanging.rdma": hangs, "calm.rdma": ROBUST}
+    report = report_of([entry(name, text, page=True, claims=10) for name, text in texts.items()])
+    address = saved(report, tmp_path)
+    for width in (1200, 390):
+        show(browser, address, width=width)
+        browser.find_element("css selector", "[data-filter='violated']").click()
+        assert files(browser) == ["bad-claim", "hanging"]
+        opened(browser, "bad-claim")
+        claims = browser.find_element("css selector", "tr.detail .claims")
+        assert "assert r == 1" in claims.text
+        assert claims.find_element("css selector", ".badge.not-robust").text == "violated"
+        claims.find_element("css selector", "summary").click()
+        assert "line 3" in claims.find_element("css selector", "ol").text
+        browser.find_element("css selector", "tr.row[data-file*='bad-claim'] .open").click()
+        opened(browser, "hanging")
+        assert "T waits at line 3 for x == 1" in browser.find_element("css selector", "tr.detail .claims").text
+        assert browser.execute_script(WIDE), "the page is wider than the window"
+        assert min(browser.execute_script(CONTRAST, ".claims td, .claims th, .claims code, .claims .badge")) >= 4.5
+    assert not complaints(browser)
 
 
 def test_columns_sort_and_details_follow_their_rows(browser: Any, suite: str) -> None:

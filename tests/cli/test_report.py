@@ -88,7 +88,7 @@ def test_every_form_at_once_goes_into_a_folder(cli: Cli, tmp_path: Path) -> None
     assert files == {f"report.{s}" for s in ("html", "md", "json", "jsonl", "csv", "junit.xml", "sarif")}
     assert [Path(r["file"]).name for r in results(tmp_path / "out/new/report.json")] == ["bad.rdma", "calm.rdma", "sb.rdma"]
     assert len(list(csv.DictReader((tmp_path / "out/new/report.csv").read_text().splitlines()))) == 3
-    assert len(etree.parse(str(tmp_path / "out/new/report.junit.xml")).findall(".//testcase")) == 3
+    assert len(etree.parse(str(tmp_path / "out/new/report.junit.xml")).findall(".//testcase")) == 3 + 4
     assert (tmp_path / "out/new/report.html").read_text().count('<tr class="row') == 3
 
 

@@ -32,10 +32,10 @@ HOSTILE_NAMES = (
 HOSTILE_TEXT = ROBUST.replace("program calm\n", "") + "// </script><script>alert(4)</script> & \x7f <!-- ]]> `|`\n"
 
 
-def entry(name: str, text: str, options: CheckOptions = OPTIONS, page: bool = False) -> Entry:
+def entry(name: str, text: str, options: CheckOptions = OPTIONS, page: bool = False, claims: float = 0.0) -> Entry:
     """Return the entry of a program, decided here and now."""
-    record = decide_job(Job(name, text, options, page))
-    return Entry(record.result, text, sha256(text), record.page)
+    record = decide_job(Job(name, text, options, page, claims=claims))
+    return Entry(record.result, text, sha256(text), record.page, record.claims)
 
 
 def report_of(entries: Sequence[Entry], expect: bool = False) -> BatchReport:
@@ -46,7 +46,7 @@ def report_of(entries: Sequence[Entry], expect: bool = False) -> BatchReport:
 def hostile(page: bool = False) -> BatchReport:
     """Return a report with every verdict, in which every name and text is out for trouble."""
     texts = (ROBUST, NOT_ROBUST, INVALID, HOSTILE_TEXT)
-    entries = [entry(name, texts[n % len(texts)], page=page) for n, name in enumerate(HOSTILE_NAMES)]
+    entries = [entry(name, texts[n % len(texts)], page=page, claims=10) for n, name in enumerate(HOSTILE_NAMES)]
     entries.append(Entry(failure("gone <b>.rdma", "unreadable", "no such file <i>or</i> directory")))
     entries.append(entry("cut-short.rdma", NOT_ROBUST, CheckOptions(max_states=2), page))
     return report_of(entries)

@@ -57,17 +57,19 @@ from rdma_robust.reports.check.result import failure, gave_up
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.reports.check.text_report import TextReport
 from rdma_robust.reports.share.exits import WORST_FIRST, Exit, worst
-from rdma_robust.text import printable
+from rdma_robust.text import count, printable
 
 DASK = "dask://"
 
 
 REPAIR_S = 10.0
+CLAIMS_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair` are seconds a program."""
+    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair` and `claims` are seconds a
+    program."""
 
     items: Sequence[Item]
     options: CheckOptions
@@ -76,6 +78,7 @@ class ReportRequest:
     formats: tuple[str, ...] = ()
     path: str | None = None
     repair: float = 0.0
+    claims: float = 0.0
     cache: str | None = ""
     executor: str = "local"
     quiet: bool = False
@@ -101,10 +104,11 @@ class _Batch:
                 self.entries[number] = Entry(answer.result)
                 _say(answer.messages)
             else:
-                yield number, Job(item.name, text, self.request.options, page, self.request.repair if page else 0.0)
+                repair = self.request.repair if page else 0.0
+                yield number, Job(item.name, text, self.request.options, page, repair, self.request.claims)
 
     def add(self, number: int, job: Job, record: Record) -> None:
-        self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page)
+        self.entries[number] = Entry(record.result, job.text, sha256(job.text), record.page, record.claims)
 
     def report(self, started: float, stopped: Exit | None) -> BatchReport:
         entries = [self.entries[number] for number in sorted(self.entries)]
@@ -115,6 +119,9 @@ class _Batch:
             time_s=time.monotonic() - started,
             stopped=stopped,
         )
+        if stopped is None:
+            code = worst([entry.exit_code(self.request.expect) for entry in entries])
+            summary = dataclasses.replace(summary, exit_code=code)
         options = described(self.request.options, self.request.expect)
         return BatchReport(entries, summary, self.request.expect, TOOL, options)
 
@@ -158,6 +165,14 @@ def report_command(
             help="html: how long to look for a repair of each program that is not robust; 0 for not at all.",
         ),
     ] = REPAIR_S,
+    claims: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            callback=seconds,
+            help="How long to answer the claims of each program, as verify does; 0 for not at all.",
+        ),
+    ] = CLAIMS_S,
     cache: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
@@ -203,6 +218,7 @@ def report_command(
         formats=tuple(dict.fromkeys(formats or ())),
         path=output,
         repair=repair,
+        claims=claims,
         cache=None if no_cache else cache or "",
         executor=executor,
         quiet=quiet,
@@ -266,6 +282,9 @@ def _last_words(report: BatchReport, places: Sequence[Destination], cached: int)
     """Return the totals, where the reports are, and how to go on after an interruption."""
     summary = report.summary
     lines = TextReport([], report.expect, explained=False).totals(summary)
+    violated = sum(len(entry.violated) for entry in report.entries)
+    if violated:
+        lines[0] += f"; {count(violated, 'claim')} violated"
     if cached:
         lines[0] += f"; {cached:,} from the cache"
     if summary.interrupted:
@@ -285,7 +304,7 @@ def _cache(request: ReportRequest) -> Cache | None:
 def _executor(request: ReportRequest) -> Executor:
     """Return who decides. Raises UsageError if that is nobody."""
     if request.executor == "local":
-        return LocalExecutor(request.jobs or processors(), limits_of(request.options), request.repair)
+        return LocalExecutor(request.jobs or processors(), limits_of(request.options), request.repair + request.claims)
     if request.executor.startswith(DASK):
         from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
         from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
@@ -298,12 +317,12 @@ def _executor(request: ReportRequest) -> Executor:
 class LocalExecutor:
     """Processes of this machine, `jobs` at a time, each with a program at a time, ended from outside beyond `limits`.
 
-    `repair` are seconds that a program may take beyond its time limit.
+    `more` are seconds that a program may take beyond its time limit.
     """
 
     jobs: int
     limits: Limits = NO_LIMITS
-    repair: float = 0.0
+    more: float = 0.0
 
     def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
         """Yield (number, record) of each job as it is done; the death of a process costs its program and nothing else."""
@@ -319,7 +338,7 @@ class LocalExecutor:
 
     def _overdue(self, process: int, seconds: float) -> str:
         """Return why a process has to end although its own guard should have ended its work, if it has to."""
-        return overdue(self.limits, process, seconds - self.repair)
+        return overdue(self.limits, process, seconds - self.more)
 
 
 def _lost(name: str, why: str, defect: bool, time_s: float) -> Record:

@@ -17,6 +17,7 @@ from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_
 from rdma_robust.errors import LimitReached, SizeLimitError
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.reports.analyses.claim_findings import Claims
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, gave_up, result_of
 
@@ -42,10 +43,12 @@ def decide_as(job: Job, decide: Callable[[], Outcome]) -> Record:
         return Record(_after(started, job, out_of_memory(error)))
     if isinstance(found, Answer):
         return Record(found.result, found.messages, lasting=found.result.verdict == "unknown")
+    claims = _claims(job, found) if job.claims else None
     page = _page(job, found, limits) if job.page else None
-    whole = page is None or not (page.cut or page.problem)
+    whole = (page is None or not (page.cut or page.problem)) and (claims is None or claims.decided)
     final = whole and settled(found, job)
-    return Record(result_of(found, job.name), page=page, settled=final, lasting=True, proof=_proof(found, job, limits))
+    proof = _proof(found, job, limits)
+    return Record(result_of(found, job.name), page=page, claims=claims, settled=final, lasting=True, proof=proof)
 
 
 def settled(outcome: Outcome, job: Job) -> bool:
@@ -63,6 +66,27 @@ def _outcome(job: Job) -> Outcome:
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - loaded once, before the forks
 
     return check_text(job.text, job.name, job.options)
+
+
+def _claims(job: Job, outcome: Outcome) -> Claims:
+    """Return the answers for the claims of a program, as `verify` gives them, within the seconds of the job."""
+    from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415 - only where claims are wanted
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
+
+    def action() -> Claims:
+        verified = verify(blocking(outcome.program), limits, job.options.model)
+        return Claims(verified_record(verified, strict=False).findings)
+
+    limits = Limits.of(job.claims, job.options.max_states, job.options.memory)
+    try:
+        with guarded_by(limits, ENDING):
+            found = guarded(job.name, action)
+    except (Overrun, LimitReached) as error:
+        return Claims(reason=str(error))
+    except MemoryError as error:
+        return Claims(reason=out_of_memory(error))
+    return Claims(reason=found.result.reason) if isinstance(found, Answer) else found
 
 
 def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:

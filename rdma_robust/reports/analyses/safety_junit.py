@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.analyses.safety_batch import SafetyBatch
-from rdma_robust.reports.analyses.safety_record import Finding, SafetyRecord
+from rdma_robust.reports.analyses.safety_record import SafetyRecord
 from rdma_robust.reports.batch.junit_xml import Case, Kind, junit_document
 from rdma_robust.reports.share.exits import Exit
 

@@ -11,6 +11,7 @@ from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
+from rdma_robust.reports.analyses.claim_findings import Finding, StepView
 from rdma_robust.reports.analyses.safety_report import (
     REACH_EXITS,
     VERIFY_EXITS,
@@ -26,36 +27,6 @@ from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaState
 from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.text import printable
-
-
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """A step of a run, or where a thread waits; without a line if no statement stands for it."""
-
-    thread: str
-    line: int | None
-    column: int | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A claim of a program, or the target of `reach`, with its answer.
-
-    `status` is that of :class:`verify.Status`, or the answer of `reach`; `exit_code` what it alone would exit with. `line`
-    is None for what is claimed of the whole program. `waits` are the threads that hang, `run` leads there.
-    """
-
-    kind: str
-    text: str
-    model: str
-    line: int | None
-    column: int | None
-    status: str
-    reason: str
-    exit_code: int
-    waits: tuple[StepView, ...] = ()
-    run: tuple[StepView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

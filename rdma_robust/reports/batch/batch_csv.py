@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
+from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.text import printable
 
@@ -27,6 +28,7 @@ COLUMNS = (
     "faults",
     "hangs",
     "warnings",
+    "violated",
     "sha256",
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -53,7 +55,13 @@ def _row(entry: Entry) -> dict[str, object]:
         "faults": "; ".join(f"{f.kind} (line {f.line})" for f in result.faults),
         "hangs": "; ".join(f"line {w.line}" for w in result.hangs if w.line is not None),
         "warnings": len(result.warnings),
+        "violated": "; ".join(_violated(each) for each in entry.violated),
     }
+
+
+def _violated(finding: Finding) -> str:
+    place = "" if finding.line is None else f" (line {finding.line})"
+    return f"{finding.text}{place}"
 
 
 def _cell(value: object) -> object:

@@ -25,6 +25,7 @@ def batch_document(report: BatchReport) -> JsonObject:
             {"file": valid_unicode(e.result.file), "family": valid_unicode(e.family), "sha256": e.sha256}
             for e in report.entries
         ],
+        "claims": [None if e.claims is None else dataclasses.asdict(e.claims) for e in report.entries],
         "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
         "summary": totals,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
-from rdma_robust.reports.check.summary import exit_of
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word
 from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
@@ -60,22 +60,30 @@ def _totals(report: BatchReport) -> list[str]:
 
 def _attention(report: BatchReport) -> list[str]:
     """The programs that count against the exit code, each with its cycle and what makes it possible."""
-    entries = [e for e in report.entries if exit_of(e.result, report.expect)]
+    entries = [e for e in report.entries if e.exit_code(report.expect)]
     if not entries:
         return []
     lines = ["## What needs attention", ""]
     for entry in entries:
         result = entry.result
-        lines.append(f"- {MARKS[result.verdict]} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry)}")
+        mark = MARKS["not-robust"] if entry.violated else MARKS[result.verdict]
+        lines.append(f"- {mark} {code(result.file)}: {VERDICTS[result.verdict]}{_remark(entry)}")
         for diagnostic in result.errors:
             lines.append(f"  - line {diagnostic.line}: {text(diagnostic.message)}")
         if result.witness:
             lines += [f"  - {text(each.text)}" for each in result.witness.relaxed]
+        lines += [f"  - {_violation(each)}" for each in entry.violated]
     return [*lines, ""]
 
 
+def _violation(finding: Finding) -> str:
+    place = "" if finding.line is None else f"line {finding.line}: "
+    waits = "".join(f"; {wait.text}" for wait in finding.waits)
+    return f"{place}{code(finding.text)} is **VIOLATED**: {text(finding.reason + waits)}"
+
+
 def _remark(entry: Entry) -> str:
-    words = note(entry.result)
+    words = entry.note
     if entry.result.as_expected is False:
         words = f"expected {entry.result.expected}" + (f"; {words}" if words else "")
     return f" ({text(words)})" if words else ""
@@ -103,14 +111,14 @@ def _programs(report: BatchReport) -> list[str]:
     columns = ("program", "verdict", "expected?", "note", "states", "time")
     rows = [
         (
-            code(r.file),
-            f"{MARKS[r.verdict]} {VERDICTS[r.verdict]}",
-            text(expected_word(r)),
-            text(one_line(note(r), 120)),
-            f"{r.states:,}",
-            f"{r.time_s:.2f} s",
+            code(e.result.file),
+            f"{MARKS[e.result.verdict]} {VERDICTS[e.result.verdict]}",
+            text(expected_word(e.result)),
+            text(one_line(e.note, 120)),
+            f"{e.result.states:,}",
+            f"{e.result.time_s:.2f} s",
         )
-        for r in report.results
+        for e in report.entries
     ]
     return _table(columns, rows, left=4)
 

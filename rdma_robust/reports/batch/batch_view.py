@@ -6,23 +6,42 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.reports.analyses.claim_findings import Claims, Finding, violated_note
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
-from rdma_robust.reports.check.summary import Summary, mismatch
+from rdma_robust.reports.check.summary import Summary, exit_of, mismatch
+from rdma_robust.reports.check.text_report import note
+from rdma_robust.reports.share.exits import Exit, within
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One program: its result, its text and the SHA-256 of that (None if it could not be read), and its page if wanted."""
+    """One program: its result, its text and the SHA-256 of that (None if it could not be read), and its page and the answers
+    for its claims if wanted."""
 
     result: Result
     text: str | None = None
     sha256: str | None = None
     page: Page | None = None
+    claims: Claims | None = None
 
     @property
     def family(self) -> str:
         return family_of(self.result.file)
+
+    @property
+    def violated(self) -> tuple[Finding, ...]:
+        """Its claims that count against the exit code."""
+        return () if self.claims is None else self.claims.violated
+
+    @property
+    def note(self) -> str:
+        """What a row says besides its numbers, on one line."""
+        return "; ".join(filter(None, (note(self.result), violated_note(self.violated))))
+
+    def exit_code(self, expect: bool) -> Exit:
+        """Return the exit code that this program alone would give."""
+        return within([exit_of(self.result, expect), *(Exit.NOT_ROBUST for _ in self.violated)])
 
 
 @dataclass(frozen=True, slots=True)

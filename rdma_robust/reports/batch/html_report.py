@@ -22,7 +22,7 @@ from markupsafe import Markup
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word, note
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word
 from rdma_robust.reports.share.html_templates import asset, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
@@ -33,6 +33,8 @@ NARROW: Final = 530.0
 NARROW_CHARACTERS: Final = 66
 """What fits beside something else on a wide screen."""
 WORDS: Final = {"robust": "Robust", "not-robust": "Not robust", "unknown": "Unknown", "error": "Error"}
+ANSWERS: Final = {"holds": "robust", "violated": "not-robust", "unknown": "unknown", "unreachable": "unknown"}
+"""The colours of the answers for claims: those of verdicts."""
 ICONS: Final = {"robust": "✓", "not-robust": "✗", "unknown": "?", "error": "!"}
 SHOWN_OPTIONS: Final = ("timeout", "memory", "max_states", "ordered_reads", "await_loops", "self_check", "expect")
 TIMELINE_LEGEND: Final = (
@@ -54,6 +56,7 @@ class Row:
     result: Result
     file: str
     family: str
+    violated: int
     expected: str
     note: str
     searched: bool
@@ -88,7 +91,7 @@ def write_html(report: BatchReport) -> str:
 @cache
 def _environment() -> Environment:
     environment = templates(PACKAGE)
-    environment.globals.update(words=WORDS, icons=ICONS)
+    environment.globals.update(words=WORDS, icons=ICONS, answers=ANSWERS)
     return environment
 
 
@@ -99,14 +102,15 @@ def _packed(text: str) -> str:
 
 def _row(number: int, entry: Entry) -> Row:
     result = entry.result
-    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {note(result)}"
+    words = f"{result.file} {result.program or ''} {VERDICTS[result.verdict]} {result.engine or ''} {entry.note}"
     return Row(
         number=number,
         result=result,
         file=printable(result.file),
+        violated=len(entry.violated),
         family=printable(entry.family),
         expected=expected_word(result),
-        note=one_line(note(result), 140),
+        note=one_line(entry.note, 140),
         searched=result.engine is not None,
         search=printable(words).lower(),
     )
@@ -135,6 +139,7 @@ def _details(entry: Entry) -> dict[str, object]:
         "orders": Markup(page.orders if page else ""),
         "diff": [(_diff_kind(line), printable(line, "\t")) for line in page.repair.splitlines()] if page else [],
         "diagnostics": (*result.errors, *result.warnings),
+        "claims": entry.claims,
         "facts": _facts(entry),
     }
 
@@ -177,6 +182,9 @@ def _filters(report: BatchReport) -> Iterator[tuple[str, str, int]]:
     unexpected = sum(r.as_expected is False for r in report.results)
     if unexpected:
         yield "unexpected", "Unexpected", unexpected
+    violated = sum(bool(entry.violated) for entry in report.entries)
+    if violated:
+        yield "violated", "Violated claims", violated
 
 
 def _shares(family: Family) -> list[tuple[str, int, float]]:

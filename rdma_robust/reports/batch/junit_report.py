@@ -6,6 +6,10 @@ is no verdict.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rdma_robust.reports.analyses.safety_junit import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.junit_xml import Case, junit_document
 from rdma_robust.reports.check.paragraphs import explain
@@ -21,10 +25,18 @@ def write_junit(report: BatchReport) -> str:
     """Return the document; tests are in order of the families, then as given."""
     return junit_document(
         {
-            family.family: [_case(e, report.expect) for e in report.entries if e.family == family.family]
+            family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
             for family in report.families
         }
     )
+
+
+def _cases(entry: Entry, expect: bool) -> Iterator[Case]:
+    """Yield the test of a program, and one for each of its claims: undecided ones are skipped, `verify` has more time."""
+    yield _case(entry, expect)
+    findings = entry.claims.findings if entry.claims else ()
+    for case in claim_cases(findings, f"rdma-robust.{entry.family}", f"{entry.result.file}: "):
+        yield replace(case, kind="skipped", text="") if case.kind == "error" else case
 
 
 def _case(entry: Entry, expect: bool) -> Case:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rdma_robust.reports.analyses.safety_sarif import claim_results
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.sarif_log import Invocation, Json, ScannedFile, digest, message, sarif_log
 from rdma_robust.reports.check.summary import mismatch
@@ -37,10 +38,14 @@ def _results(entry: Entry, expect: bool) -> Iterator[Json]:
     if result.error_kind == "invalid" and not result.errors:
         yield file.at("RR002", result.reason, 1)
     yield from (file.diagnostic(d) for d in (*result.errors, *result.warnings))
+    answered = [each for each in (entry.claims.findings if entry.claims else ()) if each.status != "unknown"]
+    yield from claim_results(file, answered)
+    places = {(each.kind, each.line) for each in answered}
     may = "reachable" if result.faults_exact else "possible"
     for fault in result.faults:
-        yield file.at("RR014", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
-    for wait in result.hangs:
+        if (fault.kind, fault.line) not in places:
+            yield file.at("RR014", f"{may}: {fault.kind}: {fault.message}", fault.line, fault.column)
+    for wait in () if any(each.kind == "hang" for each in answered) else result.hangs:
         yield file.at("RR015", f"The program can hang: {wait.text}.", wait.line or 1, wait.column or 1)
 
 

@@ -72,7 +72,8 @@
   function matches(row, words) {
     const data = row.dataset;
     const verdict =
-      chosen === "all" || (chosen === "unexpected" ? data.expected === "NO" : data.verdict === chosen);
+      chosen === "all" || (chosen === "unexpected" ? data.expected === "NO"
+        : chosen === "violated" ? data.violated !== "0" : data.verdict === chosen);
     return verdict && (!family.value || data.family === family.value) && words.every((word) => data.search.includes(word));
   }
 
