@@ -205,7 +205,7 @@ def test_the_note_is_in_every_report(cli: Cli, tmp_path: Path) -> None:
         "xml": "hangs: Producer",
     }
     options = [option for form in ("html", "md", "sarif", "csv", "junit") for option in ("--format", form)]
-    done = cli("report", "ring.rdma", *options, "-o", "out/")
+    done = cli("report", "ring.rdma", *options, "-o", "out/", "--claims", "0")
     assert done.returncode == 0, done.stderr
     texts = {path.suffix[1:]: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
     for form, said in forms.items():
