@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sitegen.figures import counters, machine, normal_form, reductions
+from sitegen.figures import counters, machine, normal_form, programs, reductions
 from sitegen.figures.kit import Canvas
 
 FIGURES: Final[Mapping[str, Callable[[], Canvas]]] = {
@@ -20,6 +20,10 @@ FIGURES: Final[Mapping[str, Callable[[], Canvas]]] = {
     "completions": counters.completions,
     "karp-miller": counters.karp_miller,
     "cones": counters.cones,
+    "walk": programs.walk,
+    "hang": programs.hang,
+    "lost": programs.lost,
+    "passes": programs.passes,
     "post": reductions.post,
     "counters-from-polls": reductions.counters_from_polls,
 }

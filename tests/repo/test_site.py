@@ -18,8 +18,10 @@ from markdown.extensions.toc import slugify
 
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.petri.cover import COVER_ENGINES
+from rdma_robust.pipeline import PASSES
 from sitegen.cli_reference import MEANINGS
 from sitegen.figures import figures
+from sitegen.figures.programs import PASSED
 from sitegen.gallery import GALLERY
 from sitegen.litmus_index import LITMUS, is_robust, on
 from sitegen.patterns import PATTERNS
@@ -182,3 +184,7 @@ def test_figures_are_told_in_words_where_they_stand() -> None:
             shown[file] = document.stem
     assert set(shown) == set(figures()) == {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
     assert sum(page in ("model", "theory", "undecidability", "hardness") for page in shown.values()) >= 8
+
+
+def test_the_figure_of_the_passes_has_them_all() -> None:
+    assert [passed for row in PASSED for passed, _ in row] == [each.name for each in PASSES]
