@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Final
 from unicodedata import combining, east_asian_width
+
+_JSON_MISTAKES: Final = {
+    "Expecting value": "a value is missing",
+    "Expecting ','": "a comma is missing",
+    "Expecting ':'": "a colon is missing",
+    "Expecting property": "a name in double quotes is missing",
+    "Illegal trailing comma": "a comma too many",
+    "Extra data": "it goes on after its end",
+    "Unterminated string": "a string does not end",
+    "Invalid control character": "a control character in a string",
+    "Invalid \\": "an escape that there is not",
+    "Unexpected UTF-8 BOM": "it begins with a byte order mark",
+}
+"""What the reader of JSON says, by how it begins, in other words."""
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -25,6 +40,16 @@ def one_line(text: str, limit: int = 60) -> str:
 def count(number: int, noun: str) -> str:
     """Return the number with its noun, as in `1 state` and `1,024 states`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def json_mistake(error: Exception) -> str:
+    """Return what is wrong with a text that is no JSON, by what reading it raised, in words that are not Python's."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    said: str = getattr(error, "msg", "")
+    if not said:
+        return "a number is too long"
+    return next((what for begin, what in _JSON_MISTAKES.items() if said.startswith(begin)), "it is not well-formed")
 
 
 def width_of(text: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.check.result import failure, gave_up
+from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -72,11 +74,13 @@ def _connected(address: str) -> Iterator[Client]:
         raise UsageError(
             "--executor dask://... needs the package distributed: pip install 'rdma-robust[cluster]'"
         ) from error
+    if not re.fullmatch(r"(\[[0-9A-Fa-f:]+\]|[\w.-]+):[0-9]{1,5}", address):
+        raise UsageError(f"--executor dask://{one_line(address)}: HOST:PORT is needed, as in dask://localhost:8786")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"no Dask scheduler answers at {address}: {error}") from error
+        raise UsageError(f"no Dask scheduler answers at {address} within {CONNECT_S:g} s") from error
     try:
         yield client
     finally:

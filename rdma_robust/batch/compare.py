@@ -9,6 +9,7 @@ from typing import Any, get_args
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.compare_view import Change, Comparison, Kind, Known, Report
 from rdma_robust.reports.check.result import VerdictWord
+from rdma_robust.text import json_mistake
 
 RANK: Mapping[str, int] = {verdict: rank for rank, verdict in enumerate(("robust", "not-robust", "unknown", "error"))}
 """From good to bad, as the exit codes are weighed."""
@@ -55,7 +56,10 @@ def read_report(path: str, text: str) -> Report:
         programs = {each["file"]: _known(each, hashes) for each in document["results"]}
         report = Report(path, programs, document["interrupted"], str(document["tool"]["version"]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else f"{type(error).__name__}"
+        what = "its members are others"
+        if isinstance(error, (json.JSONDecodeError, RecursionError)):
+            where = f", line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            what = f"{json_mistake(error)}{where}"
         raise UsageError(f"{path}: not a JSON report of `rdma-robust report` or `check` ({what})") from error
     if not isinstance(report.interrupted, bool) or not all(isinstance(file, str) for file in programs):
         raise UsageError(f"{path}: not a JSON report of `rdma-robust report` or `check`")

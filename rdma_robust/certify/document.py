@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
 
 from rdma_robust.errors import RdmaRobustError
+from rdma_robust.text import json_mistake
 
 FORMAT: Final = "rdma-robust/certificate"
 VERSION: Final = 2
@@ -213,7 +214,8 @@ def _json(data: bytes) -> object:
     except RecursionError:
         reject("it is nested too deeply")
     except ValueError as error:
-        reject(f"it is not JSON: {error}")
+        where = f", line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        reject(f"it is not JSON: {json_mistake(error)}{where}")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> JsonObject:

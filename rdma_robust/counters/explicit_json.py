@@ -9,6 +9,7 @@ from typing import Any
 from rdma_robust.counters.explicit import Cone, Edge, ExplicitVass
 from rdma_robust.counters.vass import Effect, Marking
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
+from rdma_robust.text import json_mistake
 
 FORMAT = "rdma-robust/vass"
 VERSION = 1
@@ -50,9 +51,11 @@ def read_json(text: str, file: str) -> ExplicitVass:
         return _vass(json.loads(text))
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno, error.lineno, error.colno + 1, error.pos, error.pos + 1)
-        problem = Diagnostic("error", "RR611", f"not JSON: {error.msg}", span)
-    except (_Misfit, RecursionError, ValueError) as error:
+        problem = Diagnostic("error", "RR611", f"not JSON: {json_mistake(error)}", span)
+    except _Misfit as error:
         problem = Diagnostic("error", "RR612", f"not an explicit VASS: {error}", NO_SPAN, hint=DESCRIBED)
+    except (RecursionError, ValueError) as error:
+        problem = Diagnostic("error", "RR612", f"not an explicit VASS: {json_mistake(error)}", NO_SPAN, hint=DESCRIBED)
     raise ProgramError(file, text, (problem,))
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, SizeLimitError, Span
 from rdma_robust.hardness.symbols import comment, laid_out, nested
 from rdma_robust.language.syntax.layout import MAX_NESTING, MAX_TOKENS
+from rdma_robust.text import json_mistake
 
 FORMAT: Final = "rdma-robust/automata"
 VERSION: Final = 1
@@ -120,9 +121,11 @@ def read_automata(text: str, file: str) -> Automata:
         return _automata(json.loads(text))
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno, error.lineno, error.colno + 1, error.pos, error.pos + 1)
-        problem = Diagnostic("error", "RR611", f"not JSON: {error.msg}", span)
-    except (_Misfit, RecursionError, ValueError) as error:
+        problem = Diagnostic("error", "RR611", f"not JSON: {json_mistake(error)}", span)
+    except _Misfit as error:
         problem = Diagnostic("error", "RR612", f"no automata: {error}", NO_SPAN, hint=DESCRIBED)
+    except (RecursionError, ValueError) as error:
+        problem = Diagnostic("error", "RR612", f"no automata: {json_mistake(error)}", NO_SPAN, hint=DESCRIBED)
     raise ProgramError(file, text, (problem,))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.hardness.pcp import Instance
+from rdma_robust.text import json_mistake
 
 MOST_PAIRS = 100
 MOST_LETTERS = 2_000
@@ -84,10 +85,10 @@ def _of_json(text: str, report: Reporter) -> tuple[_Side, _Side] | None:
     try:
         members = json.loads(text, object_pairs_hook=list)
     except json.JSONDecodeError as error:
-        report.error("RR611", _span(text, error.pos, error.pos + 1), f"not JSON: {error.msg}", expected=SHAPE)
+        report.error("RR611", _span(text, error.pos, error.pos + 1), f"not JSON: {json_mistake(error)}", expected=SHAPE)
         return None
     except (RecursionError, ValueError) as error:
-        report.error("RR612", _span(text, 0, 1), f"not an instance: {error}", expected=SHAPE)
+        report.error("RR612", _span(text, 0, 1), f"not an instance: {json_mistake(error)}", expected=SHAPE)
         return None
     is_shaped = sorted(key for key, _ in members) == ["bottom", "top"] and all(_are_strings(v) for _, v in members)
     if not is_shaped:

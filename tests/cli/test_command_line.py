@@ -162,3 +162,63 @@ def test_an_empty_file_is_warned_of(cli: Cli, tmp_path: Path) -> None:
         for file, what in said.items():
             warning = f"{file}: warning: {what}: nothing runs, and there is nothing to decide [RR706]"
             assert (warning in cli(command, file).stderr) is (command != "fmt"), (command, file)
+
+
+SPEAKS = re.compile(
+    LIBRARY.pattern + r"|Expecting|delimiter|Exceeds the limit|recursion|\(char |Error\b|internal error|invalid literal"
+)
+TEXTS = {
+    "empty": "",
+    "cut.json": '{"a": [1,',
+    "list.json": "[]",
+    "other.json": '{"format": "rdma-robust/check", "version": 7}',
+    "deep.json": "[" * 100_000,
+    "long.json": f'{{"version": {"1" * 5000}}}',
+    "nan.json": '{"top": NaN, "bottom": ["a"]}',
+    "more.json": '{"top": ["a"], "bottom": ["b"]} []',
+    "words.json": '{"top": ["a"], "bottom": 3}',
+    "bad.spec": "vars a\nrules\n a>=x ->\n",
+}
+ASKED = (
+    ("compare", "FILE", "FILE"),
+    ("verify-certificate", "FILE"),
+    ("demo", "pcp", "FILE", "--pace", "0"),
+    ("demo", "vass", "FILE", "--pace", "0"),
+    ("demo", "finite", "FILE", "--pace", "0"),
+    ("cover", "FILE"),
+    ("check", "FILE"),
+)
+
+
+@pytest.mark.parametrize("file", TEXTS)
+def test_no_library_speaks_of_bad_files(cli: Cli, tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_text(TEXTS[file])
+    for asked in ASKED:
+        done = cli(*(file if word == "FILE" else word for word in asked))
+        said = done.stdout + done.stderr
+        assert not SPEAKS.search(said), (asked, said)
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "check --max-states 99999999999999999999999",
+        "check --memory 99999999999999999999999",
+        "check --timeout 1e308",
+        "check --jobs 99999999999999999999999",
+        "report --no-cache --executor dask://nonsense",
+        "report --no-cache --executor dask://a:b:c",
+        "reach -t ((",
+        "reach -t T1.r==99999999999999999999999999",
+        "repair --cost-flush 99999999999999999999",
+        "explain --final-states 99999999999999999999",
+        "outcomes --depth 99999999999999999999",
+        "export --to dot --max-states 99999999999999999999",
+        "explore --no-browser --state xyz",
+        "check -D N",
+    ],
+)
+def test_no_library_speaks_of_values_that_are_too_much(cli: Cli, asked: str) -> None:
+    done = cli(*asked.split(), "calm.rdma")
+    assert not SPEAKS.search(done.stdout + done.stderr), done.stdout + done.stderr

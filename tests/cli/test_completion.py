@@ -46,7 +46,7 @@ def folder(programs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("check --format js", ["json", "jsonl"]),
         ("check --format=js", ["--format=json", "--format=jsonl"]),
         ("check --format = js", ["json", "jsonl"]),
-        ("check --format =", ["text", "json", "jsonl"]),
+        ("check --color =", ["auto", "always", "never"]),
         ("report --format ju", ["junit"]),
         ("check --reductions none,p", ["none,por"]),
         ("check --reductions -p", ["-por"]),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.options.defaults import MEMORY_HELP, default_memory
+from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.cli.options.formats import ClaimsFormat, FindingFormat, Format, TextOrJson
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.options import EngineName, Instrumentation, KernelName
@@ -68,9 +68,10 @@ Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit per program; 0 for none.", show_default="300")
 ]
 MaxStates = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Stored states per search; 0 for no limit.", show_default="no limit")
+    int,
+    typer.Option(metavar="N", min=0, max=MOST, help="Stored states per search; 0 for no limit.", show_default="no limit"),
 ]
-Memory = Annotated[int | None, typer.Option(metavar="MIB", min=0, help=MEMORY_HELP, show_default=False)]
+Memory = Annotated[int | None, typer.Option(metavar="MIB", min=0, max=MOST_MIB, help=MEMORY_HELP, show_default=False)]
 Jobs = Annotated[
     int | None,
     typer.Option(

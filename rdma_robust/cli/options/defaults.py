@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 
+MOST = 10**15
+MOST_MIB = 10**9
+"""Larger limits are mistakes: no search has so many states, and no machine so much memory."""
+
 TIMEOUT_S = 300.0
 MEMORY_MIB = 4096
 MEMORY_HELP = (

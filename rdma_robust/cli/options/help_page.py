@@ -17,6 +17,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from rdma_robust.cli.colour import When, choose
+from rdma_robust.cli.options.defaults import MOST_MIB
 from rdma_robust.cli.options.help_texts import GROUPS, OPTION_GROUPS
 from rdma_robust.cli.screen import FALLBACK, width_of_output
 from rdma_robust.reports.share.columns import Column, Columns
@@ -217,8 +218,17 @@ def _option_groups(command: Any, context: Any) -> dict[str, tuple[tuple[str, str
 def meaning(text: str) -> str:
     """Return what the library says of an option in our words: defaults and ranges without its signs."""
     text = re.sub(r"\[default: \((.*?)\)", r"[default: \1", " ".join(text.split()))
-    text = re.sub(r"(; |\[)x>=(\d+)\]", lambda found: f"{found[1]}at least {found[2]}]", text)
-    return re.sub(r"(; | *\[)at least 0\]", lambda found: "]" if found[1] == "; " else "", text)
+    text = re.sub(r"(; |\[)(\d+)<=x<=(\d+)\]", _bounds, text)
+    text = re.sub(r"(; |\[)x>=(\d+)\]", _bounds, text)
+    return re.sub(r" *\[\]$", "", text)
+
+
+def _bounds(found: re.Match[str]) -> str:
+    """Return the end of what is said of an option, with the numbers that it may be if they are not all that make sense."""
+    least, most = found[2], found[3] if len(found.groups()) > 2 else None
+    if least == "0" and (most is None or int(most) >= MOST_MIB):
+        return "]" if found[1] == "; " else "[]"
+    return f"{found[1]}at least {least}]" if most is None else f"{found[1]}from {least} to {most}]"
 
 
 def _width() -> int:
