@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rdma_robust.analyses.safety.hangs import Hang, Wait
     from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
@@ -45,6 +46,7 @@ __all__ = [
     "Claim",
     "Counts",
     "Diagnostic",
+    "Hang",
     "InternalError",
     "Model",
     "Outcome",
@@ -58,6 +60,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "Verified",
+    "Wait",
     "Witness",
     "__version__",
     "check",
@@ -72,6 +75,7 @@ _HOMES: Final = {
     "model": ("Model",),
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
+    "analyses.safety.hangs": ("Hang", "Wait"),
     "analyses.safety.reach": ("Answer", "Argument", "Reached"),
     "analyses.safety.verify": ("Checked", "Claim", "Status", "Verified"),
 }
