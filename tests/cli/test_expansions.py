@@ -109,6 +109,10 @@ def test_a_counterexample_names_both_places(cli: Cli, both: tuple[str, str]) -> 
     text = cli("check", both[0]).stdout
     for name in "AB":
         assert re.search(rf"\(line\s+{put}\s+from\s+{call[name]}\)", text)
+    assert f"{put}<{call['A']}" in text
+    assert "expanded from line " in text
+    run = cli("reach", "--target", "T ended", both[0]).stdout
+    assert f"{put}<{call['B']}" in run
     witness = json.loads(cli("check", "--format", "json", both[0]).stdout)["results"][0]["witness"]
     places = {(e["line"], *e["expanded_from"]) for e in witness["events"] if e["line"] is not None}
     assert {(put, call["A"]), (put, call["B"]), (put + 1, call["A"])} <= places

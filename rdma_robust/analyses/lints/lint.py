@@ -10,13 +10,16 @@ from rdma_robust.analyses.lints.in_flight import polls_that_prove_less, results_
 from rdma_robust.analyses.lints.queue_flow import Others, flows
 from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, unreached
 from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
-from rdma_robust.errors import Diagnostic, SizeLimitError
+from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import FOUND_BY_READING, in_order, load_with_all_warnings
 from rdma_robust.semantics.values import value_flow
 
 CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726"})
 """What :func:`lints` finds; the other warnings are found as a program is read."""
+
+SUPERFLUOUS: Final = frozenset({"RR703", "RR724"})
+"""What says that a statement is there for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,23 @@ def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:
     """
     cut: list[str] = []
     found: dict[tuple[int, int, str], Diagnostic] = {}
-    for each in _found(program, exceeded, cut):
+    for each in _in_all_copies(program, list(_found(program, exceeded, cut))):
         found.setdefault((each.span.line, each.span.column, each.code), each)
     return Linted(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
+
+
+def _in_all_copies(program: Program, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield warnings; those that call a statement of a `for` or macro superfluous only if it is that in all copies."""
+    copies: dict[int, set[Span]] = {}
+    for span in {step.span for thread in program.threads for _, _, step in thread.edges if step.span.origin is not None}:
+        copies.setdefault(span.start, set()).add(span)
+    told: dict[tuple[int, str], set[Span]] = {}
+    for each in found:
+        told.setdefault((each.span.start, each.code), set()).add(each.span)
+    for each in found:
+        superfluous = each.code in SUPERFLUOUS and each.span.origin is not None
+        if not superfluous or told[each.span.start, each.code] >= copies.get(each.span.start, set()):
+            yield each
 
 
 def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[Diagnostic]:

@@ -51,6 +51,8 @@ class ProgramChecker:
         self._expectations = Expectations(report)
         self._threads: list[cfg.Thread] = []
         self._expanded: dict[int, ast.Thread] = {}
+        self._reached: set[int] = set()
+        self._unreached: list[tuple[Span, str]] = []
         self._outcomes: list[cfg.OutcomeLine] = []
 
     def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
@@ -63,6 +65,7 @@ class ProgramChecker:
             self._item(item)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
+        self._warn_unreached()
         self._warn_unused()
         if not self._threads and not self.report.failed:
             what = "the file is empty" if not self.tree.items else "there is no `thread`"
@@ -255,8 +258,8 @@ class ProgramChecker:
             return
         self._warn_endless_polls(thread)
         if shape is None:
-            for span, message in unreached(item.body, edges):
-                self.report.warn("RR703", span, message)
+            self._reached |= {step.span.start for _, _, step in edges}
+            self._unreached += unreached(item.body, edges)
         if duplicate:
             return
         self.world.threads[thread.name] = thread
@@ -318,6 +321,12 @@ class ProgramChecker:
                     f"`poll {poll.node.text}` blocks for ever: thread {thread.name} neither puts to {poll.node.text} "
                     "nor gets from it",
                 )
+
+    def _warn_unreached(self) -> None:
+        """Warn of statements that are never reached; of one of a `for` or macro only if no copy of it is."""
+        for span, message in self._unreached:
+            if span.origin is None or span.start not in self._reached:
+                self.report.warn("RR703", span, message)
 
     def _warn_unused(self) -> None:
         for constant in self.world.constants.values():

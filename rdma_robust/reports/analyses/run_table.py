@@ -10,7 +10,7 @@ from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.expr import names
 from rdma_robust.language.check.targets import At, Before, Ended
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.check.steps_table import Shown, folded, gutter, table
+from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
@@ -32,16 +32,19 @@ def run_table(
     sc = not isinstance(run[-1].state, RdmaState)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
+    places: list[tuple[int | None, tuple[int, ...]]] = []
     for number, action in moves:
         name = event_name(action) if full else ""
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
-        line = action.step.span.line if action.step else None
-        rows.append(Shown(number, (gutter(number, line, False, False), lane(program, action), what)))
+        line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
+        places.append((line, origins))
+        rows.append(Shown(number, (gutter(number, place(line, origins), False, False), lane(program, action), what)))
     shown, note = folded(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])
     lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
-    lines += filled(note, width or PAPER, INDENT * 2, INDENT * 2) if note else []
+    for remark in (note_of_places(places), note):
+        lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
     machine = ScMachine(program) if sc else RdmaMachine(program)
     lines.append("    in the end:" if rows else "    at the start:")
     for text in machine.describe(run[-1].state):

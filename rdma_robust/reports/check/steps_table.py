@@ -65,11 +65,30 @@ def timeline(witness: WitnessView, width: int, *, full: bool = False) -> list[st
     order = [by_id[i] for i in witness.order]
     on_cycle = {i for edge in witness.cycle for i in (edge.source, edge.target)}
     rows = [
-        Shown(e.id, (gutter(k, e.line, e.id == witness.pivot, e.id in on_cycle), _lane(e), _label(e, full)))
+        Shown(
+            e.id,
+            (gutter(k, place(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle), _lane(e), _label(e, full)),
+        )
         for k, e in enumerate(order, 1)
     ]
     shown, note = folded(rows, witness.matter, full=full)
-    return table(_lanes(order), shown, width, full=full) + (filled(note, width, "  ", "  ") if note else [])
+    expanded = note_of_places((e.line, e.expanded_from) for e in order)
+    notes = [line for text in (expanded, note) if text for line in filled(text, width, "  ", "  ")]
+    return table(_lanes(order), shown, width, full=full) + notes
+
+
+def place(line: int | None, expanded_from: tuple[int, ...]) -> str:
+    """Return a line as it stands left of a row: `5<21` is line 5 as it was expanded from line 21."""
+    return "" if line is None else "<".join(map(str, (line, *expanded_from)))
+
+
+def note_of_places(places: Iterable[tuple[int | None, tuple[int, ...]]]) -> str:
+    """Return what such a line means, if there is one among the places of a table."""
+    found = next(((line, origins) for line, origins in places if line is not None and origins), None)
+    if found is None:
+        return ""
+    line, origins = found
+    return f"Line {place(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
 
 
 def _label(event: EventView, full: bool) -> str:
@@ -80,18 +99,20 @@ def _label(event: EventView, full: bool) -> str:
 def table(lanes: Sequence[str], rows: Sequence[Row], width: int, *, full: bool = False) -> list[str]:
     """Return a table with a column for each of `lanes`, or for what lane a row is in where that would be too wide, as it is
     with the names of events (`full`)."""
-    lane_width = min(MOST_LANE, (width - len(HEAD)) // max(1, len(lanes)) - 2)
+    room = max((len(HEAD), *(len(left) for left, where, _ in rows if where)))
+    rows = [(left.ljust(room) if where else left, where, label) for left, where, label in rows]
+    lane_width = min(MOST_LANE, (width - room) // max(1, len(lanes)) - 2)
     if full or lane_width < max(LEAST_LANE, _longest_word([*lanes, *(label for _, _, label in rows)])):
-        return _one_column(rows, width)
-    lines = _wrapped(HEAD, lanes, lane_width)
+        return _one_column(rows, width, room)
+    lines = _wrapped(HEAD.ljust(room), lanes, lane_width)
     for left, where, label in rows:
         lines += _wrapped(left, [label if where == lane else "" for lane in lanes], lane_width)
     return lines
 
 
-def _one_column(rows: Sequence[Row], width: int) -> list[str]:
+def _one_column(rows: Sequence[Row], width: int, room: int) -> list[str]:
     column = max((len(lane) for _, lane, _ in rows), default=0)
-    lines = [f"{HEAD}{'where':{column}}  what"]
+    lines = [f"{HEAD:{room}}{'where':{column}}  what"]
     for left, lane, label in rows:
         before = f"{left}{lane:{column}}  " if lane else left
         first, *more = filled(label, max(LEAST_LANE, width - len(before))) or [""]
@@ -105,8 +126,8 @@ def _longest_word(texts: Iterable[str]) -> int:
     return max((length for length in words if length <= MOST_LANE), default=0)
 
 
-def gutter(step: int, line: int | None, pivot: bool, on_cycle: bool) -> str:
-    """Return what stands left of step `step`: its mark, its number, and its source line."""
+def gutter(step: int, line: int | str | None, pivot: bool, on_cycle: bool) -> str:
+    """Return what stands left of step `step`: its mark, its number, and its source line, or :func:`place`."""
     mark = "*" if pivot else "+" if on_cycle else " "
     return f"  {mark} {step:4} {line if line is not None else '':>4}  "
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from rdma_robust import Verdict, check
+from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.check.expansion import MAX_EXPANDED
 from rdma_robust.language.flow import cfg
@@ -214,6 +215,15 @@ thread T on A {
         "5: register `m.q` is never used",
         "8: this `for` makes no copies: 2 is more than 1",
     ]
+
+
+def test_what_one_copy_does_not_reach_is_reached_by_another() -> None:
+    text = "node A { x }\nmacro m(c) { if c { halt } else { x = 1 } }\nthread T on A { m(0); await x == 1; m(1) }\n"
+    assert [w.code for w in linted(text, "t").found] == []
+    text = text.replace("m(0); await x == 1; m(1)", "await x == 0; m(1)")
+    assert [(w.span.line, w.code) for w in linted(text, "t").found] == [(2, "RR703")]
+    text = "node A { x }\nthread T on A { for i in 0..1 { await x == i; halt } }\n"
+    assert [w.code for w in linted(text, "t").found] == []
 
 
 @pytest.mark.parametrize(
