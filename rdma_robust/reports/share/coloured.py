@@ -14,11 +14,15 @@ Language = Literal["rdma", "spec", "json", "console"]
 Kind = Literal["", "word", "number", "text", "comment"]
 
 TOKEN: Final[Mapping[Language, str]] = {
-    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
+    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)"
+    r"|(?P<meant>\b(?:for(?=\s+\w+\s+in\b)|in(?=[^{}\n]*\.\.)|macro(?=\s+\w+\s*\()|no(?=\s+hang\b)|hang(?=\s+under\b)))"
+    r"|(?P<word>\b[A-Za-z_]\w*)",
     "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
     "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',
     "console": r"(?P<comment>^\$ )",
 }
+
+"""What is `meant` are words that are names elsewhere."""
 
 STYLE: Final = (
     "i[class^=rr-t-]{font-style:normal}i.rr-t-word{color:var(--rr-nic)}i.rr-t-number{color:var(--rr-cpu)}"
@@ -51,20 +55,21 @@ def _told(line: list[tuple[Kind, str]]) -> tuple[tuple[Kind, str], ...]:
 
 @cache
 def _keywords(language: Language) -> frozenset[str]:
-    """Return the words of a language that are its own; empty if the pattern alone tells."""
+    """Return the words of a language that are its own wherever they stand; empty if the pattern alone tells."""
     if language != "rdma":
         return frozenset()
+    from rdma_robust.language.syntax.contextual import WORDS  # noqa: PLC0415
     from rdma_robust.language.syntax.grammar import load_grammar  # noqa: PLC0415 - loads the parser generator
 
-    return frozenset(load_grammar().keywords.values())
+    return frozenset(text for name, text in load_grammar().keywords.items() if name not in WORDS)
 
 
 def _pieces(text: str, language: Language) -> Iterator[tuple[Kind, str]]:
     at = 0
     own = _keywords(language)
     for found in re.finditer(TOKEN[language], text, re.MULTILINE):
-        kind: Kind = found.lastgroup  # type: ignore[assignment]
-        if kind == "word" and own and found[0] not in own:
+        kind: Kind = "word" if found.lastgroup == "meant" else found.lastgroup  # type: ignore[assignment]
+        if found.lastgroup == "word" and own and found[0] not in own:
             continue
         if found.start() > at:
             yield "", text[at : found.start()]

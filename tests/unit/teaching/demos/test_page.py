@@ -13,10 +13,13 @@ from lxml import html
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.contextual import in_context
+from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.reports.share.coloured import coloured
 from rdma_robust.teaching.demos.listing import thread_lines
 from rdma_robust.teaching.demos.walk import Code, Figure, Paragraph, Section, Table, Walk
 from rdma_robust.teaching.demos.walk_page import walk_page
+from tests.conftest import ROOT
 from tests.support.walks import animation, chain, litmus, random_run, sample
 
 BAD = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">'&\x1b\u202e"
@@ -112,6 +115,30 @@ def test_a_page_of_no_run_is_refused() -> None:
 def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list[tuple[str, str]]) -> None:
     (line,) = coloured(text, language)
     assert list(line.pieces) == pieces
+
+
+NAMES = """node A { hang = 0, for = 1, no = 2, macro = 3, in = 4 }
+node B { y = 0 }
+macro send(to, what) { put to = what /* put
+for ever */ poll B }
+thread T on A {
+  for i in 0..2 { y = i }
+  send(B.y, hang)
+  for = 2; macro = no + in
+}
+expect robust, no hang under sc
+"""
+
+
+def test_words_of_the_language_are_those_of_its_parser() -> None:
+    """Words that are names in other places among them."""
+    grammar = load_grammar()
+    texts = [NAMES, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "litmus").glob("*.rdma"))[::7])]
+    for text in texts:
+        tokens = in_context([token for token in grammar.lex(text) if token.type != "COMMENT"])
+        expected = [(token.line, str(token)) for token in tokens if token.type in grammar.keywords]
+        found = [(line.number, piece) for line in coloured(text, "rdma") for kind, piece in line.pieces if kind == "word"]
+        assert found == expected
 
 
 def test_the_lines_of_a_thread_are_its_declaration() -> None:
