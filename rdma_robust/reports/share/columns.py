@@ -110,7 +110,7 @@ def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int | None)
         least = sum(min(width, LEAST) if number in words else width for number, width in shown)
         return least + GAP * (len(shown) - 1) - room
 
-    while excess() > 0 and any(columns[number].rank for number, _ in shown):
+    while excess() > 0 and len(shown) > 1 and any(columns[number].rank for number, _ in shown):
         last = max(shown, key=lambda each: (columns[each[0]].rank, each[0]))
         shown.remove(last)
     for number in reversed(words):
