@@ -103,6 +103,9 @@ was used: the program is robust, so that all SC executions are all there is; or 
 which ends for programs without loops; or a run of the hardware was found and confirmed. A thread goes on after an `assert`
 that fails.
 
+Every program claims as well that it cannot hang: that no thread comes to wait for what never comes. If one can, the threads
+that wait are named, with a run. A claim whose line or final state is never reached is unreachable, and not one that holds.
+
 \b
 Forms
   text, json, jsonl  as those of check

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Read, Step
+from rdma_robust.language.flow.cfg import Poll, Program, Step
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.rdma import RdmaState
@@ -93,8 +93,6 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
 
 def _read(step: Step) -> Iterable[object]:
     """The words that the step looks at and that somebody might have changed."""
-    if not isinstance(step.op, Read | Cas | Get):
-        return ()
     return (cell for act in acts_of(step.op) for cell in act.reads if not cell.hidden)
 
 
