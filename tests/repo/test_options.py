@@ -30,6 +30,7 @@ OTHERWISE = {
     ("--format", ("check", "reach", "verify")): "answers go to other tools too",
     ("--format", ("cover",)): "JSON lines, for many nets",
     ("--format", ("lint",)): "JSON lines, for many programs, and lines for editors and logs",
+    ("--format", ("repair",)): "text, JSON and SARIF fixes",
     ("--format", ("explain",)): "drawings and a page",
     ("--format", ("report",)): "several forms in one run",
     ("--format", ("compare",)): "Markdown, for a comment on a change",
