@@ -96,10 +96,12 @@ $(VENV)/.dependencies-dev: requirements/dev.lock pyproject.toml | $(CREATED)
 
 $(INSTALLED): $(VENV)/.dependencies $(BUILT_FROM)
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q rdma_robust
 	@touch $@
 
 $(DEV): $(VENV)/.dependencies-dev $(BUILT_FROM)
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q rdma_robust
 	@touch $(INSTALLED) $@
 
 $(COMPILED): $(shell find rdma_robust -name '*.py') | $(CREATED)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import Item
+from rdma_robust.cli.inputs import Item, Source
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
@@ -96,6 +97,9 @@ def run_safety(request: SafetyRequest) -> Exit:
     question = Question(
         lambda item, *tell: answer_safety(item, asking, *tell), partial(lost_safety, asking), asking.limits, load_safety
     )
+    if any(isinstance(item, Source) for item in request.items):
+        with suppress(Exception):  # what answers fails again, and says for which program
+            load_safety()  # the records that come back need it here too: loaded before the fork it is loaded once
     with output(request.path) as out:
         run = _Run(request, out)
         jobs = request.jobs or processors()

@@ -24,14 +24,12 @@ from rdma_robust.text import printable
 class Answer:
     """The record of one program, and what to say about it on standard error.
 
-    `uncertified` if there is a verdict and no certificate although one is wanted. `text` is the program, as far as it was
-    read.
+    `uncertified` if there is a verdict and no certificate although one is wanted.
     """
 
     result: Result
     messages: tuple[str, ...] = ()
     uncertified: bool = False
-    text: str | None = None
 
 
 Progress = Callable[[int, int], None]
@@ -99,7 +97,7 @@ def _decide(source: Source, check: Callable[[str, str], Outcome], options: Check
         complaint = _certify(outcome, source, remaining(options, limits))
         if complaint:
             messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
-        return Answer(result_of(outcome, source.name), messages, bool(complaint), text)
+        return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
 
     return guarded(source.name, action)
 
@@ -114,7 +112,7 @@ def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:
     except UnreadableError as error:
         return _unreadable(name, str(error))
     except ProgramError as error:
-        return Answer(_invalid(name, error), (message_of(error, name),), text=error.source)
+        return Answer(_invalid(name, error), (message_of(error, name),))
     except UsageError as error:
         return Answer(failure(name, "invalid", str(error)), (message_of(error, name),))
     except SizeLimitError as error:

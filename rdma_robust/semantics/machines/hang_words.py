@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rdma_robust.language.flow.cfg import Poll, Program, Step
 from rdma_robust.semantics.event_table import acts_of, remote_of
-from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.rdma import RdmaState
-from rdma_robust.semantics.machines.resting import Rest, Resting
+
+if TYPE_CHECKING:
+    from rdma_robust.semantics.machines.machine import Move
+    from rdma_robust.semantics.machines.resting import Resting  # the machines are slow to load, and few programs hang
 
 HangKind = Literal["deadlock", "stuck spin"]
 
@@ -66,6 +67,8 @@ def hang_at(program: Program, run: Sequence[Move], hanging: Iterable[Resting]) -
 
 
 def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
+    from rdma_robust.semantics.machines.resting import Rest  # noqa: PLC0415 - who has a thread that rests has loaded it
+
     thread = program.threads[resting.thread]
     if not resting.steps:
         return Wait(thread.name, None, None, "", False, f"{thread.name} is at a point that nothing leads away from")
@@ -111,6 +114,9 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _completions(run: Sequence[Move], thread: int, remote: str) -> tuple[int, int]:
     """Return how many operations of a thread towards `remote` make completions, and how many of them it has polled."""
+    from rdma_robust.semantics.machines.machine import Verb  # noqa: PLC0415 - as above
+    from rdma_robust.semantics.machines.rdma import RdmaState  # noqa: PLC0415
+
     posting = Verb.ISSUE if isinstance(run[-1].state, RdmaState) else Verb.NIC_WRITE
     posted = polled = 0
     for action in (move.action for move in run):
