@@ -43,11 +43,12 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
+    "teaching.patterns": f"{WORDS} language",
     "editing": f"{WORDS} __init__ language semantics",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain reports batch teaching.demos teaching.explorer "
-        "editing"
+        "teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",
     "__main__": "__init__ cli",

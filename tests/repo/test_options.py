@@ -33,7 +33,7 @@ OTHERWISE = {
     ("--format", ("explain",)): "drawings and a page",
     ("--format", ("report",)): "several forms in one run",
     ("--format", ("compare",)): "Markdown, for a comment on a change",
-    ("--output", ("fmt", "export", "repair")): "a program or model, written as it is",
+    ("--output", ("new", "fmt", "export", "repair")): "a program or model, written as it is",
     ("--output", ("report",)): "a folder for several forms",
     ("--output", DEMOS): "the programs that are shown, or a folder with them",
     ("--quiet", ("report",)): "the report is a file; nothing else is printed",

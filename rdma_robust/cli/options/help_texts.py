@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP
+from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP, NEW_HELP
 
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
 
@@ -309,6 +309,7 @@ Examples
 COMMANDS: Final = {
     "check": CHECK_HELP,
     "cover": COVER_HELP,
+    "new": NEW_HELP,
     "fmt": FMT_HELP,
     "outcomes": OUTCOMES_HELP,
     "explain": EXPLAIN_HELP,

@@ -42,3 +42,15 @@ Examples
   rdma-robust completion bash > ~/.local/share/bash-completion/completions/rdma-robust
   rdma-robust completion fish > ~/.config/fish/completions/rdma-robust.fish
 """
+
+NEW_HELP = """Write a program to begin with: a pattern in use, with comments that say why it works, and claims that hold.
+
+Without a name the programs are listed, with their constants, which -D gives other values.
+
+\b
+Exit codes
+  0  written      2  usage, a file that is there already or cannot be written
+\b
+Examples
+  rdma-robust new ring -D SLOTS=3 -o ring.rdma
+"""

@@ -1,0 +1,71 @@
+"""The `new` command: write a program to begin with."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from rdma_robust.cli.destinations import made_file
+from rdma_robust.cli.options.arguments import Define, Force, MadeFile
+from rdma_robust.cli.output import StandardOutput, replace_file
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.teaching.patterns.named_programs import PATTERNS, PatternName, about, constants, pattern
+from rdma_robust.text import filled, printable
+
+
+def new_command(
+    context: typer.Context,
+    name: Annotated[PatternName | None, typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv]", hidden=True)] = None,
+    *,
+    define: Define = None,
+    output: MadeFile = None,
+    force: Force = False,
+) -> None:
+    """Note in the context what is to be done."""
+    made_file(output, (), force=force)
+    if name is None and (define or output is not None):
+        raise UsageError(f"which program? One of {', '.join(PATTERNS)}")
+    context.obj.append(partial(run_new, name, tuple(define or ()), None if output == "-" else output))
+
+
+def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None) -> Exit:
+    """Write the program called `name`, or list them all; return the exit code. Raises UsageError, BrokenPipeError."""
+    if name is None:
+        StandardOutput().say("\n".join(_listed()))
+        return Exit.OK
+    text = _with_constants(name, define)
+    if path is None:
+        StandardOutput().write(text)
+    else:
+        replace_file(path, text)
+        warn(f"written: {printable(path)}; try rdma-robust check --expect {printable(path)}, and verify, explore, repair")
+    return Exit.OK
+
+
+def _with_constants(name: PatternName, define: tuple[str, ...]) -> str:
+    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and only where it is needed
+    from rdma_robust.language.load import load_program  # noqa: PLC0415
+
+    text = defined(pattern(name), define)
+    try:
+        load_program(text, f"{name}.rdma")
+    except ProgramError as error:
+        first = error.diagnostics[0]
+        raise UsageError(f"with {', '.join(define)} this is no program: line {first.span.line}: {first.message}") from error
+    return text
+
+
+def _listed() -> list[str]:
+    width = width_of_output() or 100
+    lines = []
+    for name in PATTERNS:
+        values = ", ".join(f"{constant} = {value}" for constant, value in constants(name))
+        text = about(name) + (f" Constants: {values}." if values else "")
+        first, *more = filled(text, width - 12)
+        lines += [f"  {name:8}  {first}", *(f"{'':12}{line}" for line in more)]
+    return ["Programs to begin with, for rdma-robust new NAME:", "", *lines]

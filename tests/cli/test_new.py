@@ -1,0 +1,117 @@
+"""The command `new`: programs to begin with, whose claims hold, and whose comments are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.teaching.patterns.named_programs import PATTERNS
+from tests.conftest import Cli
+
+OTHER_VALUES = {
+    "ring": ("-D", "SLOTS=3", "-D", "ROUNDS=1"),
+    "lock": (),
+    "mailbox": ("-D", "MESSAGES=2"),
+    "barrier": ("-D", "VALUE=1"),
+    "rpc": ("-D", "CALLS=2"),
+    "kv": ("-D", "KEYS=1", "-D", "VERSIONS=3"),
+}
+SWAPPED = "the two lines change places"
+BROKEN = [
+    ("mailbox", r"    poll B.*\n", ""),
+    ("mailbox", r"(    put B\.slot.*\n)(    put B\.full.*\n)", SWAPPED),
+    ("ring", r"      await credit.*\n", ""),
+    ("ring", r"(      ring\[i\] = 0.*\n)(      put P.*\n)", SWAPPED),
+    ("lock", r"  poll S +// only now.*\n", ""),
+    ("lock", r"(  put S\.counter.*\n)(  put ask = 0.*\n)", SWAPPED),
+    ("barrier", r"(  put data.*\n)(  put arrived.*\n)", SWAPPED),
+    ("rpc", r"(    put Client\.answer.*\n)((?:.*\n)?    put Client\.reply.*\n)", SWAPPED),
+    ("kv", r"    poll Store +// before the next get.*\n", ""),
+    ("kv", r"      poll Store\n      poll Store.*\n", ""),
+]
+"""What the comments say that a pattern needs: without it some claim fails."""
+UNNEEDED = [("ring", r"      poll C.*\n"), ("rpc", r" +poll (Server|Client).*\n")]
+"""Polls of which the comments say that they only keep the completion queue empty."""
+
+
+def test_a_name_writes_a_program_that_passes(installed: Cli, tmp_path: Path) -> None:
+    for name in PATTERNS:
+        done = installed("new", name, "-o", f"{name}.rdma")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert f"written: {name}.rdma" in done.stderr
+    files = [f"{name}.rdma" for name in PATTERNS]
+    checked = installed("check", "--expect", *files)
+    assert checked.returncode == 0 and f"{len(files)} as expected" in checked.stdout, checked.stdout
+    verified = installed("verify", "--strict", *files)
+    assert verified.returncode == 0 and "violated" not in verified.stdout, verified.stdout
+    assert installed("fmt", "--check", *files).returncode == 0
+    for name in files:
+        text = (tmp_path / name).read_text()
+        assert "\noutcome " in text and "  assert " in text and text.count("//") > 6
+        assert text.endswith("\nexpect robust, no hang under sc, no hang under rdma\n")
+        assert max(map(len, text.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_constants_can_be_given_other_values(cli: Cli, name: str) -> None:
+    text = cli("new", name, *OTHER_VALUES[name]).stdout
+    for given in OTHER_VALUES[name][1::2]:
+        constant, _, value = given.partition("=")
+        assert re.search(rf"^const {constant} = {value}\b", text, re.MULTILINE)
+    assert cli("check", "--expect", "-", stdin=text).returncode == 0
+    assert cli("verify", "--strict", "-", stdin=text).returncode == 0
+
+
+@pytest.mark.parametrize(("name", "what", "instead"), BROKEN)
+def test_what_the_comments_say_is_needed(cli: Cli, name: str, what: str, instead: str) -> None:
+    text = cli("new", name).stdout
+    broken = re.sub(what, r"\2\1" if instead is SWAPPED else "", text)
+    assert broken != text
+    assert cli("verify", "-", stdin=broken).returncode == 1
+
+
+@pytest.mark.parametrize(("name", "what"), UNNEEDED)
+def test_what_the_comments_say_is_not_needed(cli: Cli, name: str, what: str) -> None:
+    text = cli("new", name).stdout
+    less = re.sub(what, "", text)
+    assert less != text
+    assert cli("check", "--expect", "-", stdin=less).returncode == 0
+    assert cli("verify", "-", stdin=less).returncode == 0
+
+
+def test_without_a_name_the_programs_are_listed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = cli("new")
+    assert done.returncode == 0
+    assert re.findall(r"^  ([a-z]+)  +\S", done.stdout, re.MULTILINE) == list(PATTERNS)
+    assert "SLOTS = 2, ROUNDS = 2" in " ".join(done.stdout.split())
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("rng",), "did you mean `ring`?"),
+        (("ring", "-D", "SLOT=3"), "did you mean `SLOTS`?"),
+        (("ring", "-D", "SLOTS=0"), "with SLOTS=0 this is no program: line "),
+        (("-D", "SLOTS=3"), "which program? One of ring, lock, mailbox, barrier, rpc, kv"),
+        (("ring", "-o", "mine.rdma"), "mine.rdma is there already; --force replaces it"),
+        (("ring", "-o", "no/such/ring.rdma"), "no/such"),
+    ],
+)
+def test_mistakes_are_explained(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "mine.rdma").write_text("mine")
+    done = cli("new", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert (tmp_path / "mine.rdma").read_text() == "mine"
+    assert cli("new", "ring", "-o", "mine.rdma", "--force").returncode == 0
+    assert (tmp_path / "mine.rdma").read_text() == cli("new", "ring").stdout == cli("new", "ring", "-o", "-").stdout
+
+
+def test_names_can_be_completed(cli: Cli) -> None:
+    assert "new" in cli("--help").stdout
+    help_ = cli("new", "--help").stdout
+    assert all(name in help_ for name in PATTERNS)
