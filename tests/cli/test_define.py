@@ -62,12 +62,21 @@ def test_every_command_takes_it(cli: Cli, file: Path, tmp_path: Path) -> None:
         ("export", "--to", "promela"),
         ("report", "--format", "md", "--repair", "0"),
         ("check", "--dump-after", "parse"),
+        ("fmt", "--expand"),
+        ("explain", "--format", "json"),
     ):
         plain, more = (cli(*arguments, *d, file.name) for d in ((), ("-D", "ROUNDS=2")))
         assert plain.stdout != more.stdout, arguments
         wrong = cli(*arguments, "-D", "ROUND=2", file.name)
         assert wrong.returncode == 2
         assert "no constant `ROUND` to define; did you mean `ROUNDS`?" in wrong.stderr
+    assert cli("fmt", "-D", "ROUNDS=2", file.name).returncode == 2
+    for rounds in (0, 2):
+        local = tmp_path / "local.rdma"
+        local.write_text("const N = 7\ndomain 0..7\nnode A { x }\nthread T on A { for i in 1..N { x = i } }\n")
+        demo = cli("demo", "finite", "-D", f"N={rounds}", "local.rdma", "--target", "A.x == 2", "--pace", "0")
+        assert demo.returncode == 0
+        assert ("the target cannot be reached" in " ".join(demo.stdout.split()).lower()) == (rounds == 0), demo.stdout
     certified = cli("check", "-D", "ROUNDS=1", "--certificate", "proofs", "rounds.rdma")
     assert certified.returncode == 1
     (proof,) = (tmp_path / "proofs").iterdir()

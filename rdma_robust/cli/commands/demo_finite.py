@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.options.arguments import Force, limit
+from rdma_robust.cli.options.arguments import Define, Force, limit
 from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
 from rdma_robust.errors import UsageError
 
@@ -41,6 +41,7 @@ def _finite(
     automata: Annotated[
         str | None, typer.Option(metavar="FILE.json", help="Automata instead of a program.", show_default=False)
     ] = None,
+    define: Define = None,
     timeout: SearchTimeout = 60,
     output: Save = None,
     html: Html = None,
@@ -52,8 +53,15 @@ def _finite(
 
     if (file is None) != (target is None) or (file is not None and automata is not None):
         raise UsageError("a question is a FILE with --target, or --automata alone")
+    if define and file is None:
+        raise UsageError("-D defines constants of a FILE")
     shown = showing(output, html, force, pace, all_moves)
-    build = partial(_walk, file, target, automata, limit(timeout))
+
+    def build(text: str) -> Walk:
+        from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow
+
+        return _walk(file, target, automata, limit(timeout), defined(text, define or ()))
+
     suffix = ".rdma" if file is not None else ".json"
     context.obj.append(partial(run_demo, "demo finite", build, shown, file or automata, suffix))
 

@@ -11,7 +11,7 @@ import typer
 from rdma_robust.cli.answering import answer_each, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import Item, Source, expand
-from rdma_robust.cli.options.arguments import Files, Force, MadeFile
+from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -30,16 +30,19 @@ def fmt_command(
     expand_: Annotated[
         bool, typer.Option("--expand", help="Write out `for` and macros; what is left has neither, and no comments.")
     ] = False,
+    define: Define = None,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
     if expand_ and (check or write):
         raise UsageError("--expand prints another program: it goes with --output only")
+    if define and not expand_:
+        raise UsageError("-D goes with --expand: the layout of a program does not depend on its constants")
     if check + write + (output is not None) > 1:
         raise UsageError("--check, --write and --output exclude one another")
     mode: Mode = "check" if check else "write" if write else "print"
-    items = expand(files)
+    items = expand(files, define=define)
     if output not in (None, "-") and len(items) > 1:
         raise UsageError(f"--output takes one program, and there are {len(items)}; --write writes all of them back")
     made_file(output, items, force=force, back="--write")

@@ -127,7 +127,7 @@ class Shown:
 
     def _lines(self, thread: int, point: int, registers: tuple[int, ...]) -> tuple[int, ...]:
         commands = (c for c in self.codes[thread].visible.get(point, ()) if c.may_run(registers))
-        return tuple(sorted({c.step.span.line for c in commands}))
+        return tuple(sorted({line for c in commands for line in (c.step.span.line, *c.step.span.expanded_from)}))
 
     def threads(self, point: Point) -> tuple[ThreadView, ...]:
         if point.state is None:

@@ -75,6 +75,8 @@ MACROS = [
 
 def same(text: str, plain: str, registers: dict[str, str] | None = None) -> None:
     """Assert that two texts are one program, if registers of the first are called as `registers` says."""
+    waiting = [[s.aside for t in load_program(each, "t").threads for _, _, s in cfg.steps(t)] for each in (text, plain)]
+    assert waiting[0] == waiting[1]
     found = canonical(load_program(text, "t"))
     for old, new in (registers or {}).items():
         found = re.sub(rf"\b{old}\b", new, found)
