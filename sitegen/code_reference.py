@@ -44,7 +44,9 @@ def _examples(code: Code) -> Iterator[str]:
     if code.kind == "command":
         yield f"Gives {code.name}:\n\n```text\n{code.bad}\n```\n\nDoes not:\n\n```text\n{code.repaired}\n```\n"
         return
-    language = "rdma" if EXAMPLES[code.kind][0].endswith(".rdma") else "text"
-    shown = f"rdma-robust {shlex.join(code.command(code.bad))}"
-    for says, example in ((f"`{shown}` gives {code.name}", code.bad), ("and does not", code.repaired)):
+    file = EXAMPLES[code.kind][0]
+    language = "rdma" if file.endswith(".rdma") else "text"
+    shown = f"`rdma-robust {shlex.join(code.command(code.bad))}`"
+    shown += "" if file in shown else f" beside `{file}`"
+    for says, example in ((f"{shown} gives {code.name}", code.bad), ("and does not", code.repaired)):
         yield f"{says}:\n\n```{language}\n{re.sub(chr(10) + '+$', '', example)}\n```\n"

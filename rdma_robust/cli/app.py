@@ -15,9 +15,11 @@ from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.processes.stop import listen
+from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.cli.stderr import error_line, warn
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
 
 APP_HELP = """Decide whether RDMA programs are robust.
 
@@ -29,6 +31,9 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 """
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
+SHOW_SETTINGS: Final = "--show-settings"
+WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "completion"})
+"""With one of these words there is no need for settings, and no harm in wrong ones."""
 
 
 def with_command(arguments: list[str]) -> list[str]:
@@ -102,20 +107,38 @@ def run(arguments: Sequence[str]) -> int:
     choose("auto")
     plan: list[Callable[[], Exit]] = []
     try:
-        code = _parse(with_command(list(arguments)), plan)
+        typed = [each for each in arguments if each != SHOW_SETTINGS]
+        settings = Settings() if WITHOUT_SETTINGS.intersection(typed) else settings_here()
+        if len(typed) < len(arguments):
+            from rdma_robust.cli.shown_settings import show_settings  # noqa: PLC0415 - seldom asked
+
+            return show_settings(with_command(typed or ["check"]), settings)
+        code = _parse(with_command(typed), plan, settings)
         return plan[0]() if plan else code
+    except ProgramError as error:
+        warn(printable(error.render(), "\n"))
+        return Exit.INVALID
     except UsageError as error:
         warn(error_line(str(error), error.code))
         return Exit.INVALID
 
 
-def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]]) -> int:
+def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: Settings) -> int:
     """Append to `plan` what `arguments` ask for; return the exit code if that is nothing. The parser has its own ideas about
-    Ctrl-C and broken pipes, so what takes time is done after it. Raises UsageError."""
+    Ctrl-C and broken pipes, so what takes time is done after it.
+
+    Raises UsageError, and ProgramError where it is a setting that an option does not take.
+    """
+    defaults = {name: settings.defaults(name) for name in arguments[:1] if name in COMMANDS}
     try:
-        code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False)
+        code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False, default_map=defaults)
     except Exception as error:
         if is_mistake(error):
+            param = getattr(error, "param", None)
+            if defaults and param is not None and not any(each.startswith(tuple(param.opts)) for each in arguments):
+                refused = settings.refused(arguments[0], param.name or "", told(error, arguments[0]))
+                if refused is not None:
+                    raise refused from error
             raise UsageError(told(error, arguments[0])) from error
         raise
     return code if isinstance(code, int) else Exit.OK

@@ -18,6 +18,7 @@ from typing import Final
 
 from rdma_robust.cli.processes.guard import Overrun, guarded_by
 from rdma_robust.cli.stderr import error_line
+from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.limits import NO_LIMITS, Limits
@@ -40,7 +41,7 @@ class Source:
     """One program to read, by its `name` for the user. A stream has no `path` but a `descriptor`, and `data` once read.
 
     `certificate` is the file into which the certificate of its verdict goes, None if none is wanted. `define` are values of
-    constants instead of those in the text, as `NAME=VALUE`.
+    constants instead of those in the text, as `NAME=VALUE`. `warnings` are those that are shown of it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Source:
     descriptor: int = 0
     certificate: str | None = None
     define: tuple[str, ...] = ()
+    warnings: WarningChoice = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

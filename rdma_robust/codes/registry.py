@@ -9,12 +9,13 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal
 
-Kind = Literal["program", "claims", "target", "command", "net", "instance", "local", "none"]
+Kind = Literal["program", "settings", "claims", "target", "command", "net", "instance", "local", "none"]
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
     "claims": ("example.rdma", ("verify", "example.rdma")),
     "target": ("example.rdma", ("reach", "example.rdma")),
+    "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
@@ -34,6 +35,7 @@ RANGES: Final = (
     ("RR701", "warnings.toml", "warnings"),
     ("RR721", "lints.toml", "lints: what `rdma-robust lint` warns of besides"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
+    ("RR801", "settings.toml", "files with settings"),
 )
 """Where each range of codes begins, the file it is in, and what it is about."""
 

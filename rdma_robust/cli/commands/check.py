@@ -15,11 +15,13 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, expand
+from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     AwaitLoops,
     Certificates,
     Define,
+    Disable,
+    Enable,
     Engine,
     Expect,
     Explain,
@@ -48,6 +50,7 @@ from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check import json_report
@@ -132,6 +135,8 @@ def check_command(
         str | None,
         typer.Option("--dump-after", metavar="PASS", help="Print what PASS makes of each program and decide nothing."),
     ] = None,
+    enable: Enable = None,
+    disable: Disable = None,
     quiet: Quiet = False,
     watch: Watch = False,
 ) -> None:
@@ -142,6 +147,9 @@ def check_command(
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
     items = expand(files, tuple(COMMANDS), define=define)
+    if enable or disable:
+        choice = chosen(enable, disable)
+        items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
     at_a_time = min(jobs or processors(), len(items))
     options = CheckOptions(
         instrumentation=instrumentation,

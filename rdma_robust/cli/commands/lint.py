@@ -15,6 +15,8 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
 from rdma_robust.cli.options.arguments import (
     Define,
+    Disable,
+    Enable,
     Files,
     FindingsFormat,
     Memory,
@@ -28,6 +30,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import FINDING_FORMATS
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import message_of
+from rdma_robust.cli.warning_choice import WarningChoice, chosen
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.reports.analyses import lint_report
@@ -54,6 +57,7 @@ class LintRequest:
     """What to look at, how, and where to report it."""
 
     items: Sequence[Item]
+    choice: WarningChoice
     timeout: float | None
     memory: int | None
     needless: bool
@@ -71,6 +75,8 @@ def lint_command(
     files: Files,
     *,
     needless: Needless = False,
+    enable: Enable = None,
+    disable: Disable = None,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -81,7 +87,8 @@ def lint_command(
     """Note in the context what is to be done."""
     items = expand(files, define=tuple(define or ()))
     form = report_form(output, format_, FINDING_FORMATS, items)
-    request = LintRequest(items, limit(timeout), memory_limit(memory), needless, form, output, quiet)
+    choice = chosen(enable, disable)
+    request = LintRequest(items, choice, limit(timeout), memory_limit(memory), needless, form, output, quiet)
     context.obj.append(partial(run_lint, request))
 
 
@@ -136,9 +143,10 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
         errors = diagnostics(error.diagnostics)
         reason = f"line {errors[0].line}: {errors[0].message}"
         return LintRecord(source.name, "invalid", reason, errors=errors, shown=message_of(error, source.name))
-    shown = [printable(each.render(source.name, text), "\n") for each in linting.found]
+    left = request.choice.shown(linting.found)
+    shown = [printable(each.render(source.name, text), "\n") for each in left]
     shown += [f"{printable(source.name)}: unknown: {linting.cut}"] if linting.cut else []
-    return LintRecord(source.name, None, linting.cut, diagnostics(linting.found), shown="\n".join(shown))
+    return LintRecord(source.name, None, linting.cut, diagnostics(left), shown="\n".join(shown))
 
 
 def _needless(text: str, name: str, request: LintRequest) -> tuple[Diagnostic, ...]:

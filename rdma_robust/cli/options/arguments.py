@@ -120,6 +120,13 @@ NoHangs = Annotated[bool, typer.Option("--no-hangs", help="Do not check that the
 Strict = Annotated[
     bool, typer.Option("--strict", help="Count claims whose line or final state is never reached against the exit code.")
 ]
+Enable = Annotated[
+    list[str] | None, typer.Option("--enable", metavar="CODE", help="Warn of CODE too, such as RR722. Repeat for several.")
+]
+Disable = Annotated[
+    list[str] | None,
+    typer.Option("--disable", metavar="CODE", help="Do not warn of CODE, such as RR701. Repeat for several."),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only rows that count against the exit code, and the totals.")
 ]

@@ -42,6 +42,13 @@ Colour = Annotated[
     ),
 ]
 
+ShowSettings = Annotated[
+    bool,
+    typer.Option(
+        "--show-settings", expose_value=False, help="Show every setting, and where its value comes from; do nothing."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -56,7 +63,7 @@ class HelpedCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return its options and those of every command."""
-        return [*super().get_params(ctx), colour_option()]
+        return [*super().get_params(ctx), *common_options()]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -68,7 +75,7 @@ class HelpedGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return its options and those of every command."""
-        return [*super().get_params(ctx), colour_option()]
+        return [*super().get_params(ctx), *common_options()]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -76,13 +83,14 @@ class HelpedGroup(TyperGroup):
 
 
 @cache
-def colour_option() -> Any:
-    """Return the option --color, which acts at once and is no argument of the commands."""
-    return typer.main.get_params_convertors_ctx_param_name_from_function(_with_colour)[0][0]
+def common_options() -> tuple[Any, ...]:
+    """Return the options --color, which acts at once, and --show-settings, which is answered before; no command has them as
+    arguments."""
+    return tuple(typer.main.get_params_convertors_ctx_param_name_from_function(_with_common_options)[0])
 
 
-def _with_colour(color: Colour = "auto") -> None:
-    """Declare the option."""
+def _with_common_options(color: Colour = "auto", show_settings: ShowSettings = False) -> None:
+    """Declare the options."""
 
 
 def command_page(command: Any, context: Any, width: int) -> list[str]:
@@ -209,7 +217,7 @@ def _option_groups(command: Any, context: Any) -> dict[str, tuple[tuple[str, str
         if record is None:
             continue
         title = next((title for title, names in OPTION_GROUPS.items() if param.name in names), "Options")
-        title = OTHER if param.name in ("help", "color", "version") else title
+        title = OTHER if param.name in ("help", "color", "show_settings", "version") else title
         found[title] = (*found[title], (" ".join(record[0].split()), meaning(record[1])))
     groups = {title: rows for title, rows in found.items() if rows}
     return groups if len(groups) > 1 else {"Options": next(iter(groups.values()), ())}

@@ -11,6 +11,7 @@ from typing import TypeVar
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.stderr import death_message, error_line, internal_message
+from rdma_robust.cli.warning_choice import EVERYTHING, warned
 from rdma_robust.errors import InternalError, LimitReached, ProgramError, SizeLimitError, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -93,6 +94,8 @@ def _decide(source: Source, check: Callable[[str, str], Outcome], options: Check
     def action() -> Answer:
         text = read_source(source)
         outcome = check(text, source.name)
+        if source.warnings != EVERYTHING:
+            outcome = warned(outcome, text, source.name, source.warnings)
         messages = tuple(printable(w.render(source.name, text), "\n") for w in outcome.warnings)
         complaint = _certify(outcome, source, remaining(options, limits))
         if complaint:

@@ -29,8 +29,8 @@ def explained(code: Code, width: int) -> str:
     elif code.kind != "none":
         file = EXAMPLES[code.kind][0]
         shown = f"`rdma-robust {shlex.join(code.command(code.bad))}`"
+        shown += "" if file in shown else f" beside {file}"
         blocks += [f"Gives {code.name} ({shown}):", _indented(code.bad), "Does not:", _indented(code.repaired)]
-        assert file in shown
     return "\n\n".join(blocks)
 
 

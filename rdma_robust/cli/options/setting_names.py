@@ -1,0 +1,45 @@
+"""What a settings file can set: options of commands, by their names.
+
+A test compares it with the options as they are declared; so no command but the one that runs is loaded for it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+Kind = Literal["number", "whole", "yes or no", "text", "list"]
+
+DECIDING: Final = ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "lint")
+
+SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
+    "timeout": ("number", DECIDING),
+    "memory": ("whole", ("check", "cover", "explain", "explore", "repair", "report", "reach", "verify", "lint")),
+    "max-states": ("whole", ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify")),
+    "jobs": ("whole", ("check", "cover", "report", "reach", "verify")),
+    "expect": ("yes or no", ("check", "cover", "report")),
+    "ordered-reads": (
+        "yes or no",
+        ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify"),
+    ),
+    "await-loops": ("yes or no", ("check", "explain", "explore", "export", "repair", "report")),
+    "instrumentation": ("text", ("check", "report")),
+    "engine": ("text", ("check", "report")),
+    "kernel": ("text", ("check", "report")),
+    "reductions": ("text", ("check", "report")),
+    "self-check": ("yes or no", ("check", "report")),
+    "explain": ("yes or no", ("check", "cover", "reach", "verify")),
+    "quiet": ("yes or no", ("check", "cover", "report", "reach", "verify", "lint")),
+    "no-hangs": ("yes or no", ("verify",)),
+    "strict": ("yes or no", ("verify",)),
+    "needless": ("yes or no", ("lint",)),
+    "enable": ("list", ("check", "lint")),
+    "disable": ("list", ("check", "lint")),
+    "cost-poll": ("whole", ("repair",)),
+    "cost-rfence": ("whole", ("repair",)),
+    "cost-flush": ("whole", ("repair",)),
+    "fail-on": ("text", ("compare",)),
+}
+"""Each setting with what its value is, and the commands for which it counts at the top of the file."""
+
+COLOR: Final = "color"
+"""A setting of all commands: auto, always or never."""

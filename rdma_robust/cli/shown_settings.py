@@ -1,0 +1,79 @@
+"""The answer to --show-settings: the value of every setting of a command, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer.main
+
+from rdma_robust.cli.app import command_line
+from rdma_robust.cli.mistakes import is_mistake, told
+from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.setting_names import COLOR, SETTINGS
+from rdma_robust.cli.output import StandardOutput
+from rdma_robust.cli.settings import OWN, PROJECT, TABLE, Settings
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+
+def show_settings(arguments: Sequence[str], settings: Settings) -> Exit:
+    """Print what the command of `arguments` would be done with; return the exit code. Raises UsageError."""
+    command = arguments[0]
+    if command not in COMMANDS:
+        raise UsageError("--show-settings stands behind a command, or alone")
+    rows = list(_rows(command, list(arguments[1:]), settings))
+    file = settings.file or f"none ({OWN}, or [{TABLE}] in {PROJECT}, here or above)"
+    lines = [f"settings file: {printable(file)}", "", f"{command}:"]
+    widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else [0, 0]
+    lines += [f"  {name:{widths[0]}}  {value:{widths[1]}}  {source}" for name, value, source in rows]
+    counted = {(each.command, each.name) for each in settings.of(command).values()}
+    others = [each for each in settings.entries if (each.command, each.name) not in counted]
+    if others:
+        lines += ["", "for other commands:"]
+        lines += [f"  {f'{each.command}.' if each.command else ''}{each.name} = {_shown(each.value)}" for each in others]
+    StandardOutput().write("\n".join(line.rstrip() for line in lines) + "\n")
+    return Exit.OK
+
+
+def _rows(command: str, arguments: list[str], settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value, and source of each setting of a command, in the order of the list of settings."""
+    group: Any = typer.main.get_command(command_line([command]))
+    defaults = {command: settings.defaults(command)}
+    try:
+        above = group.make_context("rdma-robust", [command], resilient_parsing=True, default_map=defaults)
+        below = group.commands[command]
+        context = below.make_context(command, arguments, parent=above, resilient_parsing=True)
+    except Exception as error:
+        if is_mistake(error):
+            raise UsageError(told(error, command)) from error
+        raise
+    found = settings.of(command)
+    known = {param.name for param in below.get_params(context)}
+    for name in (*SETTINGS, COLOR):
+        parameter = name.replace("-", "_")
+        if parameter not in known:
+            continue
+        source = context.get_parameter_source(parameter)
+        if source is not None and source.name == "COMMANDLINE":
+            said = "command line"
+        elif name in found:
+            line = found[name].span.line
+            said = f"{settings.file}:{line}"
+        else:
+            said = "default"
+        value = found[name].value if name == COLOR and name in found else context.params.get(parameter)
+        yield name, _shown("auto" if name == COLOR and value is None else value), printable(said)
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "true" if value else "false"
+        case list() | tuple():
+            return ", ".join(map(str, value)) or "-"
+        case _:
+            return printable(f"{value:g}" if isinstance(value, float) else str(value))

@@ -1,0 +1,62 @@
+"""Which warnings are shown: --enable and --disable of `check` and `lint`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rdma_robust.diagnose import did_you_mean
+from rdma_robust.errors import Diagnostic, UsageError
+from rdma_robust.text import one_line
+
+if TYPE_CHECKING:
+    from rdma_robust.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class WarningChoice:
+    """Codes of warnings that are shown besides, and those that are not; who is in both is shown."""
+
+    enabled: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+
+    def shown(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics that are shown."""
+        left_out = self.disabled - self.enabled
+        return tuple(each for each in found if each.code not in left_out)
+
+
+EVERYTHING = WarningChoice()
+
+
+def chosen(enable: Sequence[str] | None, disable: Sequence[str] | None) -> WarningChoice:
+    """Return the choice of the options. Raises UsageError for what is no code of a warning."""
+    if not enable and not disable:
+        return EVERYTHING
+    return WarningChoice(_codes("--enable", enable), _codes("--disable", disable))
+
+
+def _codes(option: str, names: Sequence[str] | None) -> frozenset[str]:
+    from rdma_robust.codes.registry import codes  # noqa: PLC0415 - only where something is chosen
+
+    known = [name for name, code in codes().items() if name.startswith("RR7") and code.severity == "warning"]
+    found = [name.strip().upper() for each in names or () for name in each.split(",")]
+    for name in found:
+        if name not in known:
+            hint = did_you_mean(name, known) or "`rdma-robust explain-code` lists them"
+            raise UsageError(f"{option}: no warning has the code {one_line(name)!r}; {hint}")
+    return frozenset(found)
+
+
+def warned(outcome: Outcome, text: str, name: str, choice: WarningChoice) -> Outcome:
+    """Return an outcome with the warnings of its program that are chosen, those of lints that are enabled too."""
+    found: Collection[Diagnostic] = outcome.program.warnings
+    if choice.enabled:
+        from rdma_robust.analyses.lints.lint import CODES, linted  # noqa: PLC0415 - only where they are asked for
+
+        if choice.enabled & CODES:
+            own = frozenset(found)
+            wanted = choice.enabled | {"RR791"}
+            found = [each for each in linted(text, name).found if each in own or each.code in wanted]
+    return replace(outcome, program=replace(outcome.program, warnings=choice.shown(found)))

@@ -1,0 +1,179 @@
+"""Settings from a file, through the installed command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from rdma_robust.cli.app import command_line
+from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.setting_names import SETTINGS
+from tests.conftest import NOT_ROBUST, ROBUST, Cli
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    (tmp_path / "calm.rdma").write_text(ROBUST)
+    (tmp_path / "sb.rdma").write_text(NOT_ROBUST)
+    return tmp_path
+
+
+def settings(text: str, folder: Path, name: str = "rdma-robust.toml") -> None:
+    (folder / name).write_text(text)
+
+
+def test_settings_are_the_options_of_commands() -> None:
+    """A setting is declared by the option of its name; what the table says of it is what the options are."""
+    group = typer.main.get_command(command_line())
+    kinds = {"float": "number", "int": "whole", "bool": "yes or no", "boolean": "yes or no"}
+    declared: dict[str, list[tuple[str, str]]] = {}
+    for command in COMMANDS:
+        for param in group.commands[command].params:  # type: ignore[attr-defined]
+            names = [each.removeprefix("--") for each in param.opts if each.startswith("--")]
+            if names and names[0] in SETTINGS:
+                declared.setdefault(names[0], []).append(
+                    (
+                        command,
+                        "list"
+                        if param.multiple
+                        else kinds.get(param.type.name.replace("integer", "int").split()[0], "text"),
+                    )
+                )
+                assert param.name == names[0].replace("-", "_")
+    otherwise = {"timeout": {"explore", "lsp"}, "max-states": {"export"}, "engine": {"cover"}, "instrumentation": {"export"}}
+    otherwise |= {"strict": {"compare"}}
+    assert set(declared) == set(SETTINGS)
+    for name, (kind, commands) in SETTINGS.items():
+        assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
+        assert {each for command, each in declared[name] if command in commands} == {kind}, name
+
+
+def test_a_setting_counts_and_the_command_line_more(installed: Cli, programs: Path) -> None:
+    assert installed("sb.rdma").returncode == 1
+    settings("expect = true\n", programs)
+    assert installed("sb.rdma").returncode == 0
+    settings("max-states = 1\n", programs)
+    assert installed("sb.rdma").returncode == 3
+    assert installed("sb.rdma", "--max-states", "0").returncode == 1
+    settings("max-states = 1\n[check]\nmax-states = 0\n", programs)
+    assert installed("sb.rdma").returncode == 1
+    settings("[verify]\nmax-states = 1\n", programs)
+    assert installed("sb.rdma").returncode == 1
+
+
+def test_the_nearest_file_counts(cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = programs / "a" / "b"
+    inner.mkdir(parents=True)
+    settings("max-states = 1\n", programs)
+    monkeypatch.chdir(inner)
+    assert cli("../../sb.rdma").returncode == 3
+    settings("[project]\nname = 'x'\n", inner, "pyproject.toml")
+    assert cli("../../sb.rdma").returncode == 3, "a project without settings is no settings file"
+    settings("[project]\nname = 'x'\n[tool.rdma-robust]\nexpect = true\n", inner.parent, "pyproject.toml")
+    assert cli("../../sb.rdma").returncode == 0
+    settings("", inner)
+    assert cli("../../sb.rdma").returncode == 1
+
+
+WRONG = [
+    (
+        "timeuot = 20\n",
+        "1:1: error: there is no setting `timeuot` [RR802]\n  1 | timeuot = 20\n    | ^^^^^^^\n"
+        "  hint: did you mean `timeout`?",
+    ),
+    (
+        "\n[chek]\ntimeout = 1\n",
+        "2:2: error: there is no setting `chek` [RR802]\n  2 | [chek]\n    |  ^^^^\n  hint: did you mean `check`?",
+    ),
+    ("[repair]\nexpect = true\n", "2:1: error: there is no setting `expect` of repair [RR802]"),
+    (
+        'timeout = "20 s"\n',
+        '1:1: error: `timeout` is the text `20 s` [RR803]\n  1 | timeout = "20 s"\n    | ^^^^^^^\n'
+        "  expected: a number, 0 or more",
+    ),
+    ("expect = 1\n", "1:1: error: `expect` is 1 [RR803]\n  1 | expect = 1\n    | ^^^^^^\n  expected: true or false"),
+    ("timeout = true\n", "1:1: error: `timeout` is true [RR803]"),
+    ("timeout = -1\n", "1:1: error: `timeout` is -1 [RR803]"),
+    ("jobs = 1.5\n", "1:1: error: `jobs` is 1.5 [RR803]"),
+    ("timeout = 2020-01-01\n", "1:1: error: `timeout` is a date or time [RR803]"),
+    (
+        "color = 'red'\n",
+        "1:1: error: `color` is the text `red` [RR803]\n  1 | color = 'red'\n    | ^^^^^\n  expected: auto, always or never",
+    ),
+    (
+        "engine = 'fast'\n",
+        "1:1: error: `engine` is fast: it is one of auto, bfs, dfs, karp-miller [RR803]\n  1 | engine = 'fast'\n"
+        "    | ^^^^^^",
+    ),
+    ("disable = ['RR999']\n", "no warning has the code 'RR999'"),
+    ("timeout = 20 s\n", "error: not TOML: "),
+    ("timeout = 20\ntimeout = 30\n", "error: not TOML: "),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG, ids=[text for text, _ in WRONG])
+def test_what_is_wrong_has_a_place(text: str, said: str, cli: Cli, programs: Path) -> None:
+    settings(text, programs)
+    done = cli("calm.rdma")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.startswith(("rdma-robust.toml:", "error: --disable: "))
+    settings(
+        f"[tool.rdma-robust]\n{text.replace('[', '[tool.rdma-robust.') if '[r' in text or '[c' in text else text}",
+        programs,
+        "pyproject.toml",
+    )
+    (programs / "rdma-robust.toml").unlink()
+    assert cli("calm.rdma").returncode == 2
+
+
+def test_everything_that_is_wrong_is_said_at_once(cli: Cli, programs: Path) -> None:
+    settings("timeuot = 1\nexpect = 3\n[verify]\nstrikt = true\n", programs)
+    done = cli("verify", "calm.rdma")
+    assert [line.split(": ")[0] for line in done.stderr.splitlines() if "error: " in line] == [
+        f"rdma-robust.toml:{place}" for place in ("1:1", "2:1", "4:1")
+    ]
+
+
+def test_help_needs_no_settings(cli: Cli, programs: Path) -> None:
+    settings("timeuot = 1\n", programs)
+    assert cli("check", "--help").returncode == 0
+    assert cli("--help").returncode == 0
+    assert cli("completion", "bash").returncode == 0
+
+
+def test_settings_are_shown_with_where_they_come_from(installed: Cli, programs: Path) -> None:
+    settings("timeout = 20\n\n[check]\nmemory = 100\n\n[repair]\ncost-poll = 7\n", programs)
+    done = installed("check", "--show-settings", "--jobs", "2", "calm.rdma")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert rows[0] == ["settings", "file:", "rdma-robust.toml"]
+    assert ["timeout", "20", "rdma-robust.toml:1"] in rows
+    assert ["memory", "100", "rdma-robust.toml:4"] in rows
+    assert ["jobs", "2", "command", "line"] in rows
+    assert ["expect", "false", "default"] in rows
+    assert rows[-2:] == [["for", "other", "commands:"], ["repair.cost-poll", "=", "7"]]
+    assert installed("--show-settings").stdout.split("\n")[2] == "check:"
+    repair = [line.split() for line in installed("repair", "--show-settings").stdout.splitlines()]
+    assert ["cost-poll", "7", "rdma-robust.toml:7"] in repair
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    (programs / "rdma-robust.toml").unlink()
+    assert "none (rdma-robust.toml, or [tool.rdma-robust] in pyproject.toml" in installed("--show-settings").stdout
+
+
+def test_lints_are_chosen(cli: Cli, programs: Path) -> None:
+    (programs / "v.rdma").write_text("node A { v = 1, w }\nnode B { d = 0 }\nthread T on A {\n  put B.d = v\n  v = 2\n}\n")
+    assert cli("check", "v.rdma").stderr.count("[RR701]") == 1
+    assert cli("check", "v.rdma", "--disable", "RR701").stderr == ""
+    assert "[RR722]" in cli("check", "v.rdma", "--enable", "RR722").stderr
+    assert "[RR726]" not in cli("check", "v.rdma", "--enable", "RR722").stderr
+    settings("disable = ['RR701', 'RR726']\n[check]\nenable = ['RR722']\n", programs)
+    done = cli("check", "v.rdma")
+    assert "[RR701]" not in done.stderr
+    assert "[RR722]" in done.stderr
+    linted = cli("lint", "v.rdma", "--format", "concise")
+    assert [line[-7:] for line in linted.stdout.splitlines()] == ["[RR722]"]
+    assert "[RR701]" in cli("lint", "v.rdma", "--enable", "rr701,RR722", "--disable", "RR726").stdout
+    assert cli("lint", "v.rdma", "--disable", "RR201").returncode == 2
