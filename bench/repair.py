@@ -1,10 +1,13 @@
 """`python -m bench.repair`: the repair of every litmus program that is not robust, by family.
 
-With `--slowest` also the programs that took longest. The goal is that none takes ten seconds.
+With `--slowest` also the programs that took longest. The goal is that none takes ten seconds. `--save FILE` keeps the
+seconds of each program as JSON, `--against FILE` compares with such a file: the ratio of all, and where it is worst.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import time
 from collections import Counter
@@ -82,8 +85,26 @@ def table(title: str, groups: dict[str, list[Row]]) -> Table:
     return made
 
 
+def compared(rows: list[Row], older: dict[str, float]) -> list[str]:
+    """Return the ratio of the seconds now to those of an older run, for all programs of both and where it is worst."""
+    both = [r for r in rows if r.name in older]
+    if not both:
+        return ["no program is in both runs"]
+    ratio = sum(r.processor for r in both) / max(1e-9, sum(older[r.name] for r in both))
+    worst = sorted(both, key=lambda r: older[r.name] - r.processor)[:SLOWEST]
+    return [
+        f"ratio to the older run over {len(both)} programs: {ratio:.2f}",
+        *(f"  {r.name}: {older[r.name]:.2f} s then, {r.processor:.2f} s now" for r in worst if r.processor > older[r.name]),
+    ]
+
+
 def main(arguments: list[str]) -> int:
     """Print the tables; return 1 if a program missed the goal."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--slowest", action="store_true")
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--against", type=Path)
+    asked = parser.parse_args(arguments)
     rows = measure()
     families: dict[str, list[Row]] = {}
     for row in rows:
@@ -92,13 +113,17 @@ def main(arguments: list[str]) -> int:
     console.print(table("repair of the litmus programs that are not robust (seconds of one processor)", families))
     console.print(table("all", {"all": rows}))
     slowest = sorted(rows, key=lambda r: -r.processor)
-    if "--slowest" in arguments:
+    if asked.slowest:
         console.print(table("slowest", {r.name: [r] for r in slowest[:SLOWEST]}))
     for row in rows:
         if row.repair.status != "repaired":
             console.print(f"{row.name}: {row.repair.status}: {row.repair.reason}")
     total = sum(r.processor for r in rows)
     console.print(f"total {total:.1f} s of processor time, slowest {slowest[0].processor:.2f} s ({slowest[0].name})")
+    if asked.against is not None:
+        console.print("\n".join(compared(rows, json.loads(asked.against.read_text(encoding="utf-8")))), markup=False)
+    if asked.save is not None:
+        asked.save.write_text(json.dumps({r.name: round(r.processor, 4) for r in rows}, indent=1) + "\n", encoding="utf-8")
     return int(slowest[0].processor >= GOAL_S)
 
 

@@ -14,10 +14,11 @@ from rdma_robust.cli.destinations import SUFFIXES
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 
 REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
-    ("check", "calm.rdma"): ("text", "json", "jsonl"),
+    ("check", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("cover", "safe.spec"): ("text", "json", "jsonl"),
     ("verify", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("reach", "-t", "1 == 0", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
+    ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
@@ -38,7 +39,7 @@ MADE: Final = {
 
 BEGINNINGS: Final = {
     "json": ("{",),
-    "jsonl": ('{"file": "calm.rdma"', '{"file": "safe.spec"'),
+    "jsonl": ('{"file": "calm.rdma"', '{"file": "clean.rdma"', '{"file": "safe.spec"'),
     "html": ("<!DOCTYPE html>", "<!doctype html>"),
     "md": ("# RDMA robustness", "## RDMA robustness"),
     "csv": ("file,",),
@@ -53,6 +54,7 @@ SUFFIX: Final = {"text": ".txt", "junit": ".xml"}
 def files(tmp_path: Path) -> Path:
     (tmp_path / "calm.rdma").write_text(ROBUST)
     (tmp_path / "sb.rdma").write_text(NOT_ROBUST)
+    (tmp_path / "clean.rdma").write_text("node A { x }\nthread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n")
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")
     report = {"format": "rdma-robust/check", "version": 1, "interrupted": False, "tool": {"version": "0"}, "results": []}

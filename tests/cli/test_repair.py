@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
@@ -18,6 +20,7 @@ HOPELESS = """node A { x = 1 }
 node B { y }
 thread T on A { loop { put B.y = x }; put B.y = x; x = 2; loop { poll B; x = 1 }; poll B }
 """
+SARIF = Draft7Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")))
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/repair.schema.json").read_text(encoding="utf-8")))
 
 
@@ -61,6 +64,38 @@ def test_json(cli: Cli, programs: Path, options: list[str]) -> None:
         assert answer.returncode == {"robust": 0, "repaired": 0, "impossible": 1, "unknown": 3}[report["status"]]
 
 
+@pytest.mark.parametrize("options", [[], ["--all-minimal"], ["--remove-needless"], ["--max-states", "1"]])
+def test_sarif(cli: Cli, programs: Path, options: list[str]) -> None:
+    """The log is valid, and its fixes make the repaired program out of the text."""
+    (programs / "mail.rdma").write_text(MAILBOX)
+    (programs / "polled.rdma").write_text(POLLED.replace("put B.f = v\n", "put B.f = v // last\n  poll B // drain\n"))
+    (programs / "hopeless.rdma").write_text(HOPELESS)
+    for name in ("mail", "polled", "sb", "calm", "hopeless"):
+        log = json.loads(cli("repair", "--format", "sarif", *options, f"{name}.rdma").stdout)
+        SARIF.validate(log)
+        report = json.loads(cli("repair", "--format", "json", *options, f"{name}.rdma").stdout)
+        fixes = [fix for result in log["runs"][0]["results"] for fix in result.get("fixes", ())]
+        text = (programs / f"{name}.rdma").read_text()
+        assert len(fixes) == len(report["solutions"])
+        for fix, solution in zip(fixes, report["solutions"], strict=True):
+            (change,) = fix["artifactChanges"]
+            assert change["artifactLocation"]["uri"] == f"{name}.rdma"
+            assert applied(text, change["replacements"]) == solution["patched"] != text
+            places = [(edit["offset"], edit["offset"] + edit["removed"]) for edit in solution["edits"]]
+            assert all(a <= b <= c for (a, b), (c, _) in pairwise(places))
+
+
+def applied(text: str, replacements: list[dict[str, Any]]) -> str:
+    """Apply the replacements of a fix, from the last to the first."""
+    starts = [0, *(k + 1 for k, char in enumerate(text) if char == "\n"), len(text) + 1]
+    for replacement in reversed(replacements):
+        region = replacement["deletedRegion"]
+        begin = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        text = text[:begin] + replacement["insertedContent"]["text"] + text[end:]
+    return text
+
+
 def test_exit_codes(cli: Cli, programs: Path) -> None:
     (programs / "hopeless.rdma").write_text(HOPELESS)
     assert cli("repair", "sb.rdma").returncode == 0
@@ -79,6 +114,9 @@ def test_exit_codes(cli: Cli, programs: Path) -> None:
         ["."],
         ["--cost-poll", "0", "sb.rdma"],
         ["--cost-flush", "1001", "sb.rdma"],
+        ["--loop-weight", "0", "sb.rdma"],
+        ["--loop-weight", "101", "sb.rdma"],
+        ["--diff", "--format", "sarif", "sb.rdma"],
         ["--write", "-o", "x.rdma", "sb.rdma"],
         ["--write", "-"],
         ["--diff", "--format", "json", "sb.rdma"],
@@ -93,7 +131,15 @@ def test_exit_codes(cli: Cli, programs: Path) -> None:
 def test_costs_choose(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mail.rdma").write_text(MAILBOX)
     assert "(poll, cost 3)" in cli("repair", "--cost-poll", "3", "mail.rdma").stdout
-    assert "(flush, cost 4)" in cli("repair", "--cost-poll", "9", "--cost-flush", "4", "mail.rdma").stdout
+    store = str(ROOT / "tests/data/ticket-kv.rdma")
+    assert "repaired at cost 120, no cheaper repair exists" in cli("repair", store).stdout
+    assert (
+        "repaired at cost 18, no cheaper repair exists"
+        in cli("repair", "--loop-weight", "1", "--cost-poll", "3", store).stdout
+    )
+    mirror = str(ROOT / "litmus/order-nrw-nlr.rdma")
+    assert "(get, cost 5)" in cli("repair", mirror).stdout
+    assert "(flush, cost 13)" in cli("repair", "--cost-rfence", "20", "--cost-flush", "9", mirror).stdout
 
 
 def test_writing(cli: Cli, tmp_path: Path) -> None:
@@ -178,6 +224,18 @@ def test_hostile_names_and_programs(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "names.rdma").write_text(f"const mark4 = 1\n{words}{body}thread S on B {{ reg r; r = scrap2; any2 = r }}\n")
     assert cli("repair", "names.rdma", "-o", "out.rdma").returncode == 0
     assert cli("out.rdma").returncode == 0
+    out = (tmp_path / "out.rdma").read_text()
+    for line in out.split("\n"):
+        if line.strip().startswith("get "):
+            # Words that were there are left alone, also those that nobody uses.
+            assert not set(line.replace(".", " ").replace("=", " ").split()) & {
+                "scrap",
+                "any",
+                "any2",
+                "scrap2",
+                "scrap4",
+                "mark",
+            }
     assert cli("repair", "-", stdin="").returncode == 0
     assert cli("repair", "-", stdin="node A { " * 200).returncode == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -297,3 +298,15 @@ def test_compare_refuses_what_is_no_report(cli: Cli, programs: Path, name: str) 
 
 def test_both_are_commands() -> None:
     assert {"report", "compare"} <= set(COMMANDS)
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("form", ["sarif", "junit"])
+def test_check_writes_the_forms_for_other_tools_as_report_does(cli: Cli, form: str) -> None:
+    suffix = "xml" if form == "junit" else form
+    for expect in ((), ("--expect",)):
+        checked = cli("check", ".", "-o", f"check.{suffix}", *expect)
+        reported = cli("report", ".", "-o", f"report.{suffix}", "--no-cache", "--claims", "0", *FAST, *expect)
+        assert checked.returncode == reported.returncode == 2
+        texts = [re.sub(r'time="[0-9.]+"', "", Path(f"{name}.{suffix}").read_text()) for name in ("check", "report")]
+        assert texts[0] == texts[1]

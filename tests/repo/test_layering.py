@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify",
     "analyses.safety": f"{WORDS} language semantics counters robustness",
-    "analyses.repair": f"{WORDS} language semantics robustness",
+    "analyses.repair": f"{WORDS} language semantics robustness analyses.safety",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain",

@@ -1,14 +1,14 @@
-"""Repair by trying everything: independently and slowly what `rdma_robust.analyses.repair` answers for loop-free programs.
+"""Repair by trying everything: independently and slowly what `rdma_robust.analyses.repair` answers for small programs.
 
-Insertions are made in the syntax tree, what is outstanding is counted along every path of the tree, and every set of
-insertions up to a size is decided. Nothing of the repair room is used.
+Statements are inserted in the syntax tree: any number of gets, polls and fences of every queue pair before every statement.
+Whether a set may stand is found by following the tree, and every set that may, up to a cost, is decided. Nothing
+of the repair room is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from rdma_robust.language.load import parse_program
 from rdma_robust.language.syntax import ast
@@ -18,44 +18,58 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 
-COSTS = {"poll": 2, "rfence": 1, "flush": 5, "refill": 10}
-ANY, SCRAP = "any_word", "scrap_word"
+PROBE, SCRAP = "probe_word", "scrap_word"
+MOST = 9
+"""What is outstanding at most on the paths that are followed."""
 
 
 @dataclass(frozen=True)
 class Insert:
-    """Before statement `index` of the block that begins at offset `block` in thread `thread`."""
+    """`kind` towards `node` before statement `index` of the block that begins at offset `block` in thread `thread`."""
 
     thread: str
     block: int
     index: int
     kind: str
     node: str
-
-    @property
-    def cost(self) -> int:
-        return COSTS[self.kind]
+    cost: int
 
 
 @dataclass(frozen=True)
-class Marker:
-    """An insertion where a path comes past it."""
+class Prices:
+    """Of a poll, a fence, a get, and how often a loop counts."""
 
-    insert: Insert
+    poll: int = 2
+    rfence: int = 1
+    get: int = 5
+    loop: int = 10
 
 
-Step = ast.Statement | Marker
+Inserts = tuple[Insert, ...]
+At = dict[tuple[int, int], Inserts]
+"""What is inserted, by block and index."""
+
+Frame = tuple[ast.Block, int, bool]
+"""A block from a statement on, and whether what is inserted before that statement is done."""
+
+Rest = tuple[Frame, ...]
+"""What is left to do, innermost last."""
+
+Done = tuple[Insert, ...] | ast.Statement
+"""A step: all that is inserted at one place, or a statement."""
 
 
-def all_inserts(text: str) -> list[Insert]:
-    """Every insertion of one poll, fence or flush towards every node that the thread names."""
+def all_inserts(text: str, prices: Prices) -> list[Insert]:
+    """Every insertion of one statement towards every node that the thread puts to or gets from."""
     tree = parse_program(text, "naive.rdma")
     found = []
     for thread in threads(tree):
-        nodes = sorted({n for s in nested(thread.body) if (n := target(s)) is not None})
-        for block in blocks(thread.body):
+        nodes = sorted({n for b, _ in blocks(thread.body, 0) for s in b.statements if (n := target(s)) is not None})
+        for block, depth in blocks(thread.body, 0):
             for index in range(len(block.statements) + 1):
-                found += [Insert(thread.name.text, block.span.start, index, k, n) for k in COSTS for n in nodes]
+                for kind, price in (("get", prices.get), ("poll", prices.poll), ("rfence", prices.rfence)):
+                    cost = price * prices.loop**depth
+                    found += [Insert(thread.name.text, block.span.start, index, kind, n, cost) for n in nodes]
     return found
 
 
@@ -63,16 +77,11 @@ def threads(tree: ast.Program) -> list[ast.Thread]:
     return [item for item in tree.items if isinstance(item, ast.Thread)]
 
 
-def nested(block: ast.Block) -> Iterator[ast.Statement]:
-    for b in blocks(block):
-        yield from b.statements
-
-
-def blocks(block: ast.Block) -> Iterator[ast.Block]:
-    yield block
+def blocks(block: ast.Block, depth: int) -> Iterator[tuple[ast.Block, int]]:
+    yield block, depth
     for statement in block.statements:
         for inner in blocks_of(statement):
-            yield from blocks(inner)
+            yield from blocks(inner, depth + isinstance(statement, ast.While | ast.Loop))
 
 
 def target(statement: ast.Statement) -> str | None:
@@ -83,116 +92,147 @@ def target(statement: ast.Statement) -> str | None:
             return None
 
 
-def paths(block: ast.Block, inserts: tuple[Insert, ...], rest: list[Step]) -> Iterator[list[Step]]:
-    """Yield every path through a block with `rest` behind it; a path that halts ends there."""
+def sets(inserts: list[Insert], below: int) -> Iterator[Inserts]:
+    """Yield every set of insertions that costs less than `below`; equal ones can stand at one place more than once."""
 
-    def at(index: int) -> list[Step]:
-        order = {"poll": 0, "flush": 1, "refill": 1, "rfence": 2}
-        here = [i for i in inserts if (i.block, i.index) == (block.span.start, index)]
-        return [Marker(i) for i in sorted(here, key=lambda i: order[i.kind])]
+    def go(first: int, left: int, chosen: Inserts) -> Iterator[Inserts]:
+        yield chosen
+        for k in range(first, len(inserts)):
+            insert = inserts[k]
+            if insert.cost < left:
+                yield from go(k + (insert.kind == "rfence"), left - insert.cost, (*chosen, insert))
 
-    def go(index: int, before: list[Step]) -> Iterator[list[Step]]:
-        before = [*before, *at(index)]
-        if index == len(block.statements):
-            yield [*before, *rest]
-            return
+    return go(0, below, ())
+
+
+class Threads:
+    """Follows the threads of a program with insertions."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = parse_program(text, "naive.rdma")
+
+    def stand(self, inserts: Inserts) -> bool:
+        """Whether no poll waits for ever because of insertions, and none that waited for ever finds something, on any
+        path."""
+        for thread in threads(self.tree):
+            here = tuple(i for i in inserts if i.thread == thread.name.text)
+            if here and not all(self._stands(thread, here, node) for node in {i.node for i in here}):
+                return False
+        return True
+
+    def _stands(self, thread: ast.Thread, inserts: Inserts, node: str) -> bool:
+        at: At = {}
+        for insert in sorted(inserts, key=lambda i: ["get", "poll", "rfence"].index(i.kind)):
+            at[insert.block, insert.index] = (*at.get((insert.block, insert.index), ()), insert)
+        start: Rest = ((thread.body, 0, False),)
+        first = (start, start, 0, 0)
+        seen, todo = {first}, [first]
+        while todo:
+            rest, own, plain, have = todo.pop()
+            for step, after in ways(rest, at):
+                if isinstance(step, tuple):
+                    now = have + sum({"get": 1, "poll": -1, "rfence": 0}[i.kind] for i in step if i.node == node)
+                    if now < 0:
+                        return False
+                    following = (after, own, plain, now)
+                elif isinstance(step, ast.Poll) and step.node.text == node:
+                    if have and not plain:
+                        return False
+                    if plain and not have and not (_idle(own, after) and _idle(rest, after)):
+                        return False
+                    if not plain or not have:
+                        continue
+                    following = (after, after, plain - 1, have - 1)
+                else:
+                    more = int(target(step) == node)
+                    following = (after, after, plain + more, have + more)
+                if following not in seen and max(following[2:]) <= MOST:
+                    seen.add(following)
+                    todo.append(following)
+        return True
+
+
+def _idle(rest: Rest, behind: Rest) -> bool:
+    """Whether a thread can do all that it can do behind a poll next without it."""
+    return set(_settled(behind, {})) <= set(_settled(rest, {}))
+
+
+def ways(rest: Rest, at: At) -> Iterator[tuple[Done, Rest]]:
+    """Yield the steps that can come next, with what is left after each."""
+    for here in _settled(rest, at):
+        if not here:
+            continue
+        outer, (block, index, done) = here[:-1], here[-1]
+        inserted = at.get((block.span.start, index), ())
+        if inserted and not done:
+            yield inserted, (*outer, (block, index, True))
+            continue
         statement = block.statements[index]
-        inner = list(blocks_of(statement))
-        if isinstance(statement, ast.Halt):
-            yield before
-        elif not inner:
-            yield from go(index + 1, [*before, statement])
+        behind: Rest = (*outer, (block, index + 1, False))
+        match statement:
+            case ast.While(_, body):
+                yield statement, behind
+                yield statement, (*outer, (block, index, True), (body, 0, False))
+            case ast.If(arms, otherwise):
+                for inner in (*(arm.block for arm in arms), otherwise):
+                    yield statement, behind if inner is None else (*behind, (inner, 0, False))
+                if otherwise is None:
+                    yield statement, behind
+            case _:
+                yield statement, behind
+
+
+def _settled(rest: Rest, at: At) -> Iterator[Rest]:
+    """Yield where a thread can be before its next step: in front of an insertion, of a statement that is one, or at its
+    end."""
+    seen: set[Rest] = set()
+    todo = [rest]
+    while todo:
+        here = todo.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        if not here:
+            yield here
+            continue
+        outer, (block, index, done) = here[:-1], here[-1]
+        if (block.span.start, index) in at and not done:
+            yield here
+        elif index == len(block.statements):
+            todo.append(outer)
         else:
-            for each in inner:
-                for path in paths(each, inserts, []):
-                    halted = not _ends(each, path)
-                    yield from ([[*before, *path]] if halted else go(index + 1, [*before, *path]))
-            if isinstance(statement, ast.If) and statement.otherwise is None:
-                yield from go(index + 1, before)
-
-    yield from go(0, [])
-
-
-def _ends(block: ast.Block, _path: list[Step]) -> bool:
-    """Whether a path through a block comes to its end; the programs tested here halt at the top level only."""
-    return not any(isinstance(s, ast.Halt) for s in nested(block))
-
-
-def sizes(thread: ast.Thread, inserts: tuple[Insert, ...]) -> dict[Insert, tuple[int, int]] | None:
-    """Return (gets, polls) of each flush of a thread; None if a poll is in vain, or a flush has no fixed number of polls.
-
-    In vain is an inserted poll that finds nothing, and a poll of the program that found something before.
-    """
-    seen: dict[Insert, set[int]] = {}
-    for path in paths(thread.body, inserts, []):
-        have: dict[str, int] = {}
-        plain: dict[str, int] = {}
-        for step in path:
-            if isinstance(step, Marker):
-                node = step.insert.node
-                if step.insert.kind == "poll":
-                    if not have.get(node):
-                        return None
-                    have[node] -= 1
-                elif step.insert.kind != "rfence":
-                    seen.setdefault(step.insert, set()).add(have.get(node, 0))
-                    have[node] = 0 if step.insert.kind == "flush" else have.get(node, 0)
-            elif isinstance(step, ast.Poll):
-                node = step.node.text
-                if not plain.get(node):
-                    break
-                if not have.get(node):
-                    return None
-                have[node] -= 1
-                plain[node] -= 1
-            elif (name := target(step)) is not None:
-                have[name] = have.get(name, 0) + 1
-                plain[name] = plain.get(name, 0) + 1
-    found = {}
-    for insert in (i for i in inserts if i.kind in ("flush", "refill")):
-        counts = seen.get(insert, {0})
-        if insert.kind == "flush" and len(counts) > 1:
-            return None
-        found[insert] = (1 if insert.kind == "flush" else max(counts) + 1, max(counts) + 1)
-    return found
+            behind: Rest = (*outer, (block, index + 1, False))
+            match block.statements[index]:
+                case ast.Registers() | ast.Skip():
+                    todo.append(behind)
+                case ast.Halt():
+                    todo.append(())
+                case ast.Loop(body):
+                    todo += [behind, (*outer, (block, index, True), (body, 0, False))]
+                case ast.Choose(branches):
+                    todo += [(*behind, (branch, 0, False)) for branch in branches]
+                case _:
+                    yield here
 
 
-def patched(text: str, inserts: tuple[Insert, ...]) -> str | None:
-    """Return the program with these insertions, with words of their own for the flushes; None if they cannot stand."""
+def patched(text: str, inserts: Inserts) -> str:
+    """Return the program with these insertions, with words of their own for the gets."""
     tree = parse_program(text, "naive.rdma")
-    numbers: dict[Insert, tuple[int, int]] = {}
-    for thread in threads(tree):
-        found = sizes(thread, tuple(i for i in inserts if i.thread == thread.name.text))
-        if found is None:
-            return None
-        numbers |= found
+    kinds = ["get", "poll", "rfence"]
 
     def rebuilt(block: ast.Block, thread: str) -> ast.Block:
         statements: list[ast.Statement] = []
         for index in range(len(block.statements) + 1):
-            for kind in ("poll", "flush", "refill", "rfence"):
-                for i in inserts:
-                    if (i.thread, i.block, i.index, i.kind) == (thread, block.span.start, index, kind):
-                        statements += made(i)
+            here = [i for i in inserts if (i.thread, i.block, i.index) == (thread, block.span.start, index)]
+            statements += [made(i) for i in sorted(here, key=lambda i: (kinds.index(i.kind), i.node))]
             if index < len(block.statements):
                 statements.append(inside(block.statements[index], lambda b: rebuilt(b, thread)))
         return replace(block, statements=tuple(statements))
 
-    def made(i: Insert) -> list[ast.Statement]:
-        poll = ast.Poll(ast.Ident(i.node))
-        if i.kind == "poll":
-            return [poll]
-        if i.kind == "rfence":
-            return [ast.RFence(ast.Ident(i.node))]
-        gets, polls = numbers[i]
-        here = ast.Ref(None, ast.Ident(f"{SCRAP}_{i.thread}_{i.node}"), None)
-        get = ast.Get(here, ast.Ref(ast.Ident(i.node), ast.Ident(ANY), None))
-        return [get] * gets + [poll] * polls
-
     items: list[ast.Item] = []
     for item in tree.items:
         if isinstance(item, ast.Node):
-            words = [ANY, *(f"{SCRAP}_{i.thread}_{i.node}" for i in inserts if home(tree, i.thread) == item.name.text)]
+            words = [PROBE, *(f"{SCRAP}_{i.thread}_{i.node}" for i in inserts if home(tree, i.thread) == item.name.text)]
             cells = (*item.cells, *(ast.Cell(ast.Ident(w), None, None) for w in dict.fromkeys(words)))
             items.append(replace(item, cells=cells))
         elif isinstance(item, ast.Thread):
@@ -200,6 +240,15 @@ def patched(text: str, inserts: tuple[Insert, ...]) -> str | None:
         else:
             items.append(item)
     return format_tree(replace(tree, items=tuple(items)))
+
+
+def made(insert: Insert) -> ast.Statement:
+    if insert.kind == "poll":
+        return ast.Poll(ast.Ident(insert.node))
+    if insert.kind == "rfence":
+        return ast.RFence(ast.Ident(insert.node))
+    here = ast.Ref(None, ast.Ident(f"{SCRAP}_{insert.thread}_{insert.node}"), None)
+    return ast.Get(here, ast.Ref(ast.Ident(insert.node), ast.Ident(PROBE), None))
 
 
 def home(tree: ast.Program, thread: str) -> str:
@@ -214,22 +263,25 @@ def inside(statement: ast.Statement, change: Callable[[ast.Block], ast.Block]) -
             return replace(statement, arms=new, otherwise=None if otherwise is None else change(otherwise))
         case ast.Choose(branches):
             return replace(statement, branches=tuple(change(b) for b in branches))
+        case ast.While() | ast.Loop():
+            return replace(statement, body=change(statement.body))
         case _:
             return statement
 
 
+def verdict(text: str, limits: CheckOptions | None = None) -> Verdict:
+    return check_text(text, "naive.rdma", limits or CheckOptions()).verdict
+
+
 def robust(text: str) -> bool:
-    verdict = check_text(text, "naive.rdma", CheckOptions()).verdict
-    assert verdict is not Verdict.UNKNOWN
-    return verdict is Verdict.ROBUST
+    found = verdict(text)
+    assert found is not Verdict.UNKNOWN
+    return found is Verdict.ROBUST
 
 
-def cheaper(text: str, most: int, size: int) -> Iterator[tuple[Insert, ...]]:
-    """Yield every set of up to `size` insertions that costs less than `most` and repairs the program."""
-    inserts = all_inserts(text)
-    for n in range(size + 1):
-        for some in combinations(inserts, n):
-            if sum(i.cost for i in some) < most:
-                new = patched(text, some)
-                if new is not None and robust(new):
-                    yield some
+def cheaper(text: str, below: int, prices: Prices, limits: CheckOptions | None = None) -> Iterator[Inserts]:
+    """Yield every set of insertions that costs less than `below`, may stand, and makes the program robust."""
+    follow = Threads(text)
+    for some in sets(all_inserts(text, prices), below):
+        if follow.stand(some) and verdict(patched(text, some), limits) is Verdict.ROBUST:
+            yield some

@@ -1,59 +1,57 @@
-"""The insertions worth trying: those that can order something, and do not block by themselves.
+"""The statements worth inserting, and the places that differ for a queue pair.
 
-Left out are
+Left out is what no cheapest set needs (docs/repair.md has the arguments):
 
-- what no event can follow, and fences no operation of their queue pair can follow: a trace may end before them;
-- flushes and fences no operation of their queue pair can precede: they order nothing that is not ordered;
-- more polls at a place than can be outstanding there, which block, as everything else that blocks alone;
-- a REFILL where a DRAIN has a fixed number of polls and does not block: it does as much and costs more.
+- places that no event can follow: a trace may end before them; remote fences that no operation of their queue pair can
+  come before, or that none can follow;
+- places behind a statement of the same block that is no poll, no operation of the queue pair, and has no blocks: what
+  stands behind it can stand before it, where it costs the same, finds the same outstanding and orders more.
+
+How many equal statements of a queue pair can stand at one place is bounded: gets by one more than the polls of the program
+that can follow, polls by two more than the program has outstanding there on some path, and both by MOST_COPIES.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rdma_robust.analyses.repair.counting import Refused, count, plan
-from rdma_robust.analyses.repair.repairs import MOST_POLLS, Choice, Kind
+from rdma_robust.analyses.repair.counting import fewest_outstanding
+from rdma_robust.analyses.repair.edits import Place
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Kind
 from rdma_robust.analyses.repair.sites import Flow, Sites
+from rdma_robust.language.syntax import ast
 
 
 def universe(sites: Sites, go_on: Callable[[], None]) -> tuple[Choice, ...]:
-    """Return every insertion that can be part of an irreducible solution, in a fixed order.
-
-    `go_on` is called now and then, and may raise.
-    """
-    found = []
+    """Return what can be part of a cheapest solution, in a fixed order. `go_on` is called now and then, and may raise."""
+    found: list[Choice] = []
     for thread, flow in enumerate(sites.flows):
         for node in flow.nodes:
-            for choice in _of(sites, thread, flow, node):
-                go_on()
-                found.append(choice)
-    return tuple(sorted(found, key=lambda c: (c.place, list(Kind).index(c.kind), c.node, c.copy)))
+            go_on()
+            found += _of(sites, thread, flow, node)
+    return tuple(sorted(found, key=lambda c: c.order))
 
 
 def _of(sites: Sites, thread: int, flow: Flow, node: str) -> Iterator[Choice]:
-    counted = count(flow, node, {})
     behind, ahead, ahead_here = flow.behind(node), flow.ahead(None), flow.ahead(node)
-    for place, where in enumerate(sites.places):
-        if where.thread != thread or place not in behind or place not in ahead:
+    fewest = fewest_outstanding(flow, node)
+    for number, place in enumerate(sites.places):
+        if place.thread != thread or number not in ahead or number not in fewest or _can_stand_before(place, node):
             continue
-        for copy in range(min(MOST_POLLS, max(counted.at.get(place, {0})))):
-            polls = frozenset(Choice(place, Kind.POLL, node, k) for k in range(copy + 1))
-            if isinstance(plan(sites, polls), Refused):
-                break
-            yield Choice(place, Kind.POLL, node, copy)
-        fence = Choice(place, Kind.RFENCE, node)
-        if place in ahead_here and not isinstance(plan(sites, frozenset({fence})), Refused):
-            yield fence
-        yield from _flushes(sites, place, node)
+        for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
+            yield Choice(number, Kind.GET, node, copy)
+        for copy in range(min(MOST_COPIES, fewest[number] + 2)):
+            yield Choice(number, Kind.POLL, node, copy)
+        if number in behind and number in ahead_here:
+            yield Choice(number, Kind.RFENCE, node)
 
 
-def _flushes(sites: Sites, place: int, node: str) -> Iterator[Choice]:
-    drain, refill = Choice(place, Kind.DRAIN, node), Choice(place, Kind.REFILL, node)
-    alone = plan(sites, frozenset({drain}))
-    if not (isinstance(alone, Refused) and alone.blocks):
-        yield drain
-    blocked = plan(sites, frozenset({refill}))
-    if isinstance(alone, Refused) and not (isinstance(blocked, Refused) and blocked.blocks):
-        # What has no fixed number of polls alone may have one with others.
-        yield refill
+def _can_stand_before(place: Place, node: str) -> bool:
+    """Whether the statement before a place is one that an insertion towards `node` can as well stand before."""
+    match place.before:
+        case ast.Assign() | ast.Call() | ast.RFence() | ast.Assume() | ast.Assert():
+            return True
+        case ast.Put(ast.Ref(ast.Ident(owner))) | ast.Get(_, ast.Ref(ast.Ident(owner))):
+            return owner != node
+        case _:
+            return False

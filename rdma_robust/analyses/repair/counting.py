@@ -1,262 +1,262 @@
-"""Outstanding operations: how many polls a flush needs, and which polls could wait for ever.
+"""Outstanding operations: which sets of insertions let no poll wait for ever, and leave every poll of the program as it was.
 
-Followed is, for one queue pair, what a thread can have outstanding: the operations issued and not yet polled, with the
-insertions and without them. The paths are those of the program without insertions: values are ignored, so there are more
-than can be taken, but a poll of the program is passed only where it had something to take.
+Followed is, for one queue pair, what a thread has outstanding: the operations issued and not yet polled, in the program (p)
+and with the insertions (q). The paths are those that both can take; values are ignored, so there are more than can be taken.
+A set *stands* if on every path
 
-**Blocking.** A poll with nothing outstanding waits for ever, because only its own thread issues operations on its queue
-pair; any other poll ends, because the card completes operations without help. A set of insertions *blocks* if on some path
+1. an inserted poll finds something outstanding,
+2. a poll of the program that finds nothing without the insertions finds nothing with them, and
+3. one that finds something without them finds something with them, unless all that the thread can do next behind it
+   it can do without it, as in `loop { poll B }`.
 
-- an inserted poll finds nothing outstanding, or
-- the thread comes to a point where nothing but polls of the program can follow, and all find nothing outstanding, while
-  without the insertions it could have gone on: a poll found something, or (in `loop` and `choose`) another branch was open.
+A poll with nothing outstanding waits for ever, because only its own thread issues operations on its queue pair; any other
+poll ends, because the card completes operations without help. So with a set that stands every thread can go the ways that it
+goes in the program, but for polls left out of these, and stops only where it did: fences, and gets of words that nobody
+writes into words that nobody reads, do nothing else.
 
-If a set does not block, insertions never keep a thread from going on: fences and gets of words that nobody writes into words
-that nobody reads do nothing. So under sequential consistency a program with them gets stuck only where it did without.
-The paths do not depend on the set, and with more insertions less is outstanding and fewer branches are open: every
-superset of a blocking set blocks.
+What does not stand is refused with the path that shows it, as a bound that all sets have to keep (`Bound`): how many more
+polls than gets a path can have.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from rdma_robust.analyses.repair.repairs import FLUSHES, MOST_POLLS, Choice, Choices, Kind
+from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
-from rdma_robust.semantics.event_table import completes_on, polls_of, takes_completion
-
-State = tuple[int, int, bool, int, int]
-"""A point of the marked program, the point after the last step that was no mark, whether the thread has come here by a step
-(of the program, or something inserted), what is outstanding, and what insertions took; each number up to `most`, which
-stands for more too."""
-
-
-def most(flow: Flow, node: str) -> int:
-    """Return a number that is outstanding only if some path comes to an operation twice."""
-    return 1 + sum(completes_on(e.step.op) == node for edges in flow.out.values() for e in edges)
+from rdma_robust.semantics.event_table import completes_on, polls_of
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
-    """What a set of choices puts at one place for one queue pair: a number of polls, then at most one flush."""
+class Row:
+    """The sum of polls towards `node` less that of gets, each as often as `passes` says for its place."""
 
-    polls: int = 0
-    flush: Kind | None = None
+    node: str
+    passes: Mapping[int, int]
 
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The outcome for one queue pair: the numbers that can be outstanding at each place (before what is inserted there) and
-    before its flush, and whether an insertion blocks. `parents` leads from every state towards the start, by the place that
-    lies between if there is one."""
-
-    at: Mapping[int, frozenset[int]]
-    before_flush: Mapping[int, frozenset[int]]
-    blocks: bool
-    parents: Mapping[State, tuple[State, Edge] | None]
+    def weight(self, choice: Choice) -> int:
+        if choice.node != self.node or choice.kind is Kind.RFENCE:
+            return 0
+        weight = self.passes.get(choice.place, 0)
+        return weight if choice.kind is Kind.POLL else -weight
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The gets and polls that each flush of a set of choices needs."""
-
-    flushes: Mapping[Choice, tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The choices of one thread that cannot stand.
-
-    If they `block`, no superset can. Else they have a flush without a fixed number of polls, and so has every set that has
-    this flush and does not differ from these in `among` (choices, whether chosen or not).
+class Bound:
+    """What sets that stand keep: `row`, by which `sign` is, is at most `most`; if they have `given` (always if that is
+    None), and unless one of `escapes` (a row and a number) is at least its number: then the path is none with this set.
     """
+
+    row: Row
+    sign: int
+    most: int
+    given: Choice | None = None
+    escapes: tuple[tuple[Row, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Of sets that have just `chosen` of what can stand at `places` it is not known whether they stand."""
 
     chosen: Choices
-    blocks: bool
-    among: Choices = frozenset()
+    places: frozenset[int]
 
 
-def inserts(chosen: Choices, node: str) -> dict[int, Insert]:
-    """Return what `chosen` puts at each place for the queue pairs towards `node`."""
-    found: dict[int, Insert] = {}
-    for choice in chosen:
-        if choice.node == node and choice.kind is not Kind.RFENCE:
-            old = found.get(choice.place, Insert())
-            poll = choice.kind is Kind.POLL
-            found[choice.place] = Insert(old.polls + poll, old.flush if poll else choice.kind)
-    return found
+Refusal = Bound | Unclear
 
 
-def count(flow: Flow, node: str, put: Mapping[int, Insert], occupied: frozenset[int] = frozenset()) -> Counted:
-    """Follow one thread and its queue pair to `node` with `put` at its places, shortest paths first.
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A point of the marked program, the point behind the last step of the program itself, the last place since then where
+    something is inserted, what is outstanding in the program and with the insertions, and the difference; numbers from
+    the cap on stand for all greater ones."""
 
-    At the places `occupied` stands something else: who has come past cannot take another branch.
-    """
-    occupied |= put.keys()
-    at: dict[int, set[int]] = {}
-    before_flush: dict[int, set[int]] = {}
-    blocks = False
-    many = most(flow, node)
-    start = (flow.thread.entry, flow.thread.entry, True, 0, 0)
-    parents: dict[State, tuple[State, Edge] | None] = {start: None}
-    todo = deque([start])
-    while todo:
-        now = todo.popleft()
-        point, real, stepped, have, lost = now
-        if stepped and not have and goes_on(flow, real, node, lost, frozenset()):
-            blocks |= not goes_on(flow, point, node, 0, occupied)
-        for edge in flow.out.get(point, ()):
-            if edge.place is not None:
-                insert = put.get(edge.place, Insert())
-                blocks |= have < insert.polls
-                left = _less(have, insert.polls, many)
-                at.setdefault(edge.place, set()).add(have)
-                before_flush.setdefault(edge.place, set()).update(left)
-                taken = min(lost + insert.polls, many)
-                drains = insert.flush is Kind.DRAIN
-                step = edge.place in occupied
-                after = [(real, step, 0, min(taken + h, many)) if drains else (real, step, h, taken) for h in left]
-            elif not _polls(edge, node):
-                after = [(edge.target, True, min(have + (completes_on(edge.step.op) == node), many), lost)]
-            elif have:
-                after = [(edge.target, True, h, lost) for h in _less(have, 1, many)]
-            else:
-                after = [(edge.target, True, 0, less) for less in _less(lost, 1, many)]
-            for following in after:
-                state = (edge.target, *following)
-                if state not in parents:
-                    parents[state] = (now, edge)
-                    todo.append(state)
-    return Counted(_frozen(at), _frozen(before_flush), blocks, parents)
+    point: int
+    real: int
+    committed: int | None
+    have: int
+    now: int
+    more: int
 
 
-def goes_on(flow: Flow, point: int, node: str, outstanding: int, occupied: frozenset[int]) -> bool:
-    """Whether a thread at a point has a step to take, or can end; marks that are not occupied are no steps.
-
-    Polls of other queue pairs do not count as steps: what they find is not known here.
-    """
-    todo, seen = [point], {point}
-    while todo:
-        out = flow.out.get(todo.pop(), ())
-        if not out:
-            return True
-        for edge in out:
-            if edge.place is not None and edge.place not in occupied:
-                if edge.target not in seen:
-                    seen.add(edge.target)
-                    todo.append(edge.target)
-            elif polls_of(edge.step.op) is None or (outstanding and _polls(edge, node)):
-                return True
-    return False
-
-
-def plan(sites: Sites, chosen: Choices) -> Plan | Refused:
-    """Return the gets and polls of every flush, or the choices of a queue pair that cannot be.
-
-    A DRAIN makes one get and polls it with everything before it: it needs to know how much that is. A REFILL makes as many
-    gets as can be outstanding and one more, and polls as often: its first get is polled whatever was outstanding, and that
-    many operations are outstanding afterwards. Blocking sets are as small as leaving out choices makes them.
-    """
-    flushes: dict[Choice, tuple[int, int]] = {}
+def refusals(sites: Sites, chosen: Choices) -> list[Refusal]:
+    """Return why a set does not stand, at most one reason for each queue pair; nothing if it stands."""
+    found: list[Refusal] = []
     for thread in sorted({sites.places[c.place].thread for c in chosen}):
         flow = sites.flows[thread]
         here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
-        occupied = frozenset(c.place for c in here)
         for node in dict.fromkeys((*flow.nodes, *sorted(c.node for c in here))):
-            counted = count(flow, node, inserts(here, node), occupied)
-            if counted.blocks:
-                return Refused(_least_blocking(flow, node, here), True)
-            for choice in sorted((c for c in here if c.node == node and c.kind in FLUSHES), key=lambda c: c.place):
-                found = counted.before_flush.get(choice.place, frozenset({0}))
-                if max(found) == most(flow, node) or (choice.kind is Kind.DRAIN and len(found) > 1):
-                    mine = frozenset(c for c in here if c.node == node)
-                    drains = frozenset(c.place for c in mine if c.kind is Kind.DRAIN)
-                    return Refused(mine, False, _reason(flow, counted, choice, drains))
-                polls = max(found) + 1
-                flushes[choice] = (1 if choice.kind is Kind.DRAIN else polls, polls)
-    return Plan(flushes)
+            refusal = _Walk(flow, node, here).refusal()
+            if refusal is not None:
+                found.append(refusal)
+    return found
 
 
-def _reason(flow: Flow, counted: Counted, choice: Choice, drains: frozenset[int]) -> Choices:
-    """Return the choices that could give a flush a fixed number of polls, or more than those.
+def stands(sites: Sites, chosen: Choices) -> bool:
+    """Whether a set lets no poll wait for ever and leaves every poll of the program as it was."""
+    return not refusals(sites, chosen)
 
-    Two paths show that a DRAIN has none: what they have outstanding differs by what they do since they parted. Insertions
-    they share, before they part and after they meet again, take the same from both; only a flush that drains, after that,
-    levels them. Where a path has more outstanding than it has operations, it goes through some cycle that leaves more
-    each time: only insertions between the first point that it comes back to and the last, or flushes that drain, change
-    that. Where polls of the program lie on the paths, anything on them may: one can be passed with nothing to take.
+
+def outstanding(sites: Sites, chosen: Choices, place: int, node: str) -> frozenset[int]:
+    """Return what can be outstanding towards `node` at a place, before what is inserted there; a number that is greater than
+    the number of operations in the thread stands for all greater ones.
     """
-    arriving: dict[int, State] = {}
-    for state in counted.parents:
-        if state[0] == flow.marks[choice.place].source:
-            arriving.setdefault(state[3], state)
-    paths = [_path_to(counted, state, drains) for state in arriving.values()]
-    endless = next((path for path, full in paths if full == most(flow, choice.node)), None)
-    if endless is not None:
-        one = other = endless
-        inner, outer = _around(endless)
-    else:
-        one, other = paths[0][0], paths[1][0]
-        inner, outer = _apart(one, other)
-    if any(takes_completion(e.step.op) for e in (*one, *other)):
-        inner, outer = {*one, *other}, set()
-    polls = [Choice(e.place, Kind.POLL, choice.node, k) for e in inner if e.place is not None for k in range(MOST_POLLS)]
-    flushes = [Choice(e.place, kind, choice.node) for e in inner if e.place is not None for kind in FLUSHES]
-    levels = [Choice(e.place, Kind.DRAIN, choice.node) for e in outer if e.place is not None]
-    return frozenset({*polls, *flushes, *levels, choice})
+    thread = sites.places[place].thread
+    here = frozenset(c for c in chosen if sites.places[c.place].thread == thread)
+    walk = _Walk(sites.flows[thread], node, here)
+    walk.refusal()
+    source = sites.flows[thread].marks[place].source
+    return frozenset(state.now for state in walk.parents if state.point == source)
 
 
-def _path_to(counted: Counted, state: State, drains: frozenset[int]) -> tuple[list[Edge], int]:
-    """Return a path to a state, and the most that was outstanding on it since it was last drained."""
-    path: list[Edge] = []
-    full = state[3]
-    drained = False
-    while (step := counted.parents[state]) is not None:
-        state, edge = step
-        drained |= edge.place in drains
-        full = full if drained else max(full, state[3])
-        path.append(edge)
-    return path[::-1], full
+def fewest_outstanding(flow: Flow, node: str) -> dict[int, int]:
+    """Return for every place that some path comes to the least that the program has outstanding there towards `node`."""
+    walk = _Walk(flow, node, frozenset())
+    walk.refusal()
+    found: dict[int, int] = {}
+    for state in walk.parents:
+        for edge in flow.out.get(state.point, ()):
+            if edge.place is not None:
+                found[edge.place] = min(state.have, found.get(edge.place, state.have))
+    return found
 
 
-def _around(path: list[Edge]) -> tuple[set[Edge], set[Edge]]:
-    """Return the edges of a path between the first point that it comes back to and the last, and the others."""
-    points = Counter([path[0].source, *(e.target for e in path)])
-    again = [k for k, e in enumerate(path) if points[e.source] > 1]
-    inner = {*path[again[0] : again[-1] + 1]} if again else {*path}
-    return inner, {*path} - inner
+class _Walk:
+    """The paths of one thread and its queue pair to one node, shortest first."""
+
+    def __init__(self, flow: Flow, node: str, chosen: Choices) -> None:
+        self.flow, self.node, self.chosen = flow, node, chosen
+        self.gets = Counter(c.place for c in chosen if c.node == node and c.kind is Kind.GET)
+        self.polls = Counter(c.place for c in chosen if c.node == node and c.kind is Kind.POLL)
+        self.occupied = {c.place: c for c in sorted(chosen, key=lambda c: c.order, reverse=True)}
+        self.cap = 1 + flow.operations(node) + self.gets.total() + self.polls.total()
+        entry = flow.thread.entry
+        start = _State(entry, entry, None, 0, 0, 0)
+        self.parents: dict[_State, tuple[_State, Edge] | None] = {start: None}
+
+    def refusal(self) -> Refusal | None:
+        todo = deque(self.parents)
+        while todo:
+            state = todo.popleft()
+            for edge in self.flow.out.get(state.point, ()):
+                refused = self._refused(state, edge)
+                if refused is not None:
+                    return refused
+                for after in self._after(state, edge):
+                    if after not in self.parents:
+                        self.parents[after] = (state, edge)
+                        todo.append(after)
+        return None
+
+    def _refused(self, state: _State, edge: Edge) -> Refusal | None:
+        if edge.place is not None:
+            if state.now + self.gets[edge.place] < self.polls[edge.place]:
+                return self._reason(state, edge, 0)
+        elif polls_of(edge.step.op) == self.node:
+            if not state.have and state.now:
+                return self._reason(state, edge, 0)  # no more gets than polls before it
+            if state.have and not state.now:
+                if not self.flow.idle(state.real, edge):
+                    return self._reason(state, edge, 1)
+                if state.committed is not None and not self.flow.idle(self.flow.marks[state.committed].target, edge):
+                    return self._reason(state, edge, 1, self.occupied[state.committed])
+        return None
+
+    def _after(self, state: _State, edge: Edge) -> Iterator[_State]:
+        """The states that an edge leads to."""
+        if edge.place is not None:
+            committed = edge.place if edge.place in self.occupied else state.committed
+            change = self.gets[edge.place] - self.polls[edge.place]
+            for now in _changed(state.now, change, self.cap):
+                for more in _moved(state.more, change, self.cap):
+                    if _agree(state.have, now, more, self.cap):
+                        yield _State(edge.target, state.real, committed, state.have, now, more)
+            return
+        polled = polls_of(edge.step.op) == self.node
+        if polled and not (state.have and state.now):
+            return
+        change = -1 if polled else int(completes_on(edge.step.op) == self.node)
+        for have in _changed(state.have, change, self.cap):
+            for now in _changed(state.now, change, self.cap):
+                if _agree(have, now, state.more, self.cap):
+                    yield _State(edge.target, edge.target, None, have, now, state.more)
+
+    def _reason(self, state: _State, last: Edge, kept: int, given: Choice | None = None) -> Refusal:
+        """Return what the path to a poll that must not be there asks of every set.
+
+        For a poll that finds nothing, that `kept` are outstanding there after the inserted polls. A poll of the program on
+        the path that could have been left out is an escape: a set that leaves it nothing does not have the path. A path that
+        is there only by numbers beyond the cap may be none.
+        """
+        path = [last]
+        while (step := self.parents[state]) is not None:
+            state, edge = step
+            path.append(edge)
+        path.reverse()
+        have, now, exact, escapes = self._follow(path[:-1])
+        row = Row(self.node, _passes(path))
+        if last.place is not None:
+            exact &= now + self.gets[last.place] < self.polls[last.place]
+            found = Bound(row, 1, have, None, escapes)
+        elif kept:
+            exact &= have > 0 and now == 0
+            found = Bound(row, 1, have - kept, given, escapes)
+        else:
+            exact &= have == 0 and now > 0
+            found = Bound(row, -1, 0, None, escapes)
+        return found if exact else Unclear(self.chosen, frozenset(self.flow.marks))
+
+    def _follow(self, path: Sequence[Edge]) -> tuple[int, int, bool, tuple[tuple[Row, int], ...]]:
+        """Return what is outstanding at the end of a path, in the program and with the insertions, whether it can be taken,
+        and its escapes."""
+        have = now = 0
+        real = self.flow.thread.entry
+        exact = True
+        escapes = []
+        for done, edge in enumerate(path):
+            if edge.place is not None:
+                now += self.gets[edge.place] - self.polls[edge.place]
+                exact &= now >= 0
+                continue
+            if polls_of(edge.step.op) == self.node:
+                exact &= have > 0 and now > 0
+                if self.flow.idle(real, edge):
+                    escapes.append((Row(self.node, _passes(path[:done])), have))
+                have, now = have - 1, now - 1
+            elif completes_on(edge.step.op) == self.node:
+                have, now = have + 1, now + 1
+            real = edge.target
+        return have, now, exact, tuple(escapes)
 
 
-def _apart(one: list[Edge], other: list[Edge]) -> tuple[set[Edge], set[Edge]]:
-    """Return the edges of two paths between where they part and where they finally meet, and those behind that."""
-    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a is not b), min(len(one), len(other)))
-    one, other = one[start:], other[start:]
-    same = 0
-    while same < min(len(one), len(other)) and one[-1 - same] is other[-1 - same]:
-        same += 1
-    return {*one[: len(one) - same], *other[: len(other) - same]}, {*one[len(one) - same :]}
+def _passes(path: Sequence[Edge]) -> Counter[int]:
+    return Counter(e.place for e in path if e.place is not None)
 
 
-def _least_blocking(flow: Flow, node: str, chosen: Choices) -> Choices:
-    for choice in sorted(chosen, key=lambda c: (c.node == node, c.place, c.kind.value, c.node, -c.copy)):
-        fewer = chosen - {choice}
-        if count(flow, node, inserts(fewer, node), frozenset(c.place for c in fewer)).blocks:
-            chosen = fewer
-    return chosen
+def _changed(value: int, by: int, cap: int) -> range:
+    """The numbers that `value`, or if it is the cap everything from there on, can become."""
+    if value < cap or by >= 0:
+        return range(min(value + by, cap), min(value + by, cap) + 1)
+    return range(cap + by, cap + 1)
 
 
-def _polls(edge: Edge, node: str) -> bool:
-    return polls_of(edge.step.op) == node
+def _moved(value: int, by: int, cap: int) -> range:
+    """The same for a number that can be negative."""
+    if abs(value) < cap or value * by >= 0:
+        found = max(-cap, min(cap, value + by))
+        return range(found, found + 1)
+    return range(cap + by, cap + 1) if value > 0 else range(-cap, -cap + by + 1)
 
 
-def _less(have: int, by: int, many: int) -> range:
-    """The numbers that `have` less `by` may stand for; none if it is less than `by`."""
-    if have < by:
-        return range(0)
-    return range(have - by, many + 1) if have == many and by else range(have - by, have - by + 1)
+def _agree(have: int, now: int, more: int, cap: int) -> bool:
+    """Whether `now` can be `have` and `more`."""
+    (least, most), (less, greatest) = _range(have, cap), _range(more, cap)
+    fewest, highest = _range(now, cap)
+    return least + less <= highest and fewest <= most + greatest
 
 
-def _frozen(sets: Mapping[int, set[int]]) -> dict[int, frozenset[int]]:
-    return {place: frozenset(found) for place, found in sets.items()}
+def _range(value: int, cap: int) -> tuple[float, float]:
+    return (value if value > -cap else -inf, value if value < cap else inf)

@@ -12,8 +12,10 @@ from typing import Final
 
 from lark import Token
 
+from rdma_robust.analyses.repair.repairs import TextEdit
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.parse import parse
 from rdma_robust.language.syntax.tree_limits import blocks_of
 
@@ -76,8 +78,8 @@ class Source:
         return [item for item in self.tree.items if isinstance(item, ast.Thread)]
 
     def identifiers(self) -> frozenset[str]:
-        """Every name that occurs, whatever it names."""
-        return frozenset(str(t) for t in self.tokens if t.type == "NAME")
+        """Every word that occurs, whatever it names, and the words of the language."""
+        return frozenset(str(t) for t in self.tokens if str(t).isidentifier()) | {*load_grammar().keywords.values()}
 
     def insert(self, place: Place, statements: Sequence[str]) -> Edit:
         """Return the edit that puts `statements`, at least one, at a place."""
@@ -227,6 +229,33 @@ def apply(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[tuple[int, int],
         at = edit.offset + edit.removed
     parts.append(text[at:])
     return "".join(parts), tuple(new)
+
+
+def text_edits(text: str, edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
+    """Return `edits` with lines and columns, in the order of the text."""
+    found = []
+    for edit in sorted(edits, key=lambda e: e.offset):
+        (line, column), end = _position(text, edit.offset), _position(text, edit.offset + edit.removed)
+        found.append(TextEdit(edit.offset, edit.removed, line, column, *end, edit.text))
+    return tuple(found)
+
+
+def one_edit(old: str, new: str) -> TextEdit:
+    """Return the edit that makes `new` out of `old` in one piece."""
+    start = _alike(old, new)
+    same = _alike(old[start:][::-1], new[start:][::-1])
+    return text_edits(old, [Edit(start, new[start : len(new) - same], len(old) - start - same)])[0]
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    start = text.rfind("\n", 0, offset) + 1
+    return text.count("\n", 0, offset) + 1, offset - start + 1
 
 
 def places(source: Source, *, await_loops: bool = False) -> list[Place]:

@@ -1,4 +1,4 @@
-"""Minimum-cost hitting sets: the cheapest insertions that break every counterexample found so far.
+"""The cheapest set of insertions that breaks every counterexample found so far and may stand, by integer programming.
 
 Source: the implicit hitting set approach (Moreno-Centeno and Karp 2013); the integer programs are solved by HiGHS.
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.counting import Refusal, Row, Unclear
+from rdma_robust.analyses.repair.repairs import Choice, Choices
 from rdma_robust.errors import InternalError
-
-_INCLUDES: Final = {Kind.DRAIN: (Kind.POLL, Kind.RFENCE, Kind.REFILL), Kind.REFILL: (Kind.RFENCE,)}
-"""What an insertion makes needless at its place, so that no irreducible solution has both."""
 
 
 class OutOfTimeError(Exception):
@@ -21,7 +19,7 @@ class OutOfTimeError(Exception):
 
 
 class HittingSets:
-    """A 0-1 program over `universe`, to which clauses are added. Of sets of the same cost the one with later places wins.
+    """A 0-1 program over `universe`, to which rows are added. Of sets of the same cost the one with later places wins.
 
     All coefficients are integers, so an answer whose proven bound is less than half a unit away is exact.
     """
@@ -35,40 +33,75 @@ class HittingSets:
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0)):
             self._solver.setOptionValue(name, value)
+        self._infinity, self._integer = highspy.kHighsInf, highspy.HighsVarType.kInteger
         places = max((c.place for c in universe), default=0) + 1
         self._scale = places * len(universe) + 1
         for _choice in universe:
             self._solver.addVar(0.0, 1.0)
         for i, choice in enumerate(universe):
             self._solver.changeColCost(i, float(costs[choice] * self._scale + places - choice.place))
-            self._solver.changeColIntegrality(i, highspy.HighsVarType.kInteger)
-        self._infinity = highspy.kHighsInf
+            self._solver.changeColIntegrality(i, self._integer)
         self._infeasible = False
         for choice in universe:
-            if choice.kind is Kind.POLL and choice.copy:
-                self._row(0.0, [(replace(choice, copy=choice.copy - 1), 1.0), (choice, -1.0)])
-            for kind in _INCLUDES.get(choice.kind, ()):
-                other = Choice(choice.place, kind, choice.node)
-                if other in self._column:
-                    self.forbid(frozenset({choice, other}))
+            if choice.copy:
+                self._row(0, {replace(choice, copy=choice.copy - 1): 1, choice: -1})
 
-    def hit(self, choices: Iterable[Choice]) -> None:
-        """At least one of these."""
-        members = [(c, 1.0) for c in sorted(choices, key=self._column.__getitem__)]
+    def hit(self, choices: Iterable[Choice], unless: Choices = frozenset()) -> None:
+        """At least one of these, or not all of `unless`."""
+        members = dict.fromkeys(choices, 1) | dict.fromkeys(unless, -1)
         self._infeasible |= not members
-        self._row(1.0, members)
+        self._row(1 - len(unless), members)
+
+    def reach(self, weights: Mapping[Choice, int], least: int, unless: Iterable[Choice]) -> None:
+        """The sum of weights is at least that, or there is one of `unless`."""
+        row = {c: weight for c, weight in weights.items() if weight}
+        spare = least - sum(min(0, weight) for weight in row.values())
+        for choice in unless:
+            row[choice] = row.get(choice, 0) + spare
+        self._infeasible |= not row
+        self._row(least, row)
 
     def forbid(self, choices: Choices) -> None:
         """Not all of these."""
-        self._row(1.0 - len(choices), [(c, -1.0) for c in sorted(choices, key=self._column.__getitem__)])
+        self._infeasible |= not choices
+        self._row(1 - len(choices), dict.fromkeys(choices, -1))
 
     def exclude(self, chosen: Choices, among: Iterable[Choice]) -> None:
         """Not exactly these of `among`."""
-        members = sorted(among, key=self._column.__getitem__)
-        self._row(1.0 - len(chosen), [(c, -1.0 if c in chosen else 1.0) for c in members])
+        self._row(1 - len(chosen), {c: -1 if c in chosen else 1 for c in among})
+
+    def refuse(self, refusal: Refusal) -> None:
+        """None of the sets that a refusal is about."""
+        if isinstance(refusal, Unclear):
+            here = [c for c in self.universe if c.place in refusal.places]
+            self.exclude(refusal.chosen.intersection(here), here)
+            return
+        escapes = [self._escape(row, least) for row, least in refusal.escapes]
+        members, spare = self._weighed(refusal.row, -refusal.sign)
+        spare = max(0, -refusal.most - spare)
+        least = -refusal.most
+        if refusal.given is not None:
+            column = self._column[refusal.given]
+            members[column] = members.get(column, 0) - spare
+            least -= spare
+        self._add(least, members | dict.fromkeys(escapes, spare))
+
+    def _escape(self, row: Row, least: int) -> int:
+        """Return a new column that can be 1 only if a row is at least that."""
+        members, smallest = self._weighed(row, 1)
+        self._solver.addVar(0.0, 1.0)
+        column: int = self._solver.getNumCol() - 1
+        self._solver.changeColIntegrality(column, self._integer)
+        self._add(smallest, members | {column: smallest - least})
+        return column
+
+    def _weighed(self, row: Row, sign: int) -> tuple[dict[int, int], int]:
+        """Return a row by its columns, and the least that it can be."""
+        weights = {self._column[c]: sign * row.weight(c) for c in self.universe if row.weight(c)}
+        return weights, sum(min(0, w) for w in weights.values())
 
     def best(self, seconds: float | None) -> Choices | None:
-        """Return a cheapest set that keeps all clauses, None if there is none. Raises OutOfTimeError after `seconds`."""
+        """Return a cheapest set that keeps all rows, None if there is none. Raises OutOfTimeError after `seconds`."""
         if self._infeasible:
             return None
         if not self.universe:
@@ -86,9 +119,15 @@ class HittingSets:
         if "kOptimal" not in status or info.objective_function_value - info.mip_dual_bound > 0.5:
             raise InternalError(f"the solver ended with {status}")
         values = solver.getSolution().col_value
-        return frozenset(c for c, value in zip(self.universe, values, strict=True) if value > 0.5)
+        return frozenset(c for c, value in zip(self.universe, values, strict=False) if value > 0.5)
 
-    def _row(self, least: float, members: Sequence[tuple[Choice, float]]) -> None:
+    def _row(self, least: int, members: Mapping[Choice, int]) -> None:
+        self._add(least, {self._column[c]: weight for c, weight in members.items()})
+
+    def _add(self, least: int, members: Mapping[int, int]) -> None:
         if members:
-            columns, values = [self._column[c] for c, _ in members], [v for _, v in members]
-            self._solver.addRow(least, self._infinity, len(members), columns, values)
+            columns = sorted(members)
+            weights = [float(members[c]) for c in columns]
+            self._solver.addRow(float(least), self._infinity, len(columns), columns, weights)
+        elif least > 0:
+            self._infeasible = True

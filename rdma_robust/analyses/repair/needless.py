@@ -13,11 +13,11 @@ Then both programs have the same executions under sequential consistency, but fo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.cheapest import Checker
-from rdma_robust.analyses.repair.edits import Source, apart, apply
+from rdma_robust.analyses.repair.edits import Edit, Source, apart, apply, text_edits
 from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
 from rdma_robust.errors import LimitReached
@@ -50,38 +50,67 @@ class Part:
 
 
 def remove_needless(
-    text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None
+    text: str,
+    file: str,
+    options: RepairOptions | None = None,
+    limits: CheckOptions | None = None,
+    within: Sequence[tuple[int, int]] | None = None,
 ) -> Repair:
     """Return a set of polls, remote fences and gets that nobody reads which can go, and to which nothing can be added.
 
-    The most expensive are tried first. What is left was decided again from its text. Raises ProgramError.
+    The most expensive are tried first. What is left was decided again from its text. `within` are half-open parts of the
+    text: then only statements that begin there are looked at. Raises ProgramError.
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        return _searched(text, file, options, Checker(file, limits, deadline), started)
+        found = _searched(text, options, Checker(file, limits, deadline), within)
     except LimitReached as reached:
-        return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+        found = Repair("unknown", str(reached))
+    return replace(found, time_s=time.monotonic() - started)
 
 
-def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
-    program = blocking(load_program(text, file), checker.options.await_loops)
+def own_polls(
+    text: str, inserted: Sequence[tuple[int, int]], checker: Checker, options: RepairOptions
+) -> tuple[Insertion, ...]:
+    """Return polls of a repaired program that were not inserted and can go with a get that was.
+
+    No repair is cheaper without removing statements of the program; with it, there may be one: the same poll, elsewhere.
+    Empty too if a limit comes first.
+    """
+    program = blocking(load_program(text, checker.file), checker.options.await_loops)
+    source = Source.of(text, checker.file)
+    parts = list(_parts(source, program))
+    new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
+    found = []
+    for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.Get)):
+        for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.Poll)):
+            gone = frozenset({get.at, poll.at})
+            if (get.thread, get.node) != (poll.thread, poll.node) or not keeps_executions(program, parts, gone):
+                continue
+            if not checker.late and checker.check(_without(source, parts, gone)).verdict is Verdict.ROBUST:
+                found.append(poll)
+    return tuple(_row(p, program, options) for p in sorted(set(found), key=lambda p: p.at))
+
+
+def _searched(text: str, options: RepairOptions, checker: Checker, within: Sequence[tuple[int, int]] | None) -> Repair:
+    program = blocking(load_program(text, checker.file), checker.options.await_loops)
     first = checker.decide(program)
     if first.verdict is not Verdict.ROBUST:
         robustly = first.verdict is Verdict.NOT_ROBUST
         reason = "the program is not robust: repair it first" if robustly else first.reason
-        return Repair("impossible" if robustly else "unknown", reason, checked=1, time_s=time.monotonic() - started)
-    source = Source.of(text, file)
-    parts = sorted(_parts(source, program), key=lambda p: (-_saves(p, options), p.at))
+        return Repair("impossible" if robustly else "unknown", reason, checked=1)
+    source = Source.of(text, checker.file)
+    some = (p for p in _parts(source, program) if within is None or any(a <= p.at < b for a, b in within))
+    parts = sorted(some, key=lambda p: (-_saves(p, options), p.at))
     gone, complete = _greatest(source, program, parts, checker)
     removed = tuple(p for p in sorted(parts, key=lambda p: p.at) if p.at in gone)
     reason = "nothing more can go without a violation, or a poll that waits where it did not"
     if not complete:
         reason = "a limit came before it was known whether more can go"
     solutions = (_solution(source, program, removed, options),) if removed else ()
-    spent = time.monotonic() - started
-    return Repair("repaired" if removed else "robust", reason, solutions, complete, complete, checker.checked, 0, spent)
+    return Repair("repaired" if removed else "robust", reason, solutions, complete, complete, checker.checked)
 
 
 def _greatest(source: Source, program: Program, parts: list[Part], checker: Checker) -> tuple[Removed, bool]:
@@ -118,8 +147,11 @@ def _units(parts: list[Part]) -> Iterator[Removed]:
 
 
 def _without(source: Source, parts: list[Part], gone: Removed) -> str:
-    edits = [source.remove(p.statement) for p in parts if p.at in gone]
-    return apply(source.text, apart(edits))[0]
+    return apply(source.text, _removals(source, parts, gone))[0]
+
+
+def _removals(source: Source, parts: list[Part], gone: Removed) -> list[Edit]:
+    return apart([source.remove(p.statement) for p in parts if p.at in gone])
 
 
 def keeps_executions(program: Program, parts: list[Part], gone: Removed) -> bool:
@@ -190,18 +222,22 @@ def _unread(program: Program) -> dict[int, str]:
 
 
 def _saves(part: Part, options: RepairOptions) -> int:
-    kinds: dict[type, Kind] = {ast.Poll: Kind.POLL, ast.RFence: Kind.RFENCE, ast.Get: Kind.DRAIN}
+    kinds: dict[type, Kind] = {ast.Poll: Kind.POLL, ast.RFence: Kind.RFENCE, ast.Get: Kind.GET}
     return options.costs.of(kinds[type(part.statement)], part.depth)
 
 
 def _solution(source: Source, program: Program, removed: tuple[Part, ...], options: RepairOptions) -> Solution:
-    patched = _without(source, list(removed), frozenset(p.at for p in removed))
-    rows = []
-    for part in removed:
-        statement = part.statement
-        kind = "poll" if isinstance(statement, ast.Poll) else "rfence" if isinstance(statement, ast.RFence) else "get"
-        line = (printer.statement(statement),)
-        thread = program.threads[part.thread].name
-        rows.append(Insertion(kind, thread, part.node, statement.span.line, line, _saves(part, options)))
+    removals = _removals(source, list(removed), frozenset(p.at for p in removed))
+    patched = apply(source.text, removals)[0]
+    rows = [_row(part, program, options) for part in removed]
     diff = unified(source.text, patched, program.file)
-    return Solution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows))
+    edits = text_edits(source.text, removals)
+    return Solution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows), edits)
+
+
+def _row(part: Part, program: Program, options: RepairOptions) -> Insertion:
+    statement = part.statement
+    kind = "poll" if isinstance(statement, ast.Poll) else "rfence" if isinstance(statement, ast.RFence) else "get"
+    line = (printer.statement(statement),)
+    thread = program.threads[part.thread].name
+    return Insertion(kind, thread, part.node, statement.span.line, line, _saves(part, options))

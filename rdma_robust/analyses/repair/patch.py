@@ -3,52 +3,64 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
-from rdma_robust.analyses.repair.counting import Plan
-from rdma_robust.analyses.repair.edits import apply
+from rdma_robust.analyses.repair.edits import Edit, apply, text_edits
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Insertion, Kind, Solution
-from rdma_robust.analyses.repair.replay import in_order
 from rdma_robust.analyses.repair.sites import Sites, fresh
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
 from rdma_robust.language.syntax.ast import Node
 from rdma_robust.semantics.event_table import cells_read, cells_written
 
+SCRAP, PROBE = "scrap", "probe"
+"""What the words are called that gets write and read, with a number if the program has that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands at a place for one queue pair: its kind (a flush is a get with polls), statements and line."""
+
+    kind: str
+    choices: tuple[Choice, ...]
+    statements: tuple[str, ...]
+    line: int
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A patched text; `new` says where its inserted statements are, `rows` which choice made which of them."""
+    """A patched text; `new` says where its inserted statements are, `edits` what was done to the old text."""
 
     text: str
     new: tuple[tuple[int, int], ...]
-    rows: tuple[tuple[Choice, tuple[str, ...], int], ...]
+    rows: tuple[Row, ...]
     declared: tuple[str, ...]
+    edits: tuple[Edit, ...]
 
 
 @dataclass(frozen=True)
 class Patcher:
     """Writes insertions into the text of a program.
 
-    A flush reads a word of the other node that nobody writes and writes a word of its thread's node that nobody else
-    touches: then it has no conflicts, and does nothing but order. Words of the program that are like this are used; what
-    is missing is declared. `reads` gives for a node another word to read.
+    A get reads a word that nobody writes and writes one that nobody else touches: then it has no conflicts, and does nothing
+    but order. Both are always declared, under names that the program does not have.
     """
 
     sites: Sites
-    reads: Mapping[str, str] = field(default_factory=dict)
 
-    def patch(self, chosen: Choices, plan: Plan) -> Patch:
+    def patch(self, chosen: Choices) -> Patch:
         """Return the text with `chosen` inserted. Layout and comments stay, expectations become those of a robust one."""
-        words = _Words(self.sites, self.reads)
-        at: dict[int, list[tuple[Choice, tuple[str, ...]]]] = {}
-        for choice in in_order(chosen):
-            at.setdefault(choice.place, []).append((choice, self._statements(choice, plan, words)))
+        words = _Words(self.sites)
+        at: dict[int, list[tuple[str, tuple[Choice, ...], tuple[str, ...]]]] = {}
+        for kind, choices in _grouped(chosen):
+            statements = tuple(self._statement(c, words) for c in choices)
+            at.setdefault(choices[0].place, []).append((kind, choices, statements))
         source = self.sites.source
         edits = {
-            place: source.insert(self.sites.places[place], [s for _, statements in rows for s in statements])
+            place: source.insert(self.sites.places[place], [s for _, _, statements in rows for s in statements])
             for place, rows in at.items()
         }
         declared = [
@@ -56,79 +68,76 @@ class Patcher:
             for item in source.tree.items
             if isinstance(item, Node) and item.name.text in words.declared
         ]
-        text, new = apply(source.text, [*edits.values(), *declared, *source.expect_robust()])
+        done = (*edits.values(), *declared, *source.expect_robust())
+        text, new = apply(source.text, done)
         rows = []
         ranges = iter(new)
         for place in sorted(edits, key=lambda p: edits[p].offset):
-            for choice, statements in at[place]:
+            for kind, choices, statements in at[place]:
                 starts = [next(ranges)[0] for _ in statements]
-                rows.append((choice, statements, text.count("\n", 0, starts[0]) + 1))
+                rows.append(Row(kind, choices, statements, text.count("\n", 0, starts[0]) + 1))
         names_declared = tuple(f"{node}.{word}" for node, each in words.declared.items() for word in each)
-        return Patch(text, new, tuple(rows), names_declared)
+        return Patch(text, new, tuple(rows), names_declared, done)
 
     def solution(self, patch: Patch, costs: Costs) -> Solution:
         """Return a patch as a report shows it."""
         insertions = []
-        for choice, statements, line in patch.rows:
-            place = self.sites.places[choice.place]
+        for row in patch.rows:
+            place = self.sites.places[row.choices[0].place]
             thread = self.sites.program.threads[place.thread].name
-            cost = costs.of(choice.kind, place.depth)
-            insertions.append(Insertion(choice.kind.value, thread, choice.node, line, statements, cost))
-        diff = unified(self.sites.source.text, patch.text, self.sites.program.file)
-        return Solution(tuple(insertions), sum(i.cost for i in insertions), patch.declared, patch.text, diff)
+            cost = sum(costs.of(c.kind, place.depth) for c in row.choices)
+            insertions.append(Insertion(row.kind, thread, row.choices[0].node, row.line, row.statements, cost))
+        old = self.sites.source.text
+        diff = unified(old, patch.text, self.sites.program.file)
+        edits = text_edits(old, patch.edits)
+        return Solution(tuple(insertions), sum(i.cost for i in insertions), patch.declared, patch.text, diff, edits=edits)
 
-    def _statements(self, choice: Choice, plan: Plan, words: _Words) -> tuple[str, ...]:
+    def _statement(self, choice: Choice, words: _Words) -> str:
         node = choice.node
-        match choice.kind:
-            case Kind.POLL:
-                return (f"poll {node}",)
-            case Kind.RFENCE:
-                return (f"rfence {node}",)
-            case _:
-                gets, polls = plan.flushes[choice]
-                thread = self.sites.places[choice.place].thread
-                here = words.local(thread, None if choice.kind is Kind.DRAIN else node)
-                return (f"get {here} = {node}.{words.remote(node)}",) * gets + (f"poll {node}",) * polls
+        if choice.kind is Kind.GET:
+            return f"get {words.scrap(self.sites.places[choice.place].thread, node)} = {node}.{words.probe(node)}"
+        return f"{choice.kind.value} {node}"
 
     def _declaration(self, word: str) -> str:
         domain = self.sites.program.domain
         return word if domain is not None and not domain[0] <= 0 <= domain[1] else f"{word} = 0"
 
 
-class _Words:
-    """The words of the flushes of one patch. `declared` are those that the program lacks, by node.
+def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+    """Yield choices as rows, in their order: fences and polls each for itself, gets of a place with its polls."""
+    for (_, fence, _), group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
+        choices = tuple(group)
+        if fence or choices[0].kind is Kind.POLL:
+            yield from ((c.kind.value, (c,)) for c in choices)
+        else:
+            yield ("flush" if choices[-1].kind is Kind.POLL else Kind.GET.value), choices
 
-    Gets of one thread that are polled at once may share a word, since they are ordered anyway; those that are left for later
-    polls get one for each queue pair.
+
+class _Words:
+    """The words of the gets of one patch, by node in `declared`.
+
+    Every queue pair has a word of its own to write, since gets of one queue pair write in order; nobody writes what is read,
+    so one word of a node is enough for that.
     """
 
-    def __init__(self, sites: Sites, reads: Mapping[str, str]) -> None:
-        self._usage = Usage(sites.program)
+    def __init__(self, sites: Sites) -> None:
         self._sites = sites
-        self._remote = dict(reads)
-        self._local: dict[tuple[int, str | None], str] = {}
         self._taken = sites.source.identifiers()
-        self._given: set[Cell] = set()
+        self._probes: dict[str, str] = {}
+        self._scraps: dict[tuple[int, str], str] = {}
         self.declared: dict[str, list[str]] = {}
 
-    def remote(self, node: str) -> str:
+    def probe(self, node: str) -> str:
         """Return the word of `node` to read."""
-        if node not in self._remote:
-            kept = [c for c in self._usage.unwritten(node) if c not in self._given]
-            self._remote[node] = kept[0].name if kept else self._declare(node, "any")
-        return self._remote[node]
+        if node not in self._probes:
+            self._probes[node] = self._declare(node, PROBE)
+        return self._probes[node]
 
-    def local(self, thread: int, queue_pair: str | None) -> str:
-        """Return the word of the thread's node to write."""
-        key = (thread, queue_pair)
-        if key not in self._local:
-            node = self._sites.program.threads[thread].node
-            read = {f"{n}.{w}" for n, w in self._remote.items()}
-            free = [c for c in self._usage.untouched(node) if c not in self._given and str(c) not in read]
-            if free:
-                self._given.add(free[0])
-            self._local[key] = free[0].name if free else self._declare(node, "scrap")
-        return self._local[key]
+    def scrap(self, thread: int, node: str) -> str:
+        """Return the word of the thread's node to write for the queue pair to `node`."""
+        if (thread, node) not in self._scraps:
+            self._scraps[thread, node] = self._declare(self._sites.program.threads[thread].node, SCRAP)
+        return self._scraps[thread, node]
 
     def _declare(self, node: str, name: str) -> str:
         here = self.declared.setdefault(node, [])

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
+from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.hanging import Hanging
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Status
+from rdma_robust.analyses.repair.repairs import MOST_COPIES, Repair, RepairOptions, Solution, Status
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
@@ -16,8 +21,6 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import has_text
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
-
-_IMPOSSIBLE = "no set of polls, fences and flushes of a fixed number of polls makes it robust and lets no poll wait for ever"
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -58,45 +61,61 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
         return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
-    search = Search(sites, checker, options)
+    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model))
     try:
         search.run(first.witness)
     except LimitReached:
         search.exact = False
-    if not search.found and not search.exhausted:
+    if not search.found and not (search.exhausted and search.exact):
         with suppress(OutOfTimeError, LimitReached):
-            search.any_solution()
+            any_solution(search)
     return _answer(search, options, started, _overtaking(first.witness))
 
 
 def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
-    solutions = []
-    for found in search.found:
-        best = search.with_words(found)
-        solutions.append(Patcher(search.sites).solution(best.patch, options.costs))
-    optimal = search.cheapest
-    status: Status = "repaired" if solutions else "impossible" if search.exhausted and search.exact else "unknown"
+    patcher = Patcher(search.sites)
+    found = {f.patch.text: f for f in reversed(search.found)}  # some insertions are the same text as others
+    solutions = tuple(
+        replace(patcher.solution(f.patch, options.costs), hangs=f.hangs) for f in search.found if found[f.patch.text] is f
+    )
+    if solutions:
+        patch = search.found[0].patch
+        spare = own_polls(patch.text, patch.new, search.checker, options)
+        solutions = (replace(solutions[0], spare=spare), *solutions[1:])
+    known = search.exhausted and search.exact
+    status: Status = "repaired" if solutions else "impossible" if known else "unknown"
     return Repair(
         status,
-        _reason(search, optimal, violation),
-        tuple(solutions),
-        optimal,
-        search.exhausted and search.exact,
+        _reason(search, solutions, violation),
+        solutions,
+        search.cheapest,
+        known,
         search.checker.checked,
         search.cycles,
         time.monotonic() - started,
+        scope=SCOPE,
     )
 
 
-def _reason(search: Search, optimal: bool, violation: str) -> str:
-    if search.found:
-        if optimal:
-            return (
-                "a cheapest repair: every set of insertions that costs less leaves a violation or makes a poll wait for ever"
-            )
-        return "the best repair found: a limit came before it was known whether there is a cheaper one"
+SCOPE: Final = (
+    "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; at one "
+    "place and for one queue pair at most two polls more than are outstanding there, one get more than polls follow, and "
+    f"{MOST_COPIES}; none that lets a poll wait for ever, or one of the program that waits for ever go on"
+)
+"""Which sets of insertions a repair is a cheapest of, in words."""
+
+
+def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
+    if search.cheapest:
+        return f"a cheapest repair among {SCOPE}"
+    if solutions and search.least < solutions[0].cost:
+        return (
+            f"the cheapest found: sets cheaper than {solutions[0].cost} that cost {search.least} or more were not all tried"
+        )
+    if solutions:
+        return "the cheapest found: of some sets that cost less it is not known whether they will do"
     if search.exhausted and search.exact:
-        return f"{_IMPOSSIBLE}; the first violation found: {violation}"
+        return f"no set makes it robust among {SCOPE}; the first violation found: {violation}"
     return "a limit came before a repair was found"
 
 

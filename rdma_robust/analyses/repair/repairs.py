@@ -8,39 +8,44 @@ from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 
-LOOP_FACTOR: Final = 10
-"""What a loop around an insertion multiplies its cost by."""
+LOOP_WEIGHT: Final = 10
+"""How often the body of a loop counts, by default."""
 
 DEEPEST: Final = 4
 """Loops that count; more of them cost no more."""
 
 MOST_COST: Final = 1000
 
-MOST_POLLS: Final = 4
-"""Polls of one queue pair that are tried at one place."""
+MOST_LOOP_WEIGHT: Final = 100
+
+MOST_COPIES: Final = 24
+"""The greatest number of polls, and of gets, of one queue pair that are ever tried at one place."""
 
 
 class Kind(Enum):
-    """What is inserted. A DRAIN is a flush that leaves nothing outstanding on its queue pair; a REFILL one that leaves as
-    many operations outstanding as it found, for later polls of the program, and so makes several gets."""
+    """The statement that is inserted. A flush is a get with the polls that take it."""
 
+    GET = "get"
     POLL = "poll"
     RFENCE = "rfence"
-    DRAIN = "flush"
-    REFILL = "refilling flush"
-
-
-FLUSHES: Final = frozenset({Kind.DRAIN, Kind.REFILL})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One elementary insertion: `kind` towards `node` at place number `place`; `copy` numbers polls of one place from 0."""
+    """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
+
+    At a place stand, for one node after the other, its gets and its polls, and behind all of them the fences.
+    """
 
     place: int
     kind: Kind
     node: str
     copy: int = 0
+
+    @property
+    def order(self) -> tuple[int, bool, str, bool, int]:
+        """The key by which statements are sorted as they stand in the text."""
+        return self.place, self.kind is Kind.RFENCE, self.node, self.kind is Kind.POLL, self.copy
 
 
 Choices = frozenset[Choice]
@@ -48,25 +53,29 @@ Choices = frozenset[Choice]
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What an insertion outside loops costs, from 1 to MOST_COST. Raises UsageError for anything else.
+    """What statements cost outside of loops, from 1 to MOST_COST, and how often a loop runs, from 1 to MOST_LOOP_WEIGHT.
 
-    A remote fence keeps the card waiting, a poll the processor, a flush keeps the processor waiting for a round trip through
-    the network. A refilling flush makes more than one get, and costs twice a flush.
+    `flush` is a round trip through the network, the price of a get; polls come on top of it. With the defaults the unit is
+    a fifth of a round trip: a poll keeps the processor waiting for the card, a remote fence the card. Raises UsageError for
+    anything else.
     """
 
     poll: int = 2
     rfence: int = 1
     flush: int = 5
+    loop_weight: int = LOOP_WEIGHT
 
     def __post_init__(self) -> None:
         for name, value in (("poll", self.poll), ("rfence", self.rfence), ("flush", self.flush)):
             if not 1 <= value <= MOST_COST:
                 raise UsageError(f"the cost of a {name} is {value}; it must be from 1 to {MOST_COST}")
+        if not 1 <= self.loop_weight <= MOST_LOOP_WEIGHT:
+            raise UsageError(f"the weight of a loop is {self.loop_weight}; it must be from 1 to {MOST_LOOP_WEIGHT}")
 
     def of(self, kind: Kind, depth: int) -> int:
-        """Return the cost of one insertion inside `depth` loops."""
-        plain = {Kind.POLL: self.poll, Kind.RFENCE: self.rfence, Kind.DRAIN: self.flush, Kind.REFILL: 2 * self.flush}
-        factor: int = LOOP_FACTOR ** min(depth, DEEPEST)
+        """Return the cost of one statement inside `depth` loops."""
+        plain = {Kind.POLL: self.poll, Kind.RFENCE: self.rfence, Kind.GET: self.flush}
+        factor: int = self.loop_weight ** min(depth, DEEPEST)
         return plain[kind] * factor
 
 
@@ -96,10 +105,30 @@ class Insertion:
 
 
 @dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace what stands from `line`, `column` up to before `end_line`, `end_column` by `text`.
+
+    Lines and columns are counted from 1, columns in characters of Python; `offset` and `removed` say the same in characters
+    from the beginning of the text.
+    """
+
+    offset: int
+    removed: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
-    """A set of insertions that makes the program robust, with the patched text and its unified diff.
+    """A set of insertions that makes the program robust, with the patched text, its unified diff and the edits that make it.
 
     `declared` are the words (`Node.word`) that flushes needed. `removed` is what can go, and then `cost` what that saves.
+    The edits do not overlap and are in the order of the text. `hangs` is what a search through states says of the hangs of
+    the repaired program: `none`, `kept` (the program has one too), or `unknown` (a limit came first). `spare` are polls of
+    the program itself that could go, with lines of the patched one, each together with an inserted get.
     """
 
     insertions: tuple[Insertion, ...]
@@ -108,6 +137,9 @@ class Solution:
     patched: str
     diff: str
     removed: tuple[Insertion, ...] = ()
+    edits: tuple[TextEdit, ...] = ()
+    hangs: str = ""
+    spare: tuple[Insertion, ...] = ()
 
 
 Status = Literal["robust", "repaired", "impossible", "unknown"]
@@ -131,6 +163,7 @@ class Repair:
     checked: int = 0
     cycles: int = 0
     time_s: float = 0.0
+    scope: str = ""
 
     @property
     def insertions(self) -> tuple[Insertion, ...]:
@@ -152,3 +185,11 @@ class Repair:
     @property
     def diff(self) -> str:
         return self.solutions[0].diff if self.solutions else ""
+
+
+def edits_of(repair: Repair, number: int = 0) -> tuple[TextEdit, ...]:
+    """Return solution `number` of a repair as edits of the program's text, none if there is no such solution.
+
+    Together they make the patched text: an editor must apply all of them at once, or none.
+    """
+    return repair.solutions[number].edits if number < len(repair.solutions) else ()

@@ -19,7 +19,7 @@ from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.ast import Node
-from rdma_robust.semantics.event_table import acts_of, completes_on
+from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
 
 _MARK = "mark"
 
@@ -109,6 +109,42 @@ class Flow:
         """The nodes that the thread sends to."""
         found = {completes_on(e.step.op): None for edges in self.out.values() for e in edges}
         return tuple(n for n in found if n is not None)
+
+    def operations(self, node: str) -> int:
+        """Return how many statements of the thread a poll of `node` can take."""
+        ops = (e.step for edges in self.out.values() for e in edges)
+        return len({(step.span.start, step.text) for step in ops if completes_on(step.op) == node})
+
+    def polls_ahead(self, place: int, node: str) -> int:
+        """Return how many polls of `node` in the thread can follow a place."""
+        start = self.marks[place].target
+        points = nx.descendants(self.thread.graph, start) | {start}
+        ahead = (e.step for point in points for e in self.out.get(point, ()) if polls_of(e.step.op) == node)
+        return len({(step.span.start, step.text) for step in ahead})
+
+    def idle(self, point: int, poll: Edge) -> bool:
+        """Whether a thread at a point can do without a poll all that it can do behind it next; marks are no steps."""
+        return self._next(poll.target) <= self._next(point)
+
+    def _next(self, start: int) -> frozenset[int]:
+        """The points of the steps that can come next, and the end if it can."""
+        if start not in self._known:
+            todo, seen = [start], {start}
+            found = set()
+            while todo:
+                point = todo.pop()
+                out = self.out.get(point, ())
+                marks = [e.target for e in out if e.place is not None]
+                if len(marks) < len(out) or not out:
+                    found.add(point)
+                todo += (target for target in marks if target not in seen)
+                seen.update(marks)
+            self._known[start] = frozenset(found)
+        return self._known[start]
+
+    @cached_property
+    def _known(self) -> dict[int, frozenset[int]]:
+        return {}
 
     def behind(self, node: str | None) -> frozenset[int]:
         """Return the places that some event, or with a `node` some put or get towards it, can come before."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,7 +26,6 @@ from rdma_robust.cli.options.arguments import (
     Expect,
     Explain,
     Files,
-    FindingsFormat,
     InstrumentationOption,
     Jobs,
     Kernel,
@@ -38,12 +37,13 @@ from rdma_robust.cli.options.arguments import (
     Reductions,
     SelfCheck,
     Timeout,
+    VerdictsFormat,
     Watch,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import FINDING_FORMATS
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
@@ -53,13 +53,16 @@ from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import UsageError
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.check_findings import findings_of
-from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary, exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.finding_lines import WRITERS
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.batch.batch_view import BatchReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,15 @@ class _Run:
             for line in self.text.rows(result):
                 self.out.say(line)
 
-    def end(self, results: list[Result], summary: Summary) -> None:
+    def end(self, answers: Sequence[Answer], summary: Summary) -> None:
         if self.request.format == "text":
             self.out.say("\n".join(self.text.totals(summary)))
         elif self.request.format == "json":
+            results = [answer.result for answer in answers]
             options = json_report.described(self.request.options, self.request.expect)
             self.out.line(json_report.layout(json_report.document(results, summary, TOOL, options)))
+        elif self.request.format in FORMS and self.request.format != "jsonl":
+            self.out.line(FORMS[self.request.format].write(_batch(self.request, answers, summary)).rstrip("\n"))
         elif summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
 
@@ -127,7 +133,7 @@ def check_command(
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
     expect: Expect = False,
-    format_: FindingsFormat = None,
+    format_: VerdictsFormat = None,
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
@@ -168,7 +174,7 @@ def check_command(
         raise UsageError("--certificate and --dump-after exclude one another")
     if dump_after is not None and (output, format_) != (None, None):
         raise UsageError("--dump-after prints, and takes neither --output nor --format")
-    form = report_form(output, format_, FINDING_FORMATS, items)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
     if dump_after is not None:
         from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
 
@@ -196,8 +202,17 @@ def run_check(request: Request) -> Exit:
         summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
         if any(answer.uncertified for answer in answers) and stopped is None:
             summary = dataclasses.replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
-        run.end(results, summary)
+        run.end(answers, summary)
     return Exit(summary.exit_code)
+
+
+def _batch(request: Request, answers: Sequence[Answer], summary: Summary) -> BatchReport:
+    """Return the answers as the forms for other tools are written from them."""
+    from rdma_robust.batch.job import sha256  # noqa: PLC0415 - for few forms
+    from rdma_robust.reports.batch.batch_view import BatchReport, Entry  # noqa: PLC0415
+
+    entries = [Entry(each.result, each.text, None if each.text is None else sha256(each.text)) for each in answers]
+    return BatchReport(entries, summary, request.expect, TOOL, json_report.described(request.options, request.expect))
 
 
 def _question(options: CheckOptions) -> Question[Answer]:

@@ -10,7 +10,6 @@ import typer
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
-    ClaimsFormatOption,
     Define,
     Explain,
     Files,
@@ -21,11 +20,12 @@ from rdma_robust.cli.options.arguments import (
     OutputFile,
     Quiet,
     Timeout,
+    VerdictsFormat,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import CLAIMS_FORMATS
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.processes.decide_claims import Asking
 from rdma_robust.cli.safety_run import SafetyRequest, run_safety
 from rdma_robust.cli.screen import width_of_output
@@ -52,7 +52,7 @@ def reach_command(
     max_states: MaxStates = 0,
     memory: Memory = None,
     jobs: Jobs = None,
-    format_: ClaimsFormatOption = None,
+    format_: VerdictsFormat = None,
     output: OutputFile = None,
     explain: Explain = None,
     quiet: Quiet = False,
@@ -72,6 +72,6 @@ def reach_command(
         target=target,
         model=model,
     )
-    form = report_form(output, format_, CLAIMS_FORMATS, items)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
     request = SafetyRequest("reach", items, asking, jobs, form, None if output == "-" else output, quiet)
     context.obj.append(partial(run_safety, request))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,7 @@ from rdma_robust.cli.colour import is_asked_for
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
-    AnswerFormat,
+    FORMAT_HELP,
     AwaitLoops,
     Define,
     File,
@@ -46,7 +47,11 @@ if TYPE_CHECKING:
 
 CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
 CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
-CostFlush = Annotated[int, typer.Option(metavar="N", help="Cost of a flush: the processor waits for the network.")]
+CostFlush = Annotated[int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top.")]
+LoopWeight = Annotated[int, typer.Option(metavar="N", help="How often the body of a loop counts, for each loop around it.")]
+RepairFormat = Annotated[
+    Literal["text", "json", "sarif"] | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)
+]
 AllMinimal = Annotated[
     bool, typer.Option("--all-minimal", help="List every repair from which nothing can be left out, up to 100.")
 ]
@@ -69,7 +74,7 @@ class RepairRequest:
     path: str | None = None
     force: bool = False
     diff: bool = False
-    format: Literal["text", "json"] = "text"
+    format: Literal["text", "json", "sarif"] = "text"
 
 
 def repair_command(
@@ -79,13 +84,14 @@ def repair_command(
     cost_poll: CostPoll = 2,
     cost_rfence: CostRfence = 1,
     cost_flush: CostFlush = 5,
+    loop_weight: LoopWeight = 10,
     all_minimal: AllMinimal = False,
     remove_needless: RemoveNeedless = False,
     write: Write = False,
     output: MadeFile = None,
     force: Force = False,
     diff: Diff = False,
-    format_: AnswerFormat = None,
+    format_: RepairFormat = None,
     ordered_reads: OrderedReads = False,
     await_loops: AwaitLoops = False,
     define: Define = None,
@@ -96,7 +102,7 @@ def repair_command(
     """Note in the context what is to be done."""
     from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
 
-    options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush), all_minimal, timeout=limit(timeout))
+    options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush, loop_weight), all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
     limits = CheckOptions(
         ordered_reads=ordered_reads,
@@ -139,10 +145,12 @@ def run_repair(request: RepairRequest) -> Exit:
 def _agree(request: RepairRequest) -> None:
     if request.write and request.path is not None:
         raise UsageError("--write and --output exclude one another")
-    if request.diff and request.format == "json":
-        raise UsageError("--diff and --format json exclude one another: the JSON report has the diff")
-    if request.path == "-" and (request.diff or request.format == "json"):
-        raise UsageError("--output - prints the patched program, and leaves no room for --diff or --format json")
+    if request.diff and request.format != "text":
+        raise UsageError(f"--diff and --format {request.format} exclude one another: that report has the changes")
+    if request.path == "-" and (request.diff or request.format != "text"):
+        raise UsageError(
+            f"--output - prints the patched program, and leaves no room for --diff or --format {request.format}"
+        )
     if request.needless and request.options.all_minimal:
         raise UsageError("--all-minimal and --remove-needless exclude one another")
 
@@ -165,6 +173,7 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     """
     if not source.define:
         return repair
+    from rdma_robust.analyses.repair.edits import one_edit  # noqa: PLC0415
     from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415
     from rdma_robust.language.defines import undefined  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - loaded by then
@@ -176,7 +185,8 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
             load_program(text, source.name)
         except ProgramError:
             text = solution.patched
-        solutions.append(replace(solution, patched=text, diff=unified(original, text, source.name)))
+        diff, edits = unified(original, text, source.name), (one_edit(original, text),)
+        solutions.append(replace(solution, patched=text, diff=diff, edits=edits))
     return replace(repair, solutions=tuple(solutions))
 
 
@@ -210,7 +220,7 @@ def _bytes(text: str, source: Source) -> bytes:
 
 
 def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None) -> Exit:
-    from rdma_robust.reports.analyses import repair_report  # noqa: PLC0415
+    from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
     out = StandardOutput()
@@ -223,6 +233,9 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
     elif request.format == "json":
         report = repair_report.repair_object(repair, source.name, TOOL, _options(request), written)
         out.line(json_report.layout(report))
+    elif request.format == "sarif":
+        log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
+        out.line(json.dumps(log, indent=1))
     else:
         out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))
     if written is not None:
@@ -236,6 +249,7 @@ def _options(request: RepairRequest) -> dict[str, object]:
         "cost_poll": costs.poll,
         "cost_rfence": costs.rfence,
         "cost_flush": costs.flush,
+        "loop_weight": costs.loop_weight,
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,
         **limits.model.described(),

@@ -10,7 +10,6 @@ import typer
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
-    ClaimsFormatOption,
     Define,
     Explain,
     Files,
@@ -23,12 +22,13 @@ from rdma_robust.cli.options.arguments import (
     Quiet,
     Strict,
     Timeout,
+    VerdictsFormat,
     Watch,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import CLAIMS_FORMATS
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.processes.decide_claims import Asking
 from rdma_robust.cli.safety_run import SafetyRequest, run_safety
 from rdma_robust.cli.screen import width_of_output
@@ -47,7 +47,7 @@ def verify_command(
     jobs: Jobs = None,
     no_hangs: NoHangs = False,
     strict: Strict = False,
-    format_: ClaimsFormatOption = None,
+    format_: VerdictsFormat = None,
     output: OutputFile = None,
     explain: Explain = None,
     quiet: Quiet = False,
@@ -73,6 +73,6 @@ def verify_command(
         hangs=not no_hangs,
         strict=strict,
     )
-    form = report_form(output, format_, CLAIMS_FORMATS, items)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
     request = SafetyRequest("verify", items, asking, jobs, form, None if output == "-" else output, quiet)
     context.obj.append(partial(run_safety, request))

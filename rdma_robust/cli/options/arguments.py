@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
-from rdma_robust.cli.options.formats import ClaimsFormat, FindingFormat, Format, TextOrJson
+from rdma_robust.cli.options.formats import FindingFormat, Format, TextOrJson, VerdictFormat
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.options import EngineName, Instrumentation, KernelName
 
@@ -88,7 +88,7 @@ Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")
 ]
 ReportFormat = Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
-ClaimsFormatOption = Annotated[ClaimsFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
+VerdictsFormat = Annotated[VerdictFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 FindingsFormat = Annotated[FindingFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 AnswerFormat = Annotated[TextOrJson | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 OutputFile = Annotated[

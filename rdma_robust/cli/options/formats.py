@@ -8,11 +8,11 @@ ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
 CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
 TextOrJson = Literal["text", "json"]
-ClaimsFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif"]
+VerdictFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif"]
 
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
 FINDING_FORMATS: Final[tuple[str, ...]] = get_args(FindingFormat)
 EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
-CLAIMS_FORMATS: Final[tuple[str, ...]] = get_args(ClaimsFormat)
+VERDICT_FORMATS: Final[tuple[str, ...]] = get_args(VerdictFormat)
 TEXT_OR_JSON: Final[tuple[str, ...]] = get_args(TextOrJson)

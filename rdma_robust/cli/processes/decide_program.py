@@ -25,12 +25,14 @@ from rdma_robust.text import printable
 class Answer:
     """The record of one program, and what to say about it on standard error.
 
-    `uncertified` if there is a verdict and no certificate although one is wanted.
+    `uncertified` if there is a verdict and no certificate although one is wanted. `text` is the program, as far as it was
+    read.
     """
 
     result: Result
     messages: tuple[str, ...] = ()
     uncertified: bool = False
+    text: str | None = None
 
 
 Progress = Callable[[int, int], None]
@@ -100,7 +102,7 @@ def _decide(source: Source, check: Callable[[str, str], Outcome], options: Check
         complaint = _certify(outcome, source, remaining(options, limits))
         if complaint:
             messages = (*messages, _message(source.name, f"warning: no certificate: {printable(complaint)} [RR006]"))
-        return Answer(result_of(outcome, source.name), messages, uncertified=bool(complaint))
+        return Answer(result_of(outcome, source.name), messages, bool(complaint), text)
 
     return guarded(source.name, action)
 
@@ -115,7 +117,7 @@ def guarded(name: str, action: Callable[[], Found]) -> Found | Answer:
     except UnreadableError as error:
         return _unreadable(name, str(error))
     except ProgramError as error:
-        return Answer(_invalid(name, error), (message_of(error, name),))
+        return Answer(_invalid(name, error), (message_of(error, name),), text=error.source)
     except UsageError as error:
         return Answer(failure(name, "invalid", str(error)), (message_of(error, name),))
     except SizeLimitError as error:

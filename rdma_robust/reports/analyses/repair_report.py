@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
-from rdma_robust.reports.share.columns import Column, Columns, sentence
+from rdma_robust.reports.share.columns import PAPER, Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import count, printable
 
 FORMAT = "rdma-robust/repair"
 VERSION = 1
+
+HANGS = {
+    "none": "none",
+    "kept": "there is one, as without the repair",
+    "unknown": "a limit came before they were excluded; no poll can wait for ever that did not before",
+    "": "not looked for",
+}
+"""What is said of the hangs of a repaired program."""
 
 EXITS = {"robust": Exit.OK, "repaired": Exit.OK, "impossible": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN}
 
@@ -36,6 +45,8 @@ def repair_text(repair: Repair, file: str, needless: bool, width: int | None = N
         if many:
             lines += ["", "the diff of solution 1"]
         lines += ["", *printable(repair.diff, "\n\t").split("\n")[:-1], ""]
+    if repair.status == "repaired" and not needless:
+        lines += _told(repair, width)
     decided = f"{count(repair.checked, 'program')} decided"
     learnt = f", {count(repair.cycles, 'counterexample')} learnt from" if repair.cycles else ""
     return lines + sentence(f"{decided}{learnt}; {repair.time_s:.2f} s", width)
@@ -54,8 +65,20 @@ def _headline(repair: Repair, needless: bool) -> str:
     if len(repair.solutions) > 1 or repair.complete:
         these = "all" if repair.complete else "the first found"
         return f"{count(len(repair.solutions), 'irreducible repair')} ({these}), the cheapest costs {repair.cost}"
-    proven = "no cheaper repair exists" if repair.optimal else "there may be a cheaper one: a limit came first"
+    proven = "no cheaper repair exists" if repair.optimal else "the cheapest found, there may be a cheaper one"
     return f"repaired at cost {repair.cost}, {proven}"
+
+
+def _told(repair: Repair, width: int | None) -> list[str]:
+    """Return what the answer ranges over and what is known of hangs."""
+    lines = sentence(f"compared with: {repair.scope}", width or PAPER, "  ") if repair.optimal else []
+    if not repair.optimal:
+        lines += sentence(repair.reason, width, "  ")
+    if spare := repair.solutions[0].spare:
+        own = ", ".join(f"{i.lines[0]} (line {i.line})" for i in spare)
+        lines += sentence(f"of the program itself, each could go together with an inserted get: {own}", width, "  ")
+    lines += sentence(f"hangs: {HANGS[repair.solutions[0].hangs]}", width, "  ")
+    return [*lines, ""]
 
 
 def _rows(solution: Solution, width: int | None) -> list[str]:
@@ -91,6 +114,7 @@ def repair_object(
         "file": valid_unicode(file),
         "status": repair.status,
         "reason": repair.reason,
+        "scope": repair.scope,
         "optimal": repair.optimal,
         "complete": repair.complete,
         "checked": repair.checked,
@@ -103,6 +127,9 @@ def repair_object(
                 "insertions": _insertions(s.insertions),
                 "removed": _insertions(s.removed),
                 "declared": list(s.declared),
+                "hangs": s.hangs,
+                "spare": _insertions(s.spare),
+                "edits": [asdict(edit) for edit in s.edits],
                 "diff": valid_unicode(s.diff),
                 "patched": s.patched,
             }

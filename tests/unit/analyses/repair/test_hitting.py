@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
+from rdma_robust.analyses.repair.counting import Bound, Row, Unclear
 from rdma_robust.analyses.repair.hitting import HittingSets
-from rdma_robust.analyses.repair.repairs import Choice, Kind
+from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 
 UNIVERSE = [Choice(k, Kind.POLL if k % 2 else Kind.RFENCE, "B") for k in range(9)]
 SETS = [frozenset(some) for n in range(len(UNIVERSE) + 1) for some in combinations(UNIVERSE, n)]
@@ -45,11 +46,51 @@ def test_no_set_hits_an_empty_one() -> None:
     assert HittingSets([], {}).best(None) == frozenset()
 
 
-def test_polls_of_one_place_come_in_order_and_a_flush_alone() -> None:
+def test_equal_statements_of_one_place_come_in_order() -> None:
     polls = [Choice(0, Kind.POLL, "B", k) for k in range(3)]
-    flush = Choice(0, Kind.DRAIN, "B")
-    sets = HittingSets([*polls, flush], dict.fromkeys([*polls, flush], 1))
+    sets = HittingSets(polls, dict.fromkeys(polls, 1))
     sets.hit([polls[2]])
     assert sets.best(None) == frozenset(polls)
-    sets.hit([flush])
-    assert sets.best(None) is None
+
+
+POLL, GET = Choice(0, Kind.POLL, "B"), Choice(1, Kind.GET, "B")
+MORE = [POLL, Choice(0, Kind.POLL, "B", 1), GET, Choice(2, Kind.POLL, "C"), Choice(2, Kind.RFENCE, "B")]
+EVERY = [frozenset(some) for n in range(len(MORE) + 1) for some in combinations(MORE, n)]
+
+
+def test_bounds_and_numbers_of_polls() -> None:
+    """Rows with weights, with conditions and with ways out, against trying all sets."""
+    for seed in range(40):
+        rng = Random(seed)
+        costs = {c: rng.choice([1, 2, 5]) for c in MORE}
+        sets = HittingSets(MORE, costs)
+        least, unless = rng.randint(1, 3), [c for c in MORE if rng.random() < 0.2]
+        weights = {POLL: 1, MORE[1]: 1, GET: -1}
+        sets.reach(weights, least, unless)
+        given = rng.choice([None, MORE[4]])
+        bound = Bound(Row("B", {0: 2, 1: 1}), 1, rng.randint(0, 3), given, ((Row("C", {2: 1}), 1),) if seed % 2 else ())
+        sets.refuse(bound)
+
+        allowed = [s for s in EVERY if _reached(s, weights, least, unless) and _kept(s, bound)]
+        left = [s for s in allowed if MORE[1] not in s or POLL in s]
+        found = sets.best(None)
+        wanted = min((sum(costs[c] for c in s) for s in left), default=None)
+        assert (None if found is None else sum(costs[c] for c in found)) == wanted
+
+
+def _reached(some: Choices, weights: dict[Choice, int], least: int, unless: list[Choice]) -> bool:
+    return sum(weights.get(c, 0) for c in some) >= least or not some.isdisjoint(unless)
+
+
+def _kept(some: Choices, bound: Bound) -> bool:
+    away = any(sum(row.weight(c) for c in some) >= number for row, number in bound.escapes)
+    free = bound.given is not None and bound.given not in some
+    return sum(bound.row.weight(c) for c in some) <= bound.most or away or free
+
+
+def test_a_set_of_which_nothing_is_known_is_left_out_alone() -> None:
+    costs = dict.fromkeys(MORE, 1)
+    sets = HittingSets(MORE, costs)
+    sets.hit([GET])
+    sets.refuse(Unclear(frozenset({GET}), frozenset({0, 1})))
+    assert sets.best(None) == frozenset({POLL, GET})

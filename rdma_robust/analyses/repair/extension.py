@@ -1,0 +1,353 @@
+"""Counterexamples as clauses: which insertions leave a violating trace as it is.
+
+A counterexample of the program with some insertions is taken without them: a trace of the program's own events with its
+reads and writes, which is no trace of the program perhaps (its polls may take something else there), but the one that the
+program with a set S of insertions has where its threads go the same way, as soon as the events of S are put in and
+polls take what is outstanding then. That trace is violating iff it is RDMA-consistent: reads and writes
+are what they were, so the sc cycle is.
+
+**Extension.** Let G and T be sets of insertions, G within T. Put into the trace at every place that its threads come past
+one get, one poll and one fence for each queue pair that T has such statements for, and let polls take
+
+- of the operations of the program and the gets in G whatever is taken if all polls of T stand there, and
+- a get that is not in G when it is taken with it and those in G as the only gets, and all polls of T.
+
+If what comes out is consistent, every set S with G within S within T that stands (`counting`) leaves the program with a
+violation. For S has at most the polls of T, and gets beyond G only delay what its polls take of the rest; so at
+every point S has taken nothing that is not taken in the extended trace, whose order therefore contains that of S. What a
+poll in S finds is there since S stands; where a poll of the program finds nothing with the polls of T and the gets in G
+only, and was not the only way on, T does not count. So *a solution with all of G has an insertion outside
+of T*. That the extended trace is consistent is tested, not argued: it goes through the axioms. The gets are ordered with the
+NIC's reads and writes of other operations as the program orders them, or the other way round where that is possible: one
+of both suffices.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.replay import Skeleton
+from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.model import Model
+from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
+from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.trace import Event, EventType, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """What lies on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
+    its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program.
+    """
+
+    place: int = -1
+    get: int = -1
+    poll: int = -1
+    fence: int = -1
+    event: Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """All polls of one queue pair may stand, but take at most `most` operations of the program up to slot number `until`."""
+
+    thread: int
+    node: str
+    most: int
+    until: int
+
+
+class Extension:
+    """A counterexample with every statement of `universe` put in; what of it counts is told by :meth:`survives`."""
+
+    def __init__(self, skeleton: Skeleton, universe: Sequence[Choice], model: Model) -> None:
+        self.places = skeleton.places
+        self._optional = skeleton.optional
+        self._model = model
+        self._old = skeleton.trace
+        self._events = list(skeleton.trace.events)
+        self._slots: dict[tuple[int, str], list[_Slot]] = {}
+        at: dict[int, dict[str, set[Kind]]] = {}
+        for choice in sorted(universe, key=lambda c: c.order):
+            at.setdefault(choice.place, {}).setdefault(choice.node, set()).add(choice.kind)
+        for thread, items in enumerate(skeleton.threads):
+            self._position = 0
+            for item in items:
+                if isinstance(item, Event):
+                    event = self._add(thread, item)
+                    if event.remote is not None and (event.completes or event.type is EventType.P):
+                        self._slots.setdefault((thread, event.remote), []).append(_Slot(event=event))
+                else:
+                    self._pass(thread, item, at.get(item, {}))
+        self._own = (1 << len(self._old.events)) - 1
+
+    def _add(self, thread: int, event: Event) -> Event:
+        index = len(self._events) if event.index < 0 else event.index
+        made = replace(event, thread=thread, index=index, position=self._position)
+        self._events[index : index + 1] = [made]
+        self._position += 1
+        return made
+
+    def _pass(self, thread: int, place: int, at: dict[str, set[Kind]]) -> None:
+        """Put in what can stand at a place, in the order of the text."""
+        found = {}
+        for node, kinds in at.items():
+            get = poll = -1
+            if Kind.GET in kinds:
+                self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
+                scrap = Cell(f"${thread}", f"$scrap {node}")
+                get = self._add(thread, Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)).index
+            if Kind.POLL in kinds:
+                poll = self._add(thread, Event(-1, EventType.P, remote=node)).index
+            found[node] = get, poll
+        for node, (get, poll) in found.items():
+            fenced = Kind.RFENCE in at[node]
+            fence = self._add(thread, Event(-1, EventType.NF, remote=node)).index if fenced else -1
+            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence))
+
+    def survives(self, most: Choices, least: Choices, limit: Limit | None = None) -> bool:
+        """Whether every set that stands, has `least`, lies within `most`, and keeps `limit` leaves the violation (the
+        extension lemma)."""
+        counts, forced = _counts(most), _counts(least)
+        taken = self._taken(counts, forced, limit)
+        if taken is None:
+            return False
+        here = self._here(counts)
+        if limit is not None:
+            here |= sum(1 << s.poll for s in self._slots[limit.thread, limit.node] if s.poll >= 0)
+        return self._acyclic(self._late, here, taken) or self._acyclic(self._early, here, taken)
+
+    def trace(self, most: Choices, least: Choices) -> Trace | None:
+        """Return the extended trace itself, None if a poll that was not the only way on finds nothing."""
+        counts = _counts(most)
+        taken = self._taken(counts, _counts(least))
+        if taken is None:
+            return None
+        here = self._here(counts)
+        whole = self._whole(early=False)
+        kept = [e for e in whole.events if here >> e.index & 1]
+        number = {e.index: i for i, e in enumerate(kept)}
+
+        def renumbered(pairs: Relation | list[tuple[int, int]]) -> Relation:
+            return Relation.of(len(kept), ((number[a], number[b]) for a, b in pairs if a in number and b in number))
+
+        events = tuple(replace(e, index=number[e.index]) for e in kept)
+        rest = (renumbered(r) for r in (whole.po, taken, whole.rf, whole.mo, whole.nfo))
+        return Trace(events, *rest)
+
+    def _here(self, counts: Counter[tuple[int, str, Kind]]) -> int:
+        """The events that count, as bits."""
+        here = self._own
+        for (_, node), slots in self._slots.items():
+            for slot in slots:
+                if slot.event is None:
+                    here |= 3 << slot.get - 1 if counts[slot.place, node, Kind.GET] else 0
+                    here |= 1 << slot.poll if counts[slot.place, node, Kind.POLL] else 0
+                    here |= 1 << slot.fence if counts[slot.place, node, Kind.RFENCE] else 0
+        return here | self._inits
+
+    def operations(self, thread: int, node: str) -> int:
+        """Return how many operations of the program a poll of a queue pair can take; 0 where a limit does not apply, since
+        no poll can be put in or one of the program was not the only way on."""
+        slots = self._slots.get((thread, node), [])
+        if any(s.event is not None and s.event.index in self._optional for s in slots) or all(s.poll < 0 for s in slots):
+            return 0
+        return sum(s.event is not None and s.event.completes for s in slots)
+
+    @property
+    def queue_pairs(self) -> list[tuple[int, str, int]]:
+        """The queue pairs, each with the number of its slots: the passes of places, polls and operations."""
+        return [(thread, node, len(slots)) for (thread, node), slots in self._slots.items()]
+
+    def row(self, limit: Limit) -> tuple[dict[tuple[int, Kind], int], int]:
+        """Return what a set has to have so that operation number `limit.most` + 1 is taken before the limit: the sum of its
+        polls less that of its gets, each as often as said for its place, must be at least a number.
+        """
+        weights: Counter[tuple[int, Kind]] = Counter()
+        needed, done = limit.most + 1, 0
+        for number, slot in enumerate(self._slots[limit.thread, limit.node]):
+            if slot.event is None:
+                weights[slot.place, Kind.GET] -= done <= limit.most
+                weights[slot.place, Kind.POLL] += number < limit.until
+            elif slot.event.completes:
+                done += 1
+            else:
+                needed -= number < limit.until
+        return dict(weights), needed
+
+    def _taken(
+        self, counts: Counter[tuple[int, str, Kind]], forced: Counter[tuple[int, str, Kind]], limit: Limit | None = None
+    ) -> list[tuple[int, int]] | None:
+        """Return which poll takes what first; None if a poll that was not the only way on finds nothing."""
+        found: list[tuple[int, int]] = []
+        for (thread, node), slots in self._slots.items():
+            if limit is not None and (thread, node) == (limit.thread, limit.node):
+                found += _limited(slots, {s.place for s in slots if counts[s.place, node, Kind.GET]}, limit)
+                continue
+            gets = {s.place: forced[s.place, node, Kind.GET] for s in slots}
+            polls = {s.place: counts[s.place, node, Kind.POLL] for s in slots}
+            here = _queue(slots, gets, polls)
+            busy = {poll for _, poll in here}
+            if any(
+                s.event is not None and s.event.type is EventType.P and s.event.index in self._optional - busy for s in slots
+            ):
+                return None
+            found += ((a, b) for a, b in here if a >= 0)
+            for place, number in gets.items():
+                if not number and counts[place, node, Kind.GET]:
+                    own = {s.get for s in slots if s.place == place}
+                    found += ((a, b) for a, b in _queue(slots, {**gets, place: 1}, polls) if a in own)
+        return found
+
+    @cached_property
+    def _inits(self) -> int:
+        return sum(1 << e.index for e in self._whole(early=False).events if e.type is EventType.INIT)
+
+    @cached_property
+    def _late(self) -> list[int]:
+        return self._rows(self._whole(early=False))
+
+    @cached_property
+    def _early(self) -> list[int]:
+        return self._rows(self._whole(early=True))
+
+    def _rows(self, trace: Trace) -> list[int]:
+        """The graph of `consistent`, but for what polls take."""
+        ordered = trace.rf | trace.nfo
+        issued = (ippo(trace, self._model) | ordered).rows
+        observed = (oppo(trace, self._model) | ordered | rb(trace) | trace.mo).rows
+        return _doubled(issued, observed, inst(trace))
+
+    def _acyclic(self, rows: list[int], here: int, taken: list[tuple[int, int]]) -> bool:
+        rows, n = rows.copy(), len(rows) // 2
+        for a, b in taken:
+            rows[a] |= 1 << b if self._events[a].type is EventType.NLW else 0
+            rows[n + a] |= 1 << n + b
+        return _acyclic(rows, here | here << n)
+
+    def _whole(self, *, early: bool) -> Trace:
+        """The trace with all events, and no poll taking anything."""
+        old, own = self._old, len(self._old.events)
+        events = list(self._events)
+        new = {c: len(events) + i for i, c in enumerate(dict.fromkeys(e.cell for e in events[own:] if e.cell is not None))}
+        rf = [*old.rf, *((new[e.cell], e.index) for e in events[own:] if e.type is EventType.NRR and e.cell)]
+        mo = [*old.mo]
+        writes: dict[Cell | None, list[int]] = {cell: [index] for cell, index in new.items()}
+        for e in (e for e in events[own:] if e.type is EventType.NLW):
+            mo += ((w, e.index) for w in writes[e.cell])
+            writes[e.cell].append(e.index)
+        events += (Event(index, EventType.INIT, cell=c, written=c.init) for c, index in new.items())
+        n, po = len(events), _program_order(events)
+        nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po, early)])
+        return Trace(tuple(events), po, Relation.of(n, []), Relation.of(n, rf), Relation.of(n, mo), nfo)
+
+
+def _counts(chosen: Choices) -> Counter[tuple[int, str, Kind]]:
+    return Counter((c.place, c.node, c.kind) for c in chosen)
+
+
+def _queue(slots: Sequence[_Slot], gets: dict[int, int], polls: dict[int, int]) -> list[tuple[int, int]]:
+    """Follow a queue pair with that many gets and polls at every place: which poll takes what, -1 for a get that is not the
+    first of its place."""
+    waiting: deque[int] = deque()
+    found = []
+    for slot in slots:
+        poll, times = slot.poll, 0
+        if slot.event is None:
+            waiting += [slot.get, *[-1] * (gets[slot.place] - 1)] if gets[slot.place] else []
+            times = polls[slot.place]
+        elif slot.event.type is EventType.P:
+            poll, times = slot.event.index, 1
+        else:
+            waiting.append(slot.event.index)
+        for _ in range(min(times, len(waiting))):
+            found.append((waiting.popleft(), poll))
+    return found
+
+
+def _limited(slots: Sequence[_Slot], gets: set[int], limit: Limit) -> list[tuple[int, int]]:
+    """Return what is taken, as early as possible: up to the limit the first operations and the gets before the next, then
+    all."""
+    waiting: list[tuple[int, bool]] = []
+    found = []
+    done = 0
+    for number, slot in enumerate(slots):
+        poll = slot.poll
+        if slot.event is None:
+            waiting += [(slot.get, done <= limit.most)] if slot.place in gets else []
+        elif slot.event.completes:
+            waiting.append((slot.event.index, done < limit.most))
+            done += 1
+        else:
+            poll = slot.event.index
+        if poll >= 0:
+            everything = number >= limit.until
+            found += [(item, poll) for item, early in waiting if early or everything]
+            waiting = [(item, early) for item, early in waiting if not (early or everything)]
+    return found
+
+
+def _program_order(events: Sequence[Event]) -> Relation:
+    """What `po_of_positions` returns, for long traces."""
+    rows = [0] * len(events)
+    later: dict[int, int] = {}
+    for e in sorted(events, key=lambda e: -e.position):
+        if e.thread >= 0:
+            rows[e.index] = later.get(e.thread, 0)
+            later[e.thread] = rows[e.index] | 1 << e.index
+    return Relation(tuple(rows))
+
+
+def _new_nfo(events: Sequence[Event], own: int, po: Relation, early: bool) -> Iterator[tuple[int, int]]:
+    """Order the NIC events of gets as the program does; if `early`, the card reads for puts before it writes for them."""
+    against = {EventType.NRR: EventType.NRW, EventType.NLW: EventType.NLR}
+    members: dict[tuple[int, str | None, EventType], list[int]] = {}
+    for e in events:
+        members.setdefault((e.thread, e.remote, e.type), []).append(e.index)
+    for e in events[own:]:
+        for other in members.get((e.thread, e.remote, against[e.type]), ()) if e.type in against else ():
+            after = (e.index, other) in po and not (early and e.type is EventType.NLW)
+            yield (e.index, other) if after else (other, e.index)
+
+
+def consistent(trace: Trace, model: Model) -> bool:
+    """Whether a trace is RDMA-consistent: what `ob(trace).is_irreflexive()` tells, without closures, for long traces.
+
+    The graph has the events twice. Edges of ob lie in the first copy; an edge of [Inst];ib goes over to the second,
+    follows ib there and comes back. A cycle within the second copy is one of ib, and then there is one of ob (Theorem
+    4.1).
+    """
+    n = len(trace.events)
+    issued = (ippo(trace, model) | trace.rf | trace.pf | trace.nfo).rows
+    observed = (oppo(trace, model) | trace.rf | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo).rows
+    instant = inst(trace)
+    return _acyclic(_doubled(issued, observed, instant), (1 << 2 * n) - 1)
+
+
+def _doubled(issued: Sequence[int], observed: Sequence[int], instant: int) -> list[int]:
+    n = len(issued)
+    first = [row | (issued[a] << n if instant >> a & 1 else 0) for a, row in enumerate(observed)]
+    return [*first, *(row << n | 1 << a for a, row in enumerate(issued))]
+
+
+def _acyclic(rows: Sequence[int], new: int) -> bool:
+    """Whether a graph, given by a row of bits for each node, has no cycle within the nodes of `new`, by depth-first
+    search."""
+    open_ = 0
+    while new:
+        path = [new.bit_length() - 1]
+        while path:
+            node = path[-1]
+            new &= ~(1 << node)
+            open_ |= 1 << node
+            if rows[node] & open_:
+                return False
+            if ahead := rows[node] & new:
+                path.append(ahead.bit_length() - 1)
+            else:
+                open_ &= ~(1 << path.pop())
+    return True
