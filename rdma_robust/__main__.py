@@ -16,12 +16,13 @@ YOUNG_OBJECTS: Final = 100_000
 def main() -> int:
     """Run the command line of this process and return its exit code; no exception leaves it."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"] and "_RDMA_ROBUST_COMPLETE" not in os.environ:
-        print(VERSION_TEXT)
-        return 0
     gc.set_threshold(YOUNG_OBJECTS)
     try:
         _tame_streams()
+        if arguments == ["--version"] and "_RDMA_ROBUST_COMPLETE" not in os.environ:
+            # Written out here: at the end of the interpreter nobody catches that the reader has gone.
+            print(VERSION_TEXT, flush=True)
+            return 0
         if asked := os.environ.get("_RDMA_ROBUST_COMPLETE"):
             from rdma_robust.cli.completion.answers import answer  # noqa: PLC0415 - only for shells
 

@@ -12,6 +12,9 @@ from rdma_robust.language.load import load_program
 
 Report = Mapping[str, Any]
 
+MOST_INSERTIONS: Final = 3
+"""Insertions that the title of a repair names."""
+
 NOT_ROBUST: Final = "RR010"
 FAULT: Final = "RR014"
 HANG: Final = "RR015"
@@ -95,6 +98,27 @@ def of_check(report: Report) -> Iterator[Finding]:
         yield Finding(fault["line"], fault["column"], "warning", FAULT, message)
     for wait in result["hangs"]:
         yield Finding(wait["line"] or 1, wait["column"] or 1, "warning", HANG, f"the program can hang: {wait['text']}")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change of the text and what it does: pieces (1-based line and column, end line and column, new text), which belong
+    together."""
+
+    title: str
+    pieces: tuple[tuple[int, int, int, int, str], ...]
+
+
+def of_repair(report: Report) -> Proposal | None:
+    """Return what a `repair` report proposes, None if nothing."""
+    if not report["solutions"] or not report["solutions"][0]["edits"]:
+        return None
+    best = report["solutions"][0]
+    words = [f"{' and '.join(each['statements'])} in {each['thread']}" for each in best["insertions"]]
+    shown = [*words[:MOST_INSERTIONS], *([f"{len(words) - MOST_INSERTIONS} more"] if len(words) > MOST_INSERTIONS else [])]
+    how = "no cheaper repair exists" if report["optimal"] else "the cheapest found"
+    pieces = tuple((e["line"], e["column"], e["end_line"], e["end_column"], e["text"]) for e in best["edits"])
+    return Proposal(f"Make the program robust: insert {', '.join(shown)} (cost {best['cost']}, {how})", pieces)
 
 
 def claims_line(report: Report) -> str:

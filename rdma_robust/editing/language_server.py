@@ -20,7 +20,7 @@ from rdma_robust import __version__
 from rdma_robust.editing import findings
 from rdma_robust.editing.decisions import NoAnswer, ask
 from rdma_robust.editing.declared_names import Names, Symbol
-from rdma_robust.editing.findings import Finding
+from rdma_robust.editing.findings import Finding, Proposal
 from rdma_robust.editing.hovers import hover
 from rdma_robust.editing.places import Places
 from rdma_robust.editing.typing_aid import OfferKind, RenameError, completions, renaming
@@ -69,6 +69,7 @@ class Opened:
     version: int | None = None
     verdict: str = "deciding ..."
     claims: str = ""
+    repair: Proposal | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     found: list[Finding] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
@@ -99,7 +100,7 @@ class ProgramServer(LanguageServer):
         """Show what is wrong with a text, and begin to decide it."""
         one = self.opened.setdefault(uri, Opened())
         one.stop()
-        one.version, one.found, one.verdict, one.claims = version, [], "deciding ...", ""
+        one.version, one.found, one.verdict, one.claims, one.repair = version, [], "deciding ...", "", None
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
@@ -124,6 +125,9 @@ class ProgramServer(LanguageServer):
             one.claims = findings.claims_line(report)
             # What `check` has come by is now said by the claims, with more certainty.
             one.found = [each for each in one.found if each.code != findings.HANG] + list(findings.of_verify(report))
+            await self._show(uri)
+            if any(each.code == findings.NOT_ROBUST for each in one.found):
+                one.repair = findings.of_repair(await ask(["repair", *limit], text, folder))
         except NoAnswer as failure:
             one.claims = f"no answer: {failure}"
         await self._show(uri)
@@ -262,6 +266,11 @@ def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.Cod
         if each.edits and _touch(shown.range, params.range):
             changes = [lsp.TextEdit(places.range(edit.span), edit.text) for edit in each.edits]
             found.append(_action(uri, one.version, each.hint, changes, shown))
+    if one.repair is not None:
+        changes = [lsp.TextEdit(places.between(*piece[:4]), piece[4]) for piece in one.repair.pieces]
+        shown_there = (_finding(f, places, uri) for f in one.found if f.code == findings.NOT_ROBUST)
+        touched = [shown for shown in shown_there if _touch(shown.range, params.range)]
+        found += [_action(uri, one.version, one.repair.title, changes, shown) for shown in touched[:1]]
     return found
 
 

@@ -24,6 +24,10 @@ class Places:
         """Return the range of `span`."""
         return Range(self.position(span.line, span.column), self.position(span.end_line, span.end_column))
 
+    def between(self, line: int, column: int, end_line: int, end_column: int) -> Range:
+        """Return the range from one 1-based line and column up to before another."""
+        return Range(self.position(line, column), self.position(end_line, end_column))
+
     def rest_of_line(self, line: int, column: int) -> Range:
         """Return from a 1-based line and column to the end of what is written in that line."""
         row = min(max(line, 1), len(self._lines)) - 1

@@ -164,3 +164,13 @@ def test_streams_that_fail(folder: Path, redirections: str, code: int, said: str
     assert done.returncode == code
     assert said in done.stderr
     assert "internal error" not in done.stderr
+
+
+def test_a_reader_that_has_gone_is_no_defect_of_the_version() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'{{ sleep 0.3; "{COMMAND}" --version; }} | true; exit ${{PIPESTATUS[0]}}'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (141, "")

@@ -215,3 +215,25 @@ def test_a_hint_is_a_quick_fix(tmp_path: Path) -> None:
         assert await fixes(editor, at(wrong, "node B")) == []
 
     session(tmp_path / "one.rdma", talk, wrong)
+
+
+def test_a_repair_is_a_quick_fix(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        await editor.until(lambda messages: any(m.startswith("not robust") for m in messages))
+        found: list[lsp.CodeAction] = []
+        while not found:
+            await asyncio.sleep(0.2)
+            found = await fixes(editor, at(TEXT, "put B.d"))
+        (action,) = found
+        assert action.title == "Make the program robust: insert poll B in Sender (cost 2, no cheaper repair exists)"
+        repaired = replaced(TEXT, edits_of(action))
+        assert "put B.d = v\n  poll B\n" in repaired.replace("/* 𝄞 */ ", "")
+        editor.change(repaired)
+        while True:
+            lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+            if lenses and lenses[0].command and lenses[0].command.title != "deciding ...":
+                break
+            await asyncio.sleep(0.2)
+        assert lenses[0].command.title == "robust"
+
+    session(tmp_path / "one.rdma", talk)
