@@ -250,7 +250,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(witness, "decided", decided)
     limit = 0.3 if how in ("stuck", "forgotten") else 60
     with ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(explore._decided, session, CheckOptions(timeout=limit))
+        asked = threads.submit(explore._decided, CheckOptions(timeout=limit), session)
         if how in ("broken", "dead"):
             with pytest.raises(InternalError, match="disagree" if how == "broken" else "exit code 7"):
                 asked.result()
