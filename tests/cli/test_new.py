@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.cli.completion.answers import completions
 from rdma_robust.teaching.patterns.named_programs import PATTERNS
 from tests.conftest import Cli
 
@@ -111,7 +112,12 @@ def test_mistakes_are_explained(cli: Cli, tmp_path: Path, arguments: tuple[str, 
     assert (tmp_path / "mine.rdma").read_text() == cli("new", "ring").stdout == cli("new", "ring", "-o", "-").stdout
 
 
-def test_names_can_be_completed(cli: Cli) -> None:
+def test_help_names_every_program(cli: Cli) -> None:
     assert "new" in cli("--help").stdout
     help_ = cli("new", "--help").stdout
     assert all(name in help_ for name in PATTERNS)
+
+
+def test_the_shell_completes_names() -> None:
+    assert [each.value for each in completions(["new", ""], 2)] == list(PATTERNS)
+    assert [each.value for each in completions(["new", "r"], 2)] == ["ring", "rpc"]
