@@ -116,10 +116,11 @@ def test_without_the_claim_only_vacuity_is_left(verified: Any) -> None:
         ("choose { assume y == 1 } or { skip }", None),
     ],
 )
-def test_which_ways_to_stand_still_are_hangs(verified: Any, loop: str, kind: str | None) -> None:
+def test_which_ways_to_stand_still_are_hangs(cli: Cli, tmp_path: Path, loop: str, kind: str | None) -> None:
     nodes = "domain 0..9\nnode A { x }\nnode B { y, w }\n"
     text = f"{nodes}thread T on B {{ reg r\n {loop}\n w = 0\n}}\nthread U on A {{ x = 0 }}\n"
-    report, _ = verified(text)
+    (tmp_path / "p.rdma").write_text(text)
+    report = json.loads(cli("verify", "p.rdma", "--format", "json").stdout)
     claim = next(c for c in report["claims"] if c["kind"] == "hang")
     assert (claim["status"], claim["hang"] and claim["hang"]["kind"]) == ("violated" if kind else "holds", kind)
 
