@@ -110,6 +110,12 @@ def test_colour_changes_no_word(cli: Cli) -> None:
             assert re.sub(r"[0-9.]+ s", "", COLOUR.sub("", after)) == re.sub(r"[0-9.]+ s", "", before)
 
 
+def test_lints_have_colour_as_text_only(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "unread.rdma").write_text("node A { x }\nnode B { z }\nthread T on A { put B.z = x; x = 2; poll B }\n")
+    assert "\x1b[33mwarning:" in cli("lint", "unread.rdma", "--color", "always").stdout
+    assert "\x1b" not in cli("lint", "unread.rdma", "--color", "always", "--format", "concise").stdout
+
+
 def test_only_words_that_answer_have_colour() -> None:
     for text in (
         NOT_ROBUST,

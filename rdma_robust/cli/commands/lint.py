@@ -102,9 +102,9 @@ def run_lint(request: LintRequest) -> Exit:
             record = _record(item, request)
             records.append(record)
             for line in _lines(record, request):
-                out.line(line)
+                (out.say if request.form == "text" else out.line)(line)
         if request.form == "text":
-            out.line(lint_report.lint_totals(records))
+            out.say(lint_report.lint_totals(records))
         elif request.form == "json":
             options = {"needless": request.needless, "timeout": request.timeout, "memory": request.memory}
             out.line(json_report.layout(lint_report.lint_document(records, TOOL, options)))
