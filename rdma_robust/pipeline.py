@@ -61,6 +61,8 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.resting import may_hang  # noqa: PLC0415
 
+    if any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
+        return outcome
     program = blocking(outcome.program)
     if sum(len(thread.edges) for thread in program.threads) > HANG_STEPS or not may_hang(program):
         return outcome

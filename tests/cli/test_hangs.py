@@ -186,6 +186,8 @@ def test_check_notes_a_hang_that_it_comes_by_and_keeps_its_answer(cli: Cli, tmp_
     rows = done.stdout.splitlines()
     assert "hangs: line 6, line 13" in rows[1]
     assert "hangs" not in rows[2]
+    (tmp_path / "meant.rdma").write_text(RING + "expect hang under sc\n")
+    assert "hangs" not in cli("check", "meant.rdma").stdout
     done = cli("check", "ring.rdma")
     assert "It can hang" in done.stdout
     assert "Consumer waits at line 13 for full == 1; nobody can change C.full" in done.stdout
