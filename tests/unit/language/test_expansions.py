@@ -179,7 +179,12 @@ def test_random_programs_folded_into_macros_and_for(loops: bool) -> None:
         text = random_program(random, LARGER if seed % 2 else SMALL, loops=loops)
         short = folded(text, random)
         shapes |= {word for word in ("for ", "macro ") if word in short}
-        assert canonical(load_program(short, "p")) == canonical(load_program(text, "p")), short
+        plain = load_program(text, "p")
+        expanded = load_program(short, "p")
+        assert canonical(expanded) == canonical(plain), short
+        assert [s.aside for t in expanded.threads for _, _, s in t.edges] == [
+            s.aside for t in plain.threads for _, _, s in t.edges
+        ]
         assert canonical(load_program(format_source(short, "p"), "p")) == canonical(load_program(text, "p"))
         if seed % 8 == 0:
             outcomes = [check(load_program(each, "p"), max_states=2_000) for each in (text, short)]
