@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
-from rdma_robust.language.load import load_program
 
 Report = Mapping[str, Any]
 
@@ -43,9 +43,9 @@ class Finding:
 
 
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
-    """Return the errors of a program, or else its warnings."""
+    """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search."""
     try:
-        return load_program(text, file).warnings
+        return linted(text, file).found
     except ProgramError as error:
         return error.diagnostics
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rdma_robust import check, parse
 from rdma_robust.codes.registry import EXAMPLES, Code, codes
-from tests.conftest import Cli
+from rdma_robust.errors import ProgramError, SizeLimitError
+from tests.conftest import ROOT, Cli
 
 SHOWN = [code for code in codes().values() if code.kind != "none"]
 PROGRAM = "node A { x = 0 }\n\nthread T on A { x = 1 }\n\noutcome A.x == 1 : allowed under sc\n"
@@ -81,3 +84,41 @@ def test_messages_end_with_their_codes(installed: Cli, tmp_path: Path) -> None:
     assert re.search(r"^missing\.rdma: error: .* \[RR001\]$", done.stderr, re.MULTILINE)
     reported = json.loads(installed("check", "bad.rdma", "--format", "json").stdout)
     assert [each["code"] for each in reported["results"][0]["errors"]] == ["RR201"]
+
+
+LONG = {
+    "RR003": "node A { x }\nthread T on A {\n" + "  y = 1\n  z = 1\n" * 60 + "}\n",
+    "RR110": "node A { x }\nthread T on A {\n" + "  x = 1\n" * 20_000 + "}\n",
+}
+
+
+@pytest.mark.parametrize("code", LONG)
+def test_codes_whose_examples_are_too_long(code: str, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "long.rdma").write_text(LONG[code])
+    assert f"[{code}]" in cli("check", "long.rdma").stderr
+
+
+def test_other_codes_without_an_example(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.rdma").write_text(PROGRAM)
+    assert "[RR504]" in cli("reach", "a.rdma", "-t", "T ended && " * 2_000 + "T ended").stderr
+    digits = (ROOT / "tests/nets/mutex-semaphore.spec").read_text().replace("sem = 1", f"sem = {'1' * 5_000}")
+    (tmp_path / "long.spec").write_text(digits)
+    assert "[RR607]" in cli("cover", "long.spec").stderr
+    (tmp_path / "taken").write_text("")
+    assert "[RR002]" in cli("check", "a.rdma", "--certificate", "taken").stderr
+    monkeypatch.setattr("rdma_robust.cli.certificates.certify", lambda *_: "no room")
+    assert "warning: no certificate: no room [RR006]" in cli("check", "a.rdma", "--certificate", "proofs").stderr
+    monkeypatch.setattr("rdma_robust.pipeline.check_text", lambda *_, **__: 1 / 0)
+    assert "[RR004]" in cli("check", "a.rdma").stderr
+
+
+def test_codes_of_the_python_interface() -> None:
+    program = parse(PROGRAM)
+    with pytest.raises(ProgramError, match=r"\[RR622\]"):
+        check(replace(program, nodes=()))
+    assert SizeLimitError.code == "RR005"
+
+
+def test_every_other_code_has_an_example() -> None:
+    without = {code.name for code in codes().values() if code.kind == "none"}
+    assert without == {*LONG, "RR504", "RR607", "RR006", "RR004", "RR622", "RR005"}

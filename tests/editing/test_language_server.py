@@ -119,6 +119,17 @@ def test_claims_and_hangs_are_shown_where_they_are(tmp_path: Path) -> None:
     session(tmp_path / "one.rdma", talk, text)
 
 
+def test_lints_are_shown_and_ignored_as_comments_say(tmp_path: Path) -> None:
+    async def talk(editor: Editor) -> None:
+        found = await editor.until(lambda messages: any("was polled" in m for m in messages))
+        (warning,) = (d for d in found.diagnostics if d.code == "RR722")
+        assert (warning.severity, warning.range.start) == (lsp.DiagnosticSeverity.Warning, at(TEXT, "v = 2"))
+        editor.change(TEXT.replace("v = 2", "v = 2 // rdma-robust: ignore RR722"))
+        await editor.until(lambda messages: not any("was polled" in m for m in messages))
+
+    session(tmp_path / "one.rdma", talk)
+
+
 def test_errors_appear_and_go_as_one_types(tmp_path: Path) -> None:
     async def talk(editor: Editor) -> None:
         editor.change(TEXT.replace("B.d = v", "B.dd = v"))

@@ -44,7 +44,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language",
-    "editing": f"{WORDS} __init__ language semantics",
+    "editing": f"{WORDS} __init__ language semantics analyses.lints",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain reports batch teaching.demos teaching.explorer "
