@@ -3,74 +3,82 @@ needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 
 from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.cheapest import Found, Search
-from rdma_robust.analyses.repair.counting import outstanding, stands
+from rdma_robust.analyses.repair.counting import Bound, outstanding, refusals, stands
+from rdma_robust.analyses.repair.edits import Place
+from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.language.syntax import ast
 from rdma_robust.outcome import Verdict
-
-_Spot = tuple[int, str]
-"""A place and the node that a flush goes to."""
 
 
 def any_solution(search: Search) -> None:
-    """Look for some solution and note it in `search`. Raises OutOfTimeError or LimitReached."""
+    """Look for some solution and note it in `search`. Raises LimitReached."""
     patcher = Patcher(search.sites)
-    spots = list(dict.fromkeys((c.place, c.node) for c in universe(search.sites, search.stop)))
-    best = _robust(search, patcher, _flushes(search, spots))
-    if best is None:
-        return
-    for spot in sorted(spots, key=lambda s: -search.sites.places[s[0]].depth):
-        fewer = [s for s in spots if s != spot]
-        found = None if search.checker.late else _robust(search, patcher, _flushes(search, fewer))
-        if found is not None:
-            best, spots = found, fewer
-    search.found.append(_thinned(search, patcher, best))
+    best = None
+    with suppress(OutOfTimeError):
+        best = _robust(search, patcher, _flushes(search))
+        changed = best is not None
+        while best is not None and changed:
+            changed = False
+            for gone in _parts(search, best.chosen):
+                search.stop()
+                fewer = best.chosen - gone
+                stays = gone <= best.chosen and stands(search.sites, fewer)
+                found = _robust(search, patcher, fewer) if stays else None
+                if found is not None:
+                    best, changed = found, True
+    if best is not None:
+        search.found.append(best)
 
 
-def _flushes(search: Search, spots: Sequence[_Spot]) -> Choices:
-    """Return a flush at every one of `spots` where one can stand."""
+def _flushes(search: Search) -> Choices:
+    """Return a flush at every place where one can stand.
+
+    Behind each operation of its queue pair a get and two polls leave nothing outstanding, in loops as well. Where the
+    program has polls of its own, flushes leave them as much as they had, from the first place to the last.
+    """
     chosen: Choices = frozenset()
-    for place, node in spots:
+    polled = {(p.thread, node) for p, node in _spots(search) if search.sites.flows[p.thread].polls_of_program(node)}
+    numbers = {place: k for k, place in enumerate(search.sites.places)}
+    for place, node in _spots(search):
         search.stop()
-        found = outstanding(search.sites, chosen, place, node)
-        if not found:
-            continue
-        polls = max(found) + 1
-        gets = 1 if len(found) == 1 else polls
-        flush = [Choice(place, Kind.GET, node, k) for k in range(gets)] + [
-            Choice(place, Kind.POLL, node, k) for k in range(polls)
-        ]
-        if stands(search.sites, chosen | frozenset(flush)):
+        number, flow = numbers[place], search.sites.flows[place.thread]
+        found = outstanding(search.sites, chosen, number, node) if (place.thread, node) in polled else frozenset()
+        gets = polls = max(found, default=0) + 1
+        bounded = found and polls <= flow.operations(node) + 1
+        if not bounded:
+            gets, polls = 1, 2
+            if not isinstance(place.before, ast.Put | ast.Get):
+                continue
+        flush = [Choice(number, Kind.GET, node, k) for k in range(gets)]
+        flush += [Choice(number, Kind.POLL, node, k) for k in range(polls)]
+        if not bounded or stands(search.sites, chosen | frozenset(flush)):
             chosen |= frozenset(flush)
+    while refused := [r for r in refusals(search.sites, chosen) if isinstance(r, Bound)]:
+        search.stop()
+        chosen = frozenset(c for c in chosen if not any(r.row.weight(c) for r in refused))
     return chosen
 
 
-def _thinned(search: Search, patcher: Patcher, best: Found) -> Found:
-    """Leave out single statements, and gets with a poll, as long as there are some that can go."""
-    changed = True
-    while changed:
-        changed = False
-        for gone in _parts(search, best.chosen):
-            fewer = best.chosen - gone
-            if search.checker.late:
-                return best
-            found = _robust(search, patcher, fewer) if gone <= best.chosen and stands(search.sites, fewer) else None
-            if found is not None:
-                best, changed = found, True
-    return best
+def _spots(search: Search) -> list[tuple[Place, str]]:
+    """The places where something can be put, each with the node of a queue pair."""
+    found = dict.fromkeys((c.place, c.node) for c in universe(search.sites, search.stop))
+    return [(search.sites.places[number], node) for number, node in found]
 
 
 def _parts(search: Search, chosen: Choices) -> Iterator[Choices]:
+    """Yield what to leave out: a get with a poll of its place, any other poll with it, single statements; the dear first."""
     last = sorted((c for c in chosen if _after(c) not in chosen), key=lambda c: (-search.cost(c), c.order))
-    for choice in last:
-        yield frozenset({choice})
     for get in (c for c in last if c.kind is Kind.GET):
-        for poll in (c for c in last if c.kind is Kind.POLL and c.node == get.node):
-            yield frozenset({get, poll})
+        near = (c for c in last if c.kind is Kind.POLL and c.node == get.node)
+        yield from (frozenset({get, poll}) for poll in sorted(near, key=lambda c: c.place != get.place))
+    yield from (frozenset({choice}) for choice in last)
 
 
 def _after(choice: Choice) -> Choice:

@@ -109,9 +109,8 @@ def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> 
     if search.cheapest:
         return f"a cheapest repair among {SCOPE}"
     if solutions and search.least < solutions[0].cost:
-        return (
-            f"the cheapest found: sets cheaper than {solutions[0].cost} that cost {search.least} or more were not all tried"
-        )
+        known = f" that cost {search.least} or more" if search.least else ""
+        return f"the cheapest found: sets cheaper than {solutions[0].cost}{known} were not all tried"
     if solutions:
         return "the cheapest found: of some sets that cost less it is not known whether they will do"
     if search.exhausted and search.exact:

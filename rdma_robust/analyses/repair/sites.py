@@ -115,6 +115,10 @@ class Flow:
         ops = (e.step for edges in self.out.values() for e in edges)
         return len({(step.span.start, step.text) for step in ops if completes_on(step.op) == node})
 
+    def polls_of_program(self, node: str) -> bool:
+        """Whether the thread has a poll of `node`."""
+        return any(polls_of(e.step.op) == node for edges in self.out.values() for e in edges if e.place is None)
+
     def polls_ahead(self, place: int, node: str) -> int:
         """Return how many polls of `node` in the thread can follow a place."""
         start = self.marks[place].target
