@@ -145,8 +145,12 @@ def test_repair_puts_nothing_into_expansions(cli: Cli, tmp_path: Path) -> None:
     head = "node A { x = 0 }\nnode B { y = 0 }\nmacro tell(n, v) { put n.v = 1 }\n"
     threads = "thread T on A { reg r; tell(B, y); r = x }\nthread U on B { reg r; tell(A, x); r = y }\n"
     (tmp_path / "between.rdma").write_text(head + threads)
+    said = json.loads(cli("repair", "--format", "json", "between.rdma").stdout)
+    assert (said["status"], said["optimal"], said["complete"]) == ("repaired", False, False)
+    assert "nothing is put inside of a `for` or a macro" in said["reason"]
     done = cli("repair", "--write", "between.rdma")
     assert done.returncode == 0
+    assert "no cheaper" not in done.stdout
     text = (tmp_path / "between.rdma").read_text()
     assert "macro tell(n, v) { put n.v = 1 }\n" in text
     assert cli("check", "between.rdma").returncode == 0

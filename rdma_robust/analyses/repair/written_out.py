@@ -30,5 +30,7 @@ def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
     """Return the answer for the program in `text` as one about insertions outside of `for` and macros, if it has any."""
     if repair.status not in ("repaired", "impossible") or not has_copies(text, file):
         return repair
-    status = "unknown" if repair.status == "impossible" else repair.status
-    return replace(repair, status=status, reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)
+    if repair.status == "repaired":
+        reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"
+        return replace(repair, reason=reason, optimal=False, complete=False)
+    return replace(repair, status="unknown", reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)
