@@ -30,6 +30,7 @@ MADE: Final = {
     ("repair", "calm.rdma"): "calm.rdma",
     ("fmt", "calm.rdma"): "calm.rdma",
     ("export", "--to", "promela", "calm.rdma"): "calm.rdma",
+    ("new", "mailbox"): "",
     ("demo", "pcp", "--pace", "0"): "",
     ("demo", "abp", "--length", "0", "--pace", "0"): "",
     ("demo", "vass", "--pace", "0", "safe.spec"): "safe.spec",
