@@ -22,7 +22,8 @@ def any_solution(search: Search) -> None:
     patcher = Patcher(search.sites)
     best = None
     with suppress(OutOfTimeError):
-        best = _robust(search, patcher, _flushes(search))
+        flushes = _flushes(search)
+        best = _robust(search, patcher, flushes) if stands(search.sites, flushes) else None
         changed = best is not None
         while best is not None and changed:
             changed = False
