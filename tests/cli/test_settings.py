@@ -9,7 +9,7 @@ import typer.main
 
 from rdma_robust.cli.app import command_line
 from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.setting_names import SETTINGS
+from rdma_robust.cli.options.setting_names import DECIDING, SETTINGS
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 
 
@@ -48,6 +48,26 @@ def test_settings_are_the_options_of_commands() -> None:
     for name, (kind, commands) in SETTINGS.items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
         assert {each for command, each in declared[name] if command in commands} == {kind}, name
+
+
+ONE_RUN = {
+    *("-D", "--format", "--output", "--force", "--write", "--diff", "--check", "--watch", "--certificate", "--dump-after"),
+    *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
+    *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
+}
+"""Options of the commands that decide which are about one run, one program, or where answers are kept and found."""
+
+
+def test_an_option_is_a_setting_or_about_one_run() -> None:
+    group = typer.main.get_command(command_line())
+    found = {
+        max(param.opts, key=len)
+        for command in (*DECIDING, "fmt")
+        for param in group.commands[command].params  # type: ignore[attr-defined]
+        if param.param_type_name == "option"
+    }
+    assert found - {f"--{name}" for name in SETTINGS} == ONE_RUN & found
+    assert found >= ONE_RUN
 
 
 def test_a_setting_counts_and_the_command_line_more(installed: Cli, programs: Path) -> None:

@@ -32,11 +32,13 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "no-hangs": ("yes or no", ("verify",)),
     "strict": ("yes or no", ("verify",)),
     "needless": ("yes or no", ("lint",)),
+    "claims": ("number", ("report",)),
     "enable": ("list", ("check", "lint")),
     "disable": ("list", ("check", "lint")),
     "cost-poll": ("whole", ("repair",)),
     "cost-rfence": ("whole", ("repair",)),
     "cost-flush": ("whole", ("repair",)),
+    "loop-weight": ("whole", ("repair",)),
     "fail-on": ("text", ("compare",)),
 }
 """Each setting with what its value is, and the commands for which it counts at the top of the file."""
