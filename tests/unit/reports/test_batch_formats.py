@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import zlib
+from base64 import b64decode
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -25,7 +27,7 @@ from rdma_robust.reports.batch.sarif_log import artifact
 from rdma_robust.reports.batch.sarif_report import write_sarif
 from rdma_robust.reports.check.json_report import valid_unicode
 from rdma_robust.reports.check.result import failure
-from tests.conftest import NOT_ROBUST, ROBUST, ROOT
+from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
@@ -226,3 +228,18 @@ def test_families() -> None:
     totals = [(f.family, f.programs, f.robust, f.not_robust) for f in report.families]
     assert totals == [("mailbox", 2, 1, 1), ("sb", 1, 0, 1)]
     assert valid_unicode("\udcff") == "\\udcff"
+
+
+def test_the_page_names_the_codes_of_messages() -> None:
+    page = FORMS["html"].write(report_of([entry("bad.rdma", INVALID)]))
+    packed = re.findall(r"[A-Za-z0-9+/=]{200,}", page)
+    details = "".join(unpacked(each) for each in packed)
+    assert "unknown name <code>xx</code> <code>RR201</code>" in details
+
+
+def unpacked(text: str) -> str:
+    """What is behind a row of the page, nothing for other long words."""
+    try:
+        return zlib.decompress(b64decode(text)).decode()
+    except (ValueError, zlib.error):
+        return ""
