@@ -20,6 +20,7 @@ OWN: Final = "rdma-robust.toml"
 PROJECT: Final = "pyproject.toml"
 TABLE: Final = "tool.rdma-robust"
 LARGEST: Final = 1 << 20
+_HEAD: Final = re.compile(r"^\s*\[+\s*tool\s*\.\s*([\"']?)rdma-robust\1\s*[.\]]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _nearest(folder: str) -> tuple[str, str] | None:
             path = os.path.join(folder, name)
             if os.path.isfile(path) and os.path.getsize(path) <= LARGEST:
                 text = _read(path)
-                if name == OWN or re.search(rf"^\s*\[+\s*{re.escape(TABLE)}\s*[.\]]", text, re.MULTILINE):
+                if name == OWN or _HEAD.search(text):
                     return path, text
         above = os.path.dirname(folder)
         if above == folder:

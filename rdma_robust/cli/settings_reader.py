@@ -44,7 +44,10 @@ class SettingsReader:
             self.report.error("RR801", span, f"not TOML: {said[:1].lower()}{said[1:]}")
             self.report.raise_errors()
         if self.top:
-            document = document["tool"]["rdma-robust"]
+            document = document.get("tool", {}).get("rdma-robust", {})
+            if not isinstance(document, dict):
+                self.report.error("RR803", NO_SPAN, f"{quote(TABLE)} is {_kind_of(document)}", expected="a table")
+                self.report.raise_errors()
         found = [*self._of(document)]
         self.report.raise_errors()
         return found

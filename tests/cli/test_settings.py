@@ -149,6 +149,24 @@ def test_what_is_wrong_has_a_place(text: str, said: str, cli: Cli, programs: Pat
     assert cli("calm.rdma").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[tool.rdma-robust]\nmax-states = 1\n", 3),
+        ('[tool."rdma-robust"]\nmax-states = 1\n', 3),
+        ("[ tool . rdma-robust ]\nmax-states = 1\n", 3),
+        ("[tool.rdma-robust.check]\nmax-states = 1\n", 3),
+        ("[[tool.rdma-robust]]\nmax-states = 1\n", 2),
+        ("[tool.rdma-robust-x]\nmax-states = 1\n", 1),
+        ('a = """\n[tool.rdma-robust]\nmax-states = 1\n"""\n', 1),
+        ("not toml\n", 1),
+    ],
+)
+def test_tables_of_a_project(text: str, code: int, cli: Cli, programs: Path) -> None:
+    settings(text, programs, "pyproject.toml")
+    assert cli("sb.rdma").returncode == code
+
+
 def test_everything_that_is_wrong_is_said_at_once(cli: Cli, programs: Path) -> None:
     settings("timeuot = 1\nexpect = 3\n[verify]\nstrikt = true\n", programs)
     done = cli("verify", "calm.rdma")
