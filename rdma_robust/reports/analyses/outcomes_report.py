@@ -116,7 +116,7 @@ def _mark(state: ReachedState, report: OutcomesReport) -> str:
 
 def _search(search: Exploration) -> str:
     end = "complete" if search.cut is None else f"CUT at {search.cut}, so there may be more"
-    stuck = f"; {count(search.stuck, 'deadlocked state')}" if search.stuck else ""
+    stuck = f"; {count(search.stuck, 'state')} without a next step before the end" if search.stuck else ""
     return f"{count(search.states, 'state')}, {count(search.transitions, 'transition')}, {end}{stuck}"
 
 
