@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault, Program
-from rdma_robust.semantics.machines.hang_words import Hang
+from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.trace import Cycle, Event, Trace
 
 BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: robust without a search"

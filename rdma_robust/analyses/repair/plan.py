@@ -100,7 +100,8 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
 SCOPE: Final = (
     "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
-    "and one get more than polls follow; none that lets a poll wait for ever, or one of the program that waits for ever go on"
+    "and one get more than polls follow; none that lets a poll wait for ever, or one of the program that waits for ever "
+    "go on"
 )
 """Which sets of insertions a repair is a cheapest of, in words."""
 

@@ -15,7 +15,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
-from rdma_robust.semantics.machines.hang_words import Hang, HangKind, Wait, hang_at
+from rdma_robust.semantics.hang import Hang, HangKind, Wait
+from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.text import count

@@ -6,7 +6,7 @@ from rdma_robust.outcome import BY_FILTER
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
-from rdma_robust.semantics.machines.hang_words import Wait
+from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
 from rdma_robust.text import count, filled, printable
 

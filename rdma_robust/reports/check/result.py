@@ -14,7 +14,7 @@ from rdma_robust.errors import Diagnostic, Severity
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
-from rdma_robust.semantics.machines.hang_words import Wait
+from rdma_robust.semantics.hang import Wait
 
 VerdictWord = Literal["robust", "not-robust", "unknown", "error"]
 ErrorKind = Literal["unreadable", "invalid", "internal"]

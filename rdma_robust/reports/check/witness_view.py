@@ -8,7 +8,6 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
-from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 
 Pairs = tuple[tuple[int, int], ...]
@@ -89,6 +88,8 @@ class WitnessView:
 
 def view(program: Program, witness: Witness) -> WitnessView:
     """Return `witness`, a witness for `program`, as plain data."""
+    from rdma_robust.semantics.what_matters import of_counterexample  # noqa: PLC0415 - slow; few read verdicts have one
+
     words = Words(program)
     alpha = tuple(e.index for e in witness.order[: witness.before])
     pivot = None if witness.pivot is None else witness.pivot.index

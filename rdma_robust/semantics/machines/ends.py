@@ -6,7 +6,8 @@ from rdma_robust.digraph import components
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.hang_words import Hang, hang_at
+from rdma_robust.semantics.hang import Hang
+from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, places_of
 from rdma_robust.semantics.machines.sc import ScMachine, ScState

@@ -6,59 +6,15 @@ Source: docs/theory.md, "Hangs".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rdma_robust.language.flow.cfg import Poll, Program, Step
 from rdma_robust.semantics.event_table import acts_of, remote_of
+from rdma_robust.semantics.hang import Hang, Wait
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.machine import Move
     from rdma_robust.semantics.machines.resting import Resting  # the machines are slow to load, and few programs hang
-
-HangKind = Literal["deadlock", "stuck spin"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """A thread that hangs: where, in a sentence for people, and what it reads that nobody changes any more.
-
-    `line` and `column` are None where the program has no statement for it. `spins` if it goes round in a loop instead of
-    waiting in one statement. A thread that polls waits for `remote`; so many completions were `posted` by it and `polled`
-    before.
-    """
-
-    thread: str
-    line: int | None
-    column: int | None
-    statement: str
-    spins: bool
-    text: str
-    cells: tuple[str, ...] = ()
-    remote: str | None = None
-    posted: int = 0
-    polled: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Hang:
-    """A state in which nothing changes any more: a deadlock, or a stuck spin if some thread goes round in a loop."""
-
-    waits: tuple[Wait, ...]
-
-    @property
-    def spins(self) -> bool:
-        """Whether some thread goes round in a loop."""
-        return any(wait.spins for wait in self.waits)
-
-    @property
-    def kind(self) -> HangKind:
-        return "stuck spin" if self.spins else "deadlock"
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        """The lines where threads wait, ascending."""
-        return tuple(sorted({wait.line for wait in self.waits if wait.line is not None}))
 
 
 def hang_at(program: Program, run: Sequence[Move], hanging: Iterable[Resting]) -> Hang:
