@@ -68,11 +68,14 @@ class Site:
         """Return the hint `text` that makes `edits` in the part, with the statements `first` before it, and declares names.
 
         Where the condition of a loop or an `await` is evaluated anew, the statements are repeated. A part that is no piece
-        of the thread's text, as it was expanded from something, gets no edits.
+        of the thread's text, as it was expanded from something, gets no edits, and the hint says that it is about a copy:
+        it names what the copy has in the place of counters and parameters.
         """
         body, part = self.body, self.part
         changed = bool(edits or first)
-        if body is None or part is None or (changed and (part.span.origin or not _inside(part.span, body.span))):
+        if changed and part is not None and part.span.origin is not None:
+            return Hint(f"for this copy: {text}")
+        if body is None or part is None or (changed and not _inside(part.span, body.span)):
             return Hint(text)
         if variable and self.node is None:
             return Hint(text)

@@ -159,3 +159,10 @@ def test_loopback() -> None:
     assert errors_of(source) is not None
     assert errors_of(f"allow loopback\n{source}") is None
     assert errors_of(f"{source}\nallow loopback") is None
+
+
+def test_a_hint_with_what_a_copy_has_says_so() -> None:
+    error = errors_of("domain 0..3\nnode A { ring[2] }\nthread T on A {\n  for i in 1..1 { ring[i] += 1 }\n}\n")
+    assert error is not None
+    (found,) = error.diagnostics
+    assert found.hint.startswith("for this copy: read it into a new register first: `reg tmp`, `tmp = ring[1]`")
