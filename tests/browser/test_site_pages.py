@@ -118,6 +118,7 @@ def pages(site: Path) -> tuple[list[Path], list[Path]]:
     return first, [each for each in found if each not in first]
 
 
+@pytest.mark.long
 def test_every_page_opened_from_the_disk(browser: Any, site: Path) -> None:
     first, others = pages(site)
     assert len(first) > 45 and len(others) > 300
