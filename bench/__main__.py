@@ -6,7 +6,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -139,13 +140,21 @@ DOCUMENTED = ("startup", "nets", "spin")
 """The sections whose measurements docs/benchmarks.md shows."""
 
 
+def wanted(arguments: Sequence[str] | None = None) -> list[str]:
+    """Return the sections that the command line asks for, in order."""
+    parser = ArgumentParser(prog="python -m bench", description="Run sections, then write the tables and plots of the page.")
+    sections = [*SECTIONS, "docs", "tables"]
+    told = f"one of {', '.join(sections)}; docs: those of the page; without any: all but tables"
+    parser.add_argument("section", nargs="*", metavar="SECTION", choices=[*sections, []], help=told)
+    parser.add_argument("--quick", action="store_true", help="short limits for SPIN")
+    named: list[str] = parser.parse_args(arguments).section or list(SECTIONS)
+    return [*DOCUMENTED, *(n for n in named if n != "docs" and n not in DOCUMENTED)] if "docs" in named else named
+
+
 def main() -> None:
     """Run the sections named on the command line, or all; then write the tables and plots. `docs` are the sections that
     docs/benchmarks.md shows, `tables` writes from what is there."""
-    named = [name for name in sys.argv[1:] if not name.startswith("-")] or list(SECTIONS)
-    if "docs" in named:
-        named = [*DOCUMENTED, *(name for name in named if name != "docs" and name not in DOCUMENTED)]
-    for name in named:
+    for name in wanted():
         if name != "tables":
             started = time.monotonic()
             SECTIONS[name](Console(width=120))
