@@ -201,11 +201,11 @@ def growth(sizes: Sequence[int], values: Sequence[float]) -> Growth:
 def machine() -> list[str]:
     """Describe what the numbers were measured on."""
     return [
-        f"- processor: {_processor()}, {len(os.sched_getaffinity(0))} cores for this run",
-        f"- memory: {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / (1 << 30):.0f} GiB",
-        f"- Python {platform.python_version()}, {platform.system()} {platform.release()}",
-        f"- {_version('gcc', '--version')}",
-        f"- {_version('spin', '-V')}",
+        f"processor: {_processor()}, {len(os.sched_getaffinity(0))} cores for this run",
+        f"memory: {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / (1 << 30):.0f} GiB",
+        f"Python {platform.python_version()}, {platform.system()} {platform.release()}",
+        f"{_version('gcc', '--version')}",
+        f"{_version('spin', '-V')}",
     ]
 
 
