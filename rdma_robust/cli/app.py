@@ -112,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
         if len(typed) < len(arguments):
             from rdma_robust.cli.shown_settings import show_settings  # noqa: PLC0415 - seldom asked
 
-            return show_settings(with_command(typed or ["check"]), settings)
+            return show_settings(with_command(typed or ["check"]), settings, command_line)
         code = _parse(with_command(typed), plan, settings)
         return plan[0]() if plan else code
     except ProgramError as error:

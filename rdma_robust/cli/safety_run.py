@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Literal
 
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import Item, Source
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import Item, Source, expand
+from rdma_robust.cli.options.arguments import limit, memory_limit
 from rdma_robust.cli.options.defaults import processors
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
+from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.model import ModelName, rdma
 from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import WRITERS
@@ -35,6 +40,53 @@ class SafetyRequest:
     format: str = "text"
     path: str | None = None
     quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options that both commands have, as they are typed."""
+
+    ordered_reads: bool
+    define: Sequence[str] | None
+    timeout: float
+    max_states: int
+    memory: int | None
+    jobs: int | None
+    form: str | None
+    output: str | None
+    explain: bool | None
+    quiet: bool
+
+    def request(
+        self,
+        command: Literal["verify", "reach"],
+        files: Sequence[str],
+        *,
+        target: str | None = None,
+        model: ModelName = "rdma",
+        hangs: bool = True,
+        strict: bool = False,
+    ) -> SafetyRequest:
+        """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
+        defined = tuple(self.define or ())
+        items = expand(files, define=defined)
+        asking = Asking(
+            rdma(self.ordered_reads),
+            limit(self.timeout),
+            self.max_states or None,
+            memory_limit(self.memory, min(self.jobs or processors(), len(items))),
+            explain=len(items) == 1 if self.explain is None else self.explain,
+            full=self.explain is True,
+            width=width_of_output(self.output),
+            target=target,
+            model=model,
+            hangs=hangs,
+            strict=strict,
+            define=defined,
+        )
+        form = report_form(self.output, self.form, VERDICT_FORMATS, items)
+        path = None if self.output == "-" else self.output
+        return SafetyRequest(command, items, asking, self.jobs, form, path, self.quiet)
 
 
 @dataclass(frozen=True, slots=True)

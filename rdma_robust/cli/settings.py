@@ -12,25 +12,13 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.setting_names import COLOR, SETTINGS
-from rdma_robust.errors import ProgramError, Span, UsageError
+from rdma_robust.cli.options.setting_names import Setting, commands_of
+from rdma_robust.errors import ProgramError, UsageError
 
 OWN: Final = "rdma-robust.toml"
 PROJECT: Final = "pyproject.toml"
-TABLE: Final = "tool.rdma-robust"
 LARGEST: Final = 1 << 20
 _HEAD: Final = re.compile(r"^\s*\[+\s*tool\s*\.\s*([\"']?)rdma-robust\1\s*[.\]]", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """The value of a setting, of all commands or of one, and where it is."""
-
-    command: str | None
-    name: str
-    value: Any
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +53,6 @@ class Settings:
         except ProgramError as error:
             return error
         return None
-
-
-def commands_of(name: str) -> tuple[str, ...]:
-    return tuple(COMMANDS) if name == COLOR else SETTINGS[name][1]
 
 
 def settings_here() -> Settings:

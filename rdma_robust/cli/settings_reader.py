@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, Kind
-from rdma_robust.cli.settings import TABLE, Setting, commands_of
+from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE, Kind, Setting, commands_of
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, Span
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import typer
 import typer.main
 
-from rdma_robust.cli.app import command_line
 from rdma_robust.cli.mistakes import is_mistake, told
 from rdma_robust.cli.options.help_texts import COMMANDS
-from rdma_robust.cli.options.setting_names import COLOR, SETTINGS
+from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE
 from rdma_robust.cli.output import StandardOutput
-from rdma_robust.cli.settings import OWN, PROJECT, TABLE, Settings
+from rdma_robust.cli.settings import OWN, PROJECT, Settings
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 
-def show_settings(arguments: Sequence[str], settings: Settings) -> Exit:
-    """Print what the command of `arguments` would be done with; return the exit code. Raises UsageError."""
+def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[Sequence[str]], typer.Typer]) -> Exit:
+    """Print what the command of `arguments` would be done with; return the exit code. Raises UsageError.
+
+    `line` makes the command line in which the commands that are named have their options.
+    """
     command = arguments[0]
     if command not in COMMANDS:
         raise UsageError("--show-settings stands behind a command, or alone")
-    rows = list(_rows(command, list(arguments[1:]), settings))
+    rows = list(_rows(line([command]), command, list(arguments[1:]), settings))
     file = settings.file or f"none ({OWN}, or [{TABLE}] in {PROJECT}, here or above)"
     lines = [f"settings file: {printable(file)}", "", f"{command}:"]
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else [0, 0]
@@ -37,9 +40,9 @@ def show_settings(arguments: Sequence[str], settings: Settings) -> Exit:
     return Exit.OK
 
 
-def _rows(command: str, arguments: list[str], settings: Settings) -> Iterator[tuple[str, str, str]]:
+def _rows(line: typer.Typer, command: str, arguments: list[str], settings: Settings) -> Iterator[tuple[str, str, str]]:
     """Yield name, value, and source of each setting of a command, in the order of the list of settings."""
-    group: Any = typer.main.get_command(command_line([command]))
+    group: Any = typer.main.get_command(line)
     defaults = {command: settings.defaults(command)}
     try:
         above = group.make_context("rdma-robust", [command], resilient_parsing=True, default_map=defaults)
@@ -59,8 +62,7 @@ def _rows(command: str, arguments: list[str], settings: Settings) -> Iterator[tu
         if source is not None and source.name == "COMMANDLINE":
             said = "command line"
         elif name in found:
-            line = found[name].span.line
-            said = f"{settings.file}:{line}"
+            said = f"{settings.file}:{found[name].span.line}"
         else:
             said = "default"
         value = found[name].value if name == COLOR and name in found else context.params.get(parameter)

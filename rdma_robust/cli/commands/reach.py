@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
     Define,
     Explain,
@@ -21,15 +19,9 @@ from rdma_robust.cli.options.arguments import (
     Quiet,
     Timeout,
     VerdictsFormat,
-    limit,
-    memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.processes.decide_claims import Asking
-from rdma_robust.cli.safety_run import SafetyRequest, run_safety
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.model import rdma
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.safety_run import Given, run_safety
 
 TargetText = Annotated[
     str,
@@ -58,20 +50,5 @@ def reach_command(
     quiet: Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
-    defined = tuple(define or ())
-    items = expand(files, define=defined)
-    asking = Asking(
-        rdma(ordered_reads),
-        limit(timeout),
-        max_states or None,
-        memory_limit(memory, min(jobs or processors(), len(items))),
-        explain=len(items) == 1 if explain is None else explain,
-        full=explain is True,
-        width=width_of_output(output),
-        define=defined,
-        target=target,
-        model=model,
-    )
-    form = report_form(output, format_, VERDICT_FORMATS, items)
-    request = SafetyRequest("reach", items, asking, jobs, form, None if output == "-" else output, quiet)
-    context.obj.append(partial(run_safety, request))
+    given = Given(ordered_reads, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
+    context.obj.append(partial(run_safety, given.request("reach", files, target=target, model=model)))

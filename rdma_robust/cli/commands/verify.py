@@ -7,8 +7,6 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import expand
 from rdma_robust.cli.options.arguments import (
     Define,
     Explain,
@@ -24,15 +22,9 @@ from rdma_robust.cli.options.arguments import (
     Timeout,
     VerdictsFormat,
     Watch,
-    limit,
-    memory_limit,
 )
-from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.processes.decide_claims import Asking
-from rdma_robust.cli.safety_run import SafetyRequest, run_safety
-from rdma_robust.cli.screen import width_of_output
-from rdma_robust.model import rdma
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.safety_run import Given, run_safety
 
 
 def verify_command(
@@ -59,20 +51,5 @@ def verify_command(
 
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
-    defined = tuple(define or ())
-    items = expand(files, define=defined)
-    asking = Asking(
-        rdma(ordered_reads),
-        limit(timeout),
-        max_states or None,
-        memory_limit(memory, min(jobs or processors(), len(items))),
-        explain=len(items) == 1 if explain is None else explain,
-        full=explain is True,
-        width=width_of_output(output),
-        define=defined,
-        hangs=not no_hangs,
-        strict=strict,
-    )
-    form = report_form(output, format_, VERDICT_FORMATS, items)
-    request = SafetyRequest("verify", items, asking, jobs, form, None if output == "-" else output, quiet)
-    context.obj.append(partial(run_safety, request))
+    given = Given(ordered_reads, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
+    context.obj.append(partial(run_safety, given.request("verify", files, hangs=not no_hangs, strict=strict)))

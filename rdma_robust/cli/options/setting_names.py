@@ -5,7 +5,14 @@ A test compares it with the options as they are declared; so no command but the 
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.errors import Span
+
+TABLE: Final = "tool.rdma-robust"
+"""The table of `pyproject.toml` that has settings."""
 
 Kind = Literal["number", "whole", "yes or no", "text", "list"]
 
@@ -45,3 +52,18 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
 
 COLOR: Final = "color"
 """A setting of all commands: auto, always or never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The value of a setting, of all commands or of one, and where it is."""
+
+    command: str | None
+    name: str
+    value: Any
+    span: Span
+
+
+def commands_of(name: str) -> tuple[str, ...]:
+    """Return the commands that have a setting."""
+    return tuple(COMMANDS) if name == COLOR else SETTINGS[name][1]
