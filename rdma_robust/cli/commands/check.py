@@ -116,6 +116,12 @@ class _Run:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
 
 
+DumpAfter = Annotated[
+    str | None,
+    typer.Option("--dump-after", metavar="PASS", help="Print what PASS makes of each program and decide nothing."),
+]
+
+
 def check_command(
     context: typer.Context,
     files: Files,
@@ -137,10 +143,7 @@ def check_command(
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
-    dump_after: Annotated[
-        str | None,
-        typer.Option("--dump-after", metavar="PASS", help="Print what PASS makes of each program and decide nothing."),
-    ] = None,
+    dump_after: DumpAfter = None,
     enable: Enable = None,
     disable: Disable = None,
     quiet: Quiet = False,

@@ -133,55 +133,65 @@ def _known(names: list[str] | None) -> list[str] | None:
     return names
 
 
+ReportOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE|DIR", help="Where the report goes. Default: standard output."),
+]
+ReportFormats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="|".join(FORMS),
+        callback=_known,
+        help="Form of the report; may be given several times if the output is a folder. Default: by the suffix of the "
+        "output file, else html.",
+        show_default=False,
+    ),
+]
+RepairSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        callback=seconds,
+        help="html: how long to look for a repair of each program that is not robust; 0 for not at all.",
+    ),
+]
+ClaimsSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        callback=seconds,
+        help="How long to answer the claims of each program, as verify does; 0 for not at all.",
+    ),
+]
+CacheFolder = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep answers.")]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(metavar="WHERE", help="Who decides: local, or dask://HOST:PORT, the scheduler of a Dask cluster."),
+]
+OnlyErrors = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")]
+
+
 def report_command(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", hidden=True)],
     *,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE|DIR", help="Where the report goes. Default: standard output."),
-    ] = None,
-    formats: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--format",
-            metavar="|".join(FORMS),
-            callback=_known,
-            help="Form of the report; may be given several times if the output is a folder. Default: by the suffix of the "
-            "output file, else html.",
-            show_default=False,
-        ),
-    ] = None,
+    output: ReportOutput = None,
+    formats: ReportFormats = None,
     expect: Expect = False,
     jobs: Jobs = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
     max_states: MaxStates = 0,
-    repair: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            callback=seconds,
-            help="html: how long to look for a repair of each program that is not robust; 0 for not at all.",
-        ),
-    ] = REPAIR_S,
-    claims: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            callback=seconds,
-            help="How long to answer the claims of each program, as verify does; 0 for not at all.",
-        ),
-    ] = CLAIMS_S,
-    cache: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep answers.")] = False,
-    executor: Annotated[
-        str,
-        typer.Option(metavar="WHERE", help="Who decides: local, or dask://HOST:PORT, the scheduler of a Dask cluster."),
-    ] = "local",
+    repair: RepairSeconds = REPAIR_S,
+    claims: ClaimsSeconds = CLAIMS_S,
+    cache: CacheFolder = None,
+    no_cache: NoCache = False,
+    executor: ExecutorOption = "local",
     instrumentation: InstrumentationOption = "pivot",
     engine: Engine = "auto",
     kernel: Kernel = "auto",
@@ -190,7 +200,7 @@ def report_command(
     define: Define = None,
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")] = False,
+    quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
     items = expand(paths, define=define)
