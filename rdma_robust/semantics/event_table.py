@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, equals, negate
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Silent, Write
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, MFence, Poll, Put, Read, RFence, Rmw, Silent, Write
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -106,6 +106,11 @@ def _cas(op: Cas) -> tuple[Case, ...]:
     )
 
 
+def _rmw(op: Rmw) -> tuple[Case, ...]:
+    written = Case((Act(T.CAS, (op.cell,), ((op.cell, op.new),)),), op.when)
+    return (written,) if op.when == TRUE else (written, Case((Act(T.LR, (op.cell,)),), negate(op.when)))
+
+
 def _copy(op: Put | Get, read: EventType, write: EventType) -> tuple[Case, ...]:
     return (Case((Act(read, (op.source,)), Act(write, (), ((op.target, VALUE),), completes=True))),)
 
@@ -118,6 +123,8 @@ TABLE: Final[dict[type, Row]] = {
     Put: Row("put", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
     Get: Row("get", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
     Poll: Row("poll", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
+    Rmw: Row("rmw", _rmw),
+    MFence: Row("mfence", lambda _: (Case(),)),
     RFence: Row("rfence", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
 }
 """The rows, by the class of the operation."""

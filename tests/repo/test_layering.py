@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "analyses.safety": f"{WORDS} language semantics counters robustness",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety",
     "analyses.lints": f"{WORDS} language semantics",
+    "analyses.prove": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Final
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
@@ -19,6 +20,10 @@ from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
+
+
+_MODELS: Final[dict[str, ModelName]] = {"sc": "sc", "rdma": "rdma"}
+"""The models of claims that are answered here."""
 
 
 class Status(Enum):
@@ -86,11 +91,16 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
     found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f)) for f in faults(program)]
     for line in program.outcomes:
         for claim in line.claims:
+            model = _MODELS.get(claim.model)
+            if model is None:
+                continue  # asked of `prove`
             condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
             goal = StateGoal(Target(condition, line.condition), final=True)
-            found.append(Claim("outcome", condition, line.span, goal, claim.model, claim.allowed))
+            found.append(Claim("outcome", condition, line.span, goal, model, claim.allowed))
     expected = [e for e in program.expectations if e.kind == "hang"]
-    found += [Claim("hang", e.text, e.span, HangGoal(), e.model or "rdma", not e.negated) for e in expected]
+    found += [
+        Claim("hang", e.text, e.span, HangGoal(), "sc" if e.model == "sc" else "rdma", not e.negated) for e in expected
+    ]
     found.sort(key=lambda c: (c.span.start, c.kind, c.model))
     if hangs and all(e.negated and e.model == "sc" for e in expected):
         found.append(Claim("hang", "no hang under rdma", NO_SPAN, HangGoal()))

@@ -17,16 +17,23 @@ from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow.cfg import (
     Cas,
     Fault,
+    Flush,
     Get,
+    MFence,
+    Nondet,
     Op,
+    PointAt,
     Poll,
     Program,
     Put,
     Read,
+    RemoteRmw,
     RFence,
+    Rmw,
     Silent,
     Step,
     Thread,
+    ThreadEnded,
     Write,
     steps,
 )
@@ -90,11 +97,16 @@ def _lines(program: Program) -> Iterator[Line]:
         for register, value in thread.registers:
             yield f"  reg {name(register)} = {value}", None
         yield f"  points {' '.join(map(str, sorted(thread.points)))}", None
+        for label, point in thread.labels:
+            yield f"  label {name(label)} = {point}", None
         for k, (source, target, step) in enumerate(steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
         claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
         yield f"outcome {expression(line.condition)} : {claims}", None
+    for invariant in program.invariants:
+        atoms = "".join(f", {name(word)} is {_atom(atom)}" for word, atom in invariant.atoms)
+        yield f"invariant {expression(invariant.condition)}{atoms}", None
     for each in program.expectations:
         yield f"expect {each.text}", None
 
@@ -128,6 +140,25 @@ def operation(op: Op) -> str:
             return f"poll {name(node)}"
         case RFence(node):
             return f"rfence {name(node)}"
+        case Rmw(cell, new, when):
+            return f"rmw {_cell(cell.node, cell.name)} = {expression(new)} if {expression(when)}"
+        case MFence():
+            return "mfence"
+        case Nondet(low, high):
+            return f"nondet {'-' if low is None else expression(low)} {'-' if high is None else expression(high)}"
+        case Flush(node):
+            return f"flush {name(node)}"
+        case RemoteRmw(target, source, new, when):
+            change = f"{expression(new)} if {expression(when)}"
+            return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
+
+
+def _atom(atom: PointAt | ThreadEnded) -> str:
+    match atom:
+        case PointAt(thread, label):
+            return f"{name(thread)} at {name(label)}"
+        case ThreadEnded(thread):
+            return f"{name(thread)} ended"
 
 
 def _cell(node: str, cell: str) -> str:

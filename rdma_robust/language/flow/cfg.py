@@ -17,6 +17,9 @@ from rdma_robust.expr import TRUE, Expr
 if TYPE_CHECKING:
     import networkx as nx  # slow, and few need it
 
+AnyModelName = Literal["sc", "tso", "pso", "rma", "rdma"]
+"""The memory models that claims can be about."""
+
 MAX_CELLS: Final = 4096
 MAX_STEPS: Final = 50_000
 """The largest programs, in shared words and in steps of all threads together."""
@@ -65,6 +68,48 @@ class Cas:
 
 
 @dataclass(frozen=True, slots=True)
+class Rmw:
+    """Local read-modify-write: VALUE is the old value; a `CAS` event writing `new` (which may name VALUE) if `when` is true
+    (it may name VALUE too), else an `lR` event. `faa` is new = VALUE + e, `swap` is new = e."""
+
+    cell: Cell
+    new: Expr
+    when: Expr = TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class MFence:
+    """`mfence`: wait until the own store buffers are empty; nothing where there are none. No event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nondet:
+    """No shared access. VALUE is any integer from `low` to `high` (None: without that end), over registers."""
+
+    low: Expr | None = None
+    high: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Wait until every operation of the thread towards `node` is complete, and take all their completions."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRmw:
+    """Remote atomic on the queue pair towards `source.node`: its card replaces VALUE, the value of `source`, by `new` if
+    `when` is true, in one step; the old value goes to `target`, a word of the own node, in a second one. `new` and `when`
+    are over VALUE and registers, whose values are those of the moment of posting."""
+
+    target: Cell
+    source: Cell
+    new: Expr
+    when: Expr = TRUE
+
+
+@dataclass(frozen=True, slots=True)
 class Put:
     """`nlR(source)` then `nrW(target)` on the queue pair towards `target.node`."""
 
@@ -94,7 +139,7 @@ class RFence:
     node: str
 
 
-Op = Silent | Read | Write | Cas | Put | Get | Poll | RFence
+Op = Silent | Read | Write | Cas | Put | Get | Poll | RFence | Rmw | MFence | Nondet | Flush | RemoteRmw
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +185,8 @@ Edge = tuple[int, int, Step]
 class Thread:
     """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
 
-    `edges` are (from, to, step), in the order of the source; `points` are all program points.
+    `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
+    point before the statement with that label) pairs.
     """
 
     name: str
@@ -150,6 +196,7 @@ class Thread:
     edges: tuple[Edge, ...]
     entry: int
     exit: int
+    labels: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -176,7 +223,7 @@ class Claim:
     """`allowed under rdma` or `forbidden under sc`."""
 
     allowed: bool
-    model: Literal["sc", "rdma"]
+    model: AnyModelName
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +237,44 @@ class OutcomeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PointAt:
+    """`T at LABEL`: the thread is at the program point with that label, so that the labelled statement is its next one."""
+
+    thread: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEnded:
+    """`T ended`: the thread is at its exit."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An `invariant` line: true in every reachable state.
+
+    `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer) and those of `atoms`, which are 0
+    or 1. A condition that is undefined (division by zero) does not hold.
+    """
+
+    condition: Expr
+    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
 
     `span` is the place of the claim, not of its line.
     """
 
-    kind: Literal["robust", "hang"]
+    kind: Literal["robust", "hang", "safe"]
     negated: bool
-    model: Literal["sc", "rdma"] | None
+    model: AnyModelName | None
     span: Span = NO_SPAN
 
     @property
@@ -206,6 +282,8 @@ class Expectation:
         """The claim as it is written."""
         if self.model is None:
             return f"{'not ' if self.negated else ''}{self.kind}"
+        if self.kind == "safe":
+            return f"{'un' if self.negated else ''}safe under {self.model}"
         return f"{'no ' if self.negated else ''}{self.kind} under {self.model}"
 
 
@@ -227,6 +305,7 @@ class Program:
     domain: tuple[int, int] | None = None
     outcomes: tuple[OutcomeLine, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    invariants: tuple[Invariant, ...] = ()
     allow_loopback: bool = False
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()

@@ -21,12 +21,17 @@ from rdma_robust.language.flow.cfg import (
     MAX_STEPS,
     Cas,
     Cell,
+    Flush,
     Get,
+    MFence,
+    Nondet,
     Poll,
     Program,
     Put,
     Read,
+    RemoteRmw,
     RFence,
+    Rmw,
     Silent,
     Step,
     Thread,
@@ -250,6 +255,10 @@ def _parts(claim: Expr) -> Iterator[Expr]:
         yield claim
 
 
+_GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet)
+"""The operations with a VALUE that registers can take."""
+
+
 @dataclass(frozen=True)
 class _Thread:
     program: Program
@@ -269,17 +278,17 @@ class _Thread:
 
     def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
         match step.op:
-            case Silent():
+            case Silent() | MFence() | Nondet():
                 return
-            case Read(cell) | Write(cell, _) | Cas(cell, _, _):
+            case Read(cell) | Write(cell, _) | Cas(cell, _, _) | Rmw(cell, _, _):
                 yield from self._own(cell, cells)
             case Put(target, source):
                 yield from self._own(source, cells, hidden=True)
                 yield from self._remote(target, cells)
-            case Get(target, source):
+            case Get(target, source) | RemoteRmw(target, source, _, _):
                 yield from self._own(target, cells)
                 yield from self._remote(source, cells)
-            case Poll(node) | RFence(node):
+            case Poll(node) | RFence(node) | Flush(node):
                 yield from self._queue_pair(node)
             case other:
                 yield f"{other!r} is no operation"
@@ -310,18 +319,19 @@ class _Thread:
         registers = {name for name, _ in self.thread.registers}
         has_domain = self.program.domain is not None
         value = registers | {VALUE.name}
-        yield from _expression(step.guard, value if isinstance(step.op, Read) else registers, has_domain=has_domain)
+        yield from _expression(step.guard, value if isinstance(step.op, Read | Rmw) else registers, has_domain=has_domain)
         for register, expr in step.assigns:
             if register not in registers:
                 yield f"unknown register {quote(register)}"
-            known = value if isinstance(step.op, Read | Cas) else registers
+            known = value if isinstance(step.op, _GIVES_VALUE) else registers
             yield from _expression(expr, known, has_domain=has_domain)
         if len({register for register, _ in step.assigns}) < len(step.assigns):
             yield "a register is assigned twice in one step"
-        if step.assigns and not isinstance(step.op, Silent | Read | Cas):
+        if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
+        known = value if isinstance(step.op, Rmw | RemoteRmw) else registers
         for expr in _operands(step):
-            yield from _expression(expr, registers, has_domain=has_domain)
+            yield from _expression(expr, known, has_domain=has_domain)
 
     def _values(self, step: Step) -> Iterator[str]:
         """Every value that is computed must be defined, and every one that is kept must be in the domain."""
@@ -350,5 +360,9 @@ def _operands(step: Step) -> tuple[Expr, ...]:
             return (value,)
         case Cas(_, expected, new):
             return (expected, new)
+        case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
+            return (new, when)
+        case Nondet(low, high):
+            return tuple(end for end in (low, high) if end is not None)
         case _:
             return ()

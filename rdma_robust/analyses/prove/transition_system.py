@@ -1,0 +1,165 @@
+"""What reductions make and engines search: control states found on the fly, and integer variables without bound by name.
+
+A control state holds everything that is finite: program points, small values, which buffers and pending sets hold what.
+Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is changed by updates in order.
+An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and predicates (E2) describe
+the wide values at each control state; a Horn clause per transition is E3. Source: abstraction.md, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import TRUE, Expr
+from rdma_robust.language.flow.cfg import AnyModelName, Cell, Fault, PointAt, Program, Step, ThreadEnded
+from rdma_robust.semantics.machines.machine import Verb
+
+Control = Hashable
+"""The reduction's own business; equal control states are the same, and one is described by its system only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppose:
+    """The transition can be taken only if this condition over wide variables is true now."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`name` := `value`, an expression over wide variables as they are now."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """`name` becomes any integer from `low` to `high` (expressions over wide variables; None: without that end)."""
+
+    name: str
+    low: Expr | None = None
+    high: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`name`, a folded variable, stands from now on for `value` as well as for all that it has stood for."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """`name` := any one of the values that the folded variable `folded` stands for, which still stands for all of them."""
+
+    name: str
+    folded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Nobody asks for `name` before it is set again: its value may be forgotten."""
+
+    name: str
+
+
+Update = Suppose | Let | Draw | Join | Pick | Drop
+
+
+class Cause(NamedTuple):
+    """One move of the model's machine: whose (the thread's number), what kind, of which step of its graph, and for a
+    store that reaches memory the word."""
+
+    thread: int
+    verb: Verb
+    step: Step | None
+    cell: Cell | None = None
+
+
+class Transition(NamedTuple):
+    """A step of the system: the machine's moves in order, what happens to wide variables in order, and where it leads.
+
+    `fault` is what goes wrong on it. Not `exact`: the machine need not have it (it takes one of many, or one of a folded
+    variable), so a path through it is no run yet.
+    """
+
+    causes: tuple[Cause, ...]
+    updates: tuple[Update, ...]
+    to: Control
+    fault: Fault | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class SafetyClaim:
+    """What must not happen, under a model: a `fault`, a state with `bad` (an `invariant` that is false, or an `outcome`
+    that is forbidden; then `final`), or, for an outcome that is `allowed`, what must be able to happen.
+
+    `kind` is `assertion`, `invariant`, `outcome`, or the kind of the fault; `number` its place among the program's claims.
+    `bad` is over `Thread.register`, `Node.cell` and the names of `atoms`.
+    """
+
+    kind: str
+    text: str
+    span: Span
+    number: int
+    fault: Fault | None = None
+    bad: Expr = TRUE
+    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+    final: bool = False
+    allowed: bool = False
+
+
+class Bad(NamedTuple):
+    """A way for a control state to violate a claim: if this condition over wide variables is true there.
+
+    `causes` are moves of the machine to make before (a reduction may put cards off until somebody looks), `updates` theirs.
+    """
+
+    claim: int
+    condition: Expr
+    causes: tuple[Cause, ...] = ()
+    updates: tuple[Update, ...] = ()
+    exact: bool = True
+
+
+class TransitionSystem(Protocol):
+    """A program under a model, reduced. Deterministic: the same calls give the same lists in the same order.
+
+    `wide` are the wide variables with their initial values. `overflowed` tells of a control state that a buffer was
+    too short to go on from: unless none is reachable, SAFE cannot be concluded, and larger buffers must be tried.
+    """
+
+    program: Program
+    model: AnyModelName
+    claims: tuple[SafetyClaim, ...]
+    wide: tuple[tuple[str, int], ...]
+
+    def initial(self) -> Control:
+        """Return the initial control state; wide variables have their initial values."""
+        ...
+
+    def successors(self, control: Control) -> list[Transition]:
+        """Return every transition from a control state."""
+        ...
+
+    def violations(self, control: Control) -> list[Bad]:
+        """Return every way in which a state with this control violates a claim; faults are on transitions."""
+        ...
+
+    def overflowed(self, control: Control) -> bool:
+        """Return whether a buffer overflowed on the way here."""
+        ...
+
+    def live(self, control: Control) -> frozenset[str]:
+        """Return the wide variables on whose values something after this control state may depend."""
+        ...
+
+    def described(self, control: Control) -> dict[str, object]:
+        """Return the control state as JSON: what a certificate says of it and people can read (see certify/safety)."""
+        ...
