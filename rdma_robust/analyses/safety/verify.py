@@ -21,7 +21,6 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 
-
 _MODELS: Final[dict[str, ModelName]] = {"sc": "sc", "rdma": "rdma"}
 """The models of claims that are answered here."""
 
