@@ -38,8 +38,9 @@ class Searched:
     """What an engine found.
 
     With `path` a way to violate a claim. Without: if nothing was `cut` (a limit by its name, as of :class:`Limits`, or what
-    else the engine ran out of, in words) and no buffer `overflowed`, then `invariant` is inductive: it has the initial state, is
-    closed under all transitions of the system, and violates no claim; at each control state it is a disjunction of regions.
+    else the engine ran out of, in words) and no buffer `overflowed`, then `invariant` is inductive: it has the initial
+    state, is closed under all transitions of the system, and violates no claim; at each control state it is a disjunction of
+    regions.
     `states` are stored, `taken` transitions taken; `counts` what else is worth telling, as in the papers' tables.
     """
 
