@@ -162,10 +162,11 @@ def reach(
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
-    from rdma_robust.model import NAMED, rdma  # noqa: PLC0415
+    from rdma_robust.model import NAMED, SEARCHED, rdma  # noqa: PLC0415
 
-    if model not in NAMED:
-        raise UsageError(f"no model is called {model!r}; there is {' and '.join(NAMED)}")
+    if model not in SEARCHED:
+        why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
+        raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = _loaded(program, define)
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)

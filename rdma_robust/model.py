@@ -12,9 +12,12 @@ from typing import Final, Literal, get_args
 from rdma_robust.errors import UsageError
 
 ModelName = Literal["sc", "rdma"]
-Network = Literal["none", "rdma"]
-Cpu = Literal["sc"]
+Network = Literal["none", "rdma", "rma"]
+Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca"]
+
+SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
+"""The models that `verify` and `reach` search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,12 @@ class Model:
     """A memory model.
 
     `network` is what orders the events of network cards: `none` keeps program order (puts and gets are two steps of their
-    thread), `rdma` is the paper's. `cpu` is what orders those of CPUs. `atomics` says against what remote
-    read-modify-writes are atomic (there are none yet). `order` names the table of preserved orders, and `ordered_reads`
-    sets its one open cell (nrR, nrR) to `qp`.
+    thread), `rdma` is the paper's, `rma` keeps no order but that of a flush. `cpu` is what orders those of CPUs: `tso` and
+    `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic. `order` names the table of
+    preserved orders, and `ordered_reads` sets its one open cell (nrR, nrR) to `qp`.
 
     Raises UsageError for a word that has no meaning (yet): nothing would give it one, and it would be decided as another.
+    What has no table of orders is a machine only (`semantics/machines/by_model.py`): `prove` decides it.
     """
 
     network: Network = "rdma"
@@ -42,7 +46,7 @@ class Model:
             ("atomics", get_args(Atomics), self.atomics),
         ):
             if word not in words:
-                raise UsageError(f"no {what} is called {word!r}; there is {' and '.join(words)}")
+                raise UsageError(f"no {what} is called {word!r}; there is {', '.join(words)}")
 
     def __str__(self) -> str:
         reads = ", reads ordered" if self.ordered_reads else ""
@@ -51,6 +55,11 @@ class Model:
     def described(self) -> dict[str, object]:
         """Return the model as members of a report's `options`: `ordered_reads`, as ever, and `model` with all of it."""
         return {"ordered_reads": self.ordered_reads, "model": asdict(self)}
+
+    @property
+    def has_order_table(self) -> bool:
+        """Whether a table says which program order is kept, so that axioms and robustness mean something."""
+        return self.network != "rma" and self.cpu == "sc"
 
     @property
     def has_normal_form(self) -> bool:
@@ -62,6 +71,9 @@ class Model:
 
 
 SC: Final = Model(network="none")
+TSO: Final = Model(network="none", cpu="tso")
+PSO: Final = Model(network="none", cpu="pso")
+RMA: Final = Model(network="rma")
 RDMA: Final = Model()
 
 
@@ -70,5 +82,5 @@ def rdma(ordered_reads: bool) -> Model:
     return RDMA.with_ordered_reads(ordered_reads)
 
 
-NAMED: Final[Mapping[ModelName, Model]] = {"sc": SC, "rdma": RDMA}
+NAMED: Final[Mapping[str, Model]] = {"sc": SC, "tso": TSO, "pso": PSO, "rma": RMA, "rdma": RDMA}
 """The models that have a name of their own."""

@@ -44,7 +44,7 @@ class CheckOptions:
     REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
     the threads have at least `large` combinations of program points. `define` says which constants of the program were
     given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it. Raises UsageError for a
-    `hardware` that is no Model.
+    `hardware` that is no Model, or one without a table of kept orders.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -64,6 +64,8 @@ class CheckOptions:
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
+        if not self.hardware.has_order_table:
+            raise UsageError(f"robustness is not decided under this model ({self.hardware}): `prove` decides safety there")
 
     @property
     def model(self) -> Model:

@@ -80,11 +80,20 @@ def _scope(text: str, issue: bool, model: Model) -> Scope:
     raise ValueError(f"unknown cell {text!r} in the order table")
 
 
+def _program_order(model: Model) -> bool:
+    """Whether the model keeps all program order. Raises UsageError for a model that no table describes."""
+    if not model.has_order_table:
+        raise UsageError(
+            f"no table says which program order is kept under this model ({model}): `prove` has a machine for it"
+        )
+    return model.network == "none"
+
+
 def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far issue order preserves a program-order edge between events of these types."""
-    return "all" if model.network == "none" else _scope(cell(earlier, later, model.order), True, model)
+    return "all" if _program_order(model) else _scope(cell(earlier, later, model.order), True, model)
 
 
 def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these types."""
-    return "all" if model.network == "none" else _scope(cell(earlier, later, model.order), False, model)
+    return "all" if _program_order(model) else _scope(cell(earlier, later, model.order), False, model)

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from rdma_robust import CheckOptions, Model, UsageError, Verdict, check, parse, reach
-from rdma_robust.model import NAMED, RDMA, SC, rdma
+from rdma_robust.model import NAMED, PSO, RDMA, RMA, SC, TSO, rdma
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.order_table import oppo_scope
+from rdma_robust.semantics.trace import EventType
 from tests.conftest import ROOT
 
 READS = ROOT / "litmus/order-nrr-nrr.rdma"
@@ -53,21 +56,34 @@ def test_a_model_without_a_proof_is_not_searched(model: Model, instrument: Calla
 
 
 def test_the_named_models() -> None:
-    assert NAMED == {"sc": SC, "rdma": RDMA}
+    assert NAMED == {"sc": SC, "tso": TSO, "pso": PSO, "rma": RMA, "rdma": RDMA}
     assert not SC.has_normal_form and RDMA.has_normal_form and rdma(True).has_normal_form
 
 
-@pytest.mark.parametrize("words", [{"cpu": "tso"}, {"network": "rma"}, {"network": "RDMA"}, {"atomics": "cpu"}], ids=str)
+@pytest.mark.parametrize("words", [{"cpu": "arm"}, {"network": "RDMA"}, {"atomics": "cpu"}], ids=str)
 def test_a_word_without_a_meaning_is_refused(words: dict[str, Any]) -> None:
-    """Store buffering is not robust under TSO: deciding it by CPUs that keep their order would say that it is."""
     with pytest.raises(UsageError, match=r"^no \w+ is called '\w+'; there is "):
         Model(**words)
+
+
+@pytest.mark.parametrize("model", [TSO, PSO, RMA, Model(cpu="tso")], ids=str)
+def test_a_model_without_a_table_of_orders_is_not_decided_by_one(model: Model) -> None:
+    """Store buffering is not robust under TSO: deciding it by CPUs that keep their order would say that it is."""
+    with pytest.raises(UsageError, match="`prove` decides safety there"):
+        CheckOptions(hardware=model)
+    with pytest.raises(UsageError, match="no table says which program order is kept"):
+        RdmaMachine(parse(READS.read_text(encoding="utf-8")), model)
+    with pytest.raises(UsageError, match="no table says which program order is kept"):
+        oppo_scope(EventType.LW, EventType.LR, model)
 
 
 def test_what_is_no_model_is_refused() -> None:
     no_model: Any = "sc"
     with pytest.raises(UsageError, match="'sc' is no Model"):
         CheckOptions(hardware=no_model)
-    no_name: Any = "tso"
-    with pytest.raises(UsageError, match="no model is called 'tso'; there is sc and rdma"):
+    no_name: Any = "arm"
+    with pytest.raises(UsageError, match="no model is called 'arm'; there is sc and rdma"):
         reach(READS, "A.x == 1", model=no_name)
+    no_search: Any = "tso"
+    with pytest.raises(UsageError, match="`reach` has no search for model tso; there is sc and rdma"):
+        reach(READS, "A.x == 1", model=no_search)

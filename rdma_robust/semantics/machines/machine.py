@@ -7,7 +7,7 @@ from enum import Enum
 from itertools import product
 from typing import Any, Final, NamedTuple, Protocol
 
-from rdma_robust.language.flow.cfg import Fault, Program, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, Agent, acts_of
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
@@ -32,8 +32,9 @@ class Verb(Enum):
 class Action(NamedTuple):
     """One move's cause: the thread (-1 for the start) and the step of its graph.
 
-    `read` and `written` are the values that the move reads or writes, None if it does not. `silent` are the
-    register-only steps that the thread takes right after.
+    `read` and `written` are the values that the move reads or writes, None if it does not; a `nondet` reads what it draws.
+    `silent` are the register-only steps that the thread takes right after. `cell` is the word that a store buffer's oldest
+    entry goes to: such a move is nobody's step.
     """
 
     thread: int
@@ -42,6 +43,7 @@ class Action(NamedTuple):
     read: int | None = None
     written: int | None = None
     silent: tuple[Step, ...] = ()
+    cell: Cell | None = None
 
 
 class Move(NamedTuple):
