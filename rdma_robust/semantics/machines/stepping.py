@@ -37,13 +37,15 @@ UnderWay = Any
 Choose = Callable[[int | None, int | None], Iterable[int]]
 """Which values a `nondet` is given, by the ends of what it draws from, None for an end that is open."""
 
+WHOLE: Final = 64
+"""Ranges with at most so many values are drawn from as a whole."""
+
 _NEAR: Final = 3
-_WHOLE: Final = 64
 
 
 def few(low: int | None, high: int | None) -> Iterable[int]:
     """Return all values of a small range, and of others those next to 0 and to the ends."""
-    if low is not None and high is not None and high - low < _WHOLE:
+    if low is not None and high is not None and high - low < WHOLE:
         return range(low, high + 1)
     found = set(range(-_NEAR, _NEAR + 1))
     found |= set() if low is None else set(range(low, low + _NEAR + 1))

@@ -1,0 +1,130 @@
+"""From a path of a transition system to a run of the model's machine, which shares no code with the reductions.
+
+The machine is driven along the causes of the path; wide values come out of it. Where a cause leaves a choice (operations
+of one statement that are under way together, the values of `nondet`) all states that agree with the causes so far are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from rdma_robust.analyses.prove.on_machine import Met, met_on, program_constants
+from rdma_robust.analyses.prove.proof_engine import AbstractPath
+from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.language.flow.cfg import AnyModelName, Nondet, Program
+from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.semantics.machines.by_model import stepwise_machine
+from rdma_robust.semantics.machines.machine import Action, Move
+from rdma_robust.semantics.machines.stepping import Choose, StepMachine, StepState, few
+
+MOST_WAYS = 5_000
+"""States kept side by side. There are more only with draws, of which a solver's model leaves one."""
+
+
+def replayed(
+    program: Program,
+    model: AnyModelName,
+    claims: Sequence[SafetyClaim],
+    path: AbstractPath,
+    *,
+    draws: Sequence[int] | None = None,
+    limits: Limits = NO_LIMITS,
+) -> SafetyRun | None:
+    """Return a run of the model's machine along `path` at whose end the path's claim is violated, None if none was found.
+
+    `claims` are those of the path's system, `draws` the values of `nondet` in the order of the path; without them values
+    next to the program's constants, and to the values in the state, are tried. None is no proof that there is no run if
+    values were tried, or a limit of time or memory was reached.
+    """
+    machine = stepwise_machine(program, model)
+    causes = [cause for transition in path.transitions for cause in transition.causes]
+    if path.bad is not None:
+        causes += path.bad.causes
+        claim = claims[path.bad.claim]
+    else:
+        fault = path.transitions[-1].fault
+        claim = next(c for c in claims if c.fault is not None and c.fault == fault)
+    way = _Replay(machine, met_on(machine, claim), draws, limits).along(causes)
+    return None if way is None else SafetyRun(model, way.run())
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A move of the replay, and how it came to be."""
+
+    before: _Way | None
+    move: Move
+
+    def run(self) -> tuple[Move, ...]:
+        moves = []
+        way: _Way | None = self
+        while way is not None:
+            moves.append(way.move)
+            way = way.before
+        return tuple(reversed(moves))
+
+
+class _Replay:
+    """`met` is the test for the end of the run, which may come before the end of the path."""
+
+    def __init__(self, machine: StepMachine, met: Met, draws: Sequence[int] | None, limits: Limits) -> None:
+        self.machine = machine
+        self.met = met
+        self.limits = limits
+        self.draws = None if draws is None else iter(draws)
+        self.near = _near(program_constants(machine.program))
+
+    def along(self, causes: Iterable[Cause]) -> _Way | None:
+        """Return the way to a move that meets the claim, at the first cause after which there is one."""
+        ways: dict[StepState, _Way] = {}
+        for move in self.machine.initial():
+            ways[move.state] = _Way(None, move)
+        if found := next((way for way in ways.values() if self.met(way.move)), None):
+            return found
+        reached = self.limits.watch()
+        for cause in causes:
+            drawing = cause.step is not None and isinstance(cause.step.op, Nondet)
+            given = next(self.draws, None) if drawing and self.draws is not None else None
+            following: dict[StepState, _Way] = {}
+            for way in self._after(ways.values(), cause, given):
+                if self.met(way.move):
+                    return way
+                following.setdefault(way.move.state, way)
+                if len(following) >= MOST_WAYS:
+                    break
+            if not following or reached():
+                return None
+            ways = following
+        return None
+
+    def _after(self, ways: Iterable[_Way], cause: Cause, given: int | None) -> Iterator[_Way]:
+        for way in ways:
+            state: StepState = way.move.state
+            for move in self.machine.moves_of(state, cause.thread, self._choice(state, given)):
+                if _caused(move.action, cause):
+                    yield _Way(way, move)
+
+    def _choice(self, state: StepState, given: int | None) -> Choose:
+        if given is not None:
+            return lambda _low, _high: (given,)
+
+        def choose(low: int | None, high: int | None) -> Iterable[int]:
+            held = chain(state.memory, *(thread.registers for thread in state.threads))
+            return sorted({*few(low, high), *self.near, *_near(held)}, key=lambda value: (abs(value), value))
+
+        return choose
+
+
+def _caused(action: Action, cause: Cause) -> bool:
+    return (
+        action.verb is cause.verb
+        and (action.step is cause.step or action.step == cause.step)
+        and (cause.cell is None or action.cell == cause.cell)
+    )
+
+
+def _near(values: Iterable[int]) -> set[int]:
+    return {near for value in values for near in (value - 1, value, value + 1)}
