@@ -1,0 +1,272 @@
+"""RMA: what a thread has posted is one unordered multiset, of which like elements are counted up to `bound`; more are `many`.
+
+An element is a step of the thread that posted it, whether it is to be read or to be written, and its small values: the one
+that has been read, or the operands of an atomic. What may be wide is in variables: `T@number` for the value read by
+step `number` of thread T, `T@number.r` for the operand register r. With several like elements such a variable is folded:
+it stands for the values of all of them. Exact while nothing is `many` and nothing folded. Source: abstraction.md, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rdma_robust.analyses.prove.commands import Command
+from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
+from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
+from rdma_robust.analyses.prove.transition_system import (
+    Cause,
+    Drop,
+    Join,
+    Let,
+    Pick,
+    SafetyClaim,
+    Suppose,
+    Transition,
+    Update,
+)
+from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
+from rdma_robust.language.flow.cfg import Flush, Get, Program, Put, RemoteRmw
+from rdma_robust.semantics.machines.machine import Verb
+
+Element = tuple[int, bool, tuple[int, ...]]
+"""The number of the step, whether the value has been read, and the small values."""
+
+Pending = tuple[tuple[Element, int], ...]
+"""Elements with their counts, sorted; `bound` + 1 is `many`."""
+
+
+@dataclass(frozen=True)
+class Posting:
+    """A step that posts: its command, and of an atomic the operands: the small ones, which are in elements, the wide ones as
+    pairs of register and slot, and what it writes and when, over the small operands, what was taken of the slots, and VALUE."""
+
+    command: Command
+    source: Variable
+    target: Variable
+    slot: str
+    small: tuple[Variable, ...] = ()
+    wide: tuple[tuple[Variable, str], ...] = ()
+    new: Valuer | None = None
+    when: Valuer | None = None
+
+
+class PendingSetSystem(ReducedSystem):
+    """What a thread has under way: :data:`Pending`."""
+
+    model = "rma"
+
+    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int) -> None:
+        self.bound = bound
+        self.postings: list[Mapping[int, Posting]] = []
+        super().__init__(program, claims, narrow)
+
+    def slots(self) -> Iterable[str]:
+        self.postings = [
+            {c.number: self._posting(t, c) for cs in code.values() for c in cs if isinstance(c.step.op, Put | Get | RemoteRmw)}
+            for t, code in enumerate(self.code)
+        ]
+        for postings in self.postings:
+            for posting in postings.values():
+                if posting.target.wide:
+                    yield posting.slot
+                for _, slot in posting.wide:
+                    yield from (slot, _taken(slot))
+
+    def _posting(self, t: int, command: Command) -> Posting:
+        assert command.source is not None and command.target is not None
+        slot = f"{self.program.threads[t].name}@{command.number}"
+        op = command.step.op
+        if not isinstance(op, RemoteRmw):
+            return Posting(command, command.source, command.target, slot)
+        used = dict.fromkeys(n for e in (op.new, op.when) for n in names(e) if n != VALUE.name)
+        operands = {name: self.placing.register(t, name) for name in used}
+        small = tuple(v for v in operands.values() if not v.wide)
+        wide = tuple((v, f"{slot}.{name}") for name, v in operands.items() if v.wide)
+        code = {v.name: f"s[{i}]" for i, v in enumerate(small)}
+        renamed: dict[str, Expr] = {n: Name(_taken(f"{slot}.{n}") if v.wide else v.name) for n, v in operands.items()}
+        new = valuer(substitute(op.new, renamed), code, not command.source.wide)
+        when = valuer(substitute(op.when, renamed), code, not command.source.wide)
+        return Posting(command, command.source, command.target, slot, small, wide, new, when)
+
+    def nothing(self, thread: int) -> Hashable:
+        return ()
+
+    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+        match command.step.op:
+            case Put() | Get() | RemoteRmw():
+                return self._post(state, command)
+            case Flush():
+                return () if self.waits(state, command) else self.done(state, command)
+            case _ if command.source is None and command.new is None:
+                return self.done(state, command)
+            case _ if command.source is None:
+                assert command.target is not None and command.new is not None
+                return self._stored(state, command, command.target, command.new(state, None))
+            case _ if command.new is None:
+                return self.done(state, command, seen(command.source, state))
+            case _:
+                value = seen(command.source, state)
+                cases = self.atomically(state, command, value)
+                return [t for writes, also in cases for t in self.done(state, command, value, writes, before=also)]
+
+    def _stored(self, state: State, command: Command, target: Variable, value: Valued) -> list[Transition]:
+        return self.done(state, command, None, [(target, value)])
+
+    def waits(self, state: State, command: Command) -> bool:
+        """Return whether something is under way that a flush waits for."""
+        postings = self.postings[command.thread]
+        return any(postings[e[0]].command.peer == command.peer for e, _ in state[self.under_way + command.thread])
+
+    def _post(self, state: State, command: Command) -> Iterable[Transition]:
+        """Post; the constant of a put is read already."""
+        t = command.thread
+        posting = self.postings[t][command.number]
+        pending: Pending = state[self.under_way + t]
+        before: list[Update] = []
+        if command.source is not None and self.program.cells[self._cell(posting.source)].hidden:
+            element, before = self._to_write(pending, posting, seen(posting.source, state))
+        else:
+            element = (command.number, False, tuple(state[v.place] for v in posting.small))
+            several = any(e[0] == command.number and not e[1] for e, _ in pending)
+            for register, slot in posting.wide:
+                before.append(Join(slot, Name(register.name)) if several else Let(slot, Name(register.name)))
+        own = self._added(pending, element)
+        yield from self.done(state, command, own=own, before=tuple(before), exact=not _joins(before))
+
+    def _cell(self, variable: Variable) -> int:
+        return self.placing.words.index(variable)
+
+    def _to_write(self, pending: Pending, posting: Posting, value: Valued) -> tuple[Element, list[Update]]:
+        """Return the element that is to write a value, and what keeps a wide one."""
+        number = posting.command.number
+        if not posting.target.wide:
+            assert isinstance(value, int)
+            return (number, True, (value,)), []
+        element: Element = (number, True, ())
+        expr = Const(value) if isinstance(value, int) else value
+        several = any(e == element for e, _ in pending)
+        return element, [Join(posting.slot, expr) if several else Let(posting.slot, expr)]
+
+    def _added(self, pending: Pending, element: Element) -> Pending:
+        counts = dict(pending)
+        counts[element] = min(counts.get(element, 0) + 1, self.bound + 1)
+        return tuple(sorted(counts.items()))
+
+    def _without(self, pending: Pending, element: Element) -> list[Pending]:
+        """Return what is left when one is taken: of `many`, either `bound` or still many."""
+        counts = dict(pending)
+        count = counts[element]
+        left = [count - 1, count] if count > self.bound else [count - 1]
+        return [tuple(sorted({**counts, element: n}.items())) if n else tuple(p for p in pending if p[0] != element) for n in left]
+
+    def system_moves(self, state: State) -> Iterator[Transition]:
+        for t in range(len(self.code)):
+            for element, _ in state[self.under_way + t]:
+                yield from self.served(state, t, element)
+
+    def served(self, state: State, t: int, element: Element) -> Iterator[Transition]:
+        """Yield the moves of the card for one pending element of thread `t`."""
+        pending: Pending = state[self.under_way + t]
+        several = dict(pending)[element] > 1
+        for rest in self._without(pending, element):
+            if element[1]:
+                yield from self._write(state, t, element, rest, several)
+            else:
+                yield from self._read(state, t, element, rest, several)
+
+    def _write(self, state: State, t: int, element: Element, rest: Pending, several: bool) -> Iterator[Transition]:
+        posting = self.postings[t][element[0]]
+        cause = Cause(t, Verb.NIC_WRITE, posting.command.step)
+        target = posting.target
+        if not target.wide:
+            yield from self.moved(state, t, cause, [(target, element[2][0])], rest, exact=not self._many(state, t, element))
+            return
+        gone = all(e != element for e, _ in rest)
+        taken: tuple[Update, ...]
+        if several:
+            taken = (Pick(target.name, posting.slot), *((Drop(posting.slot),) if gone else ()))
+        else:
+            taken = (Let(target.name, Name(posting.slot)), Drop(posting.slot))
+        yield from self.moved(state, t, cause, [], rest, before=taken, exact=not several)
+
+    def _many(self, state: State, t: int, element: Element) -> bool:
+        return dict(state[self.under_way + t])[element] > self.bound
+
+    def _read(self, state: State, t: int, element: Element, rest: Pending, several: bool) -> Iterator[Transition]:
+        posting = self.postings[t][element[0]]
+        cause = Cause(t, Verb.NIC_READ, posting.command.step)
+        value = seen(posting.source, state)
+        made, keep = self._to_write(rest, posting, value)
+        own = self._added(rest, made)
+        others = several or any(e[0] == element[0] and not e[1] and e != element for e, _ in rest)
+        operands, after = self._operands(posting, others, any(e[0] == element[0] and not e[1] for e, _ in rest))
+        exact = not (others and posting.wide) and not self._many(state, t, element) and not _joins(keep)
+        for writes, also in self._effect(posting, element, value):
+            yield from self.moved(
+                state, t, cause, writes, own, before=(*operands, *also, *keep), after=after, exact=exact
+            )
+
+    def _operands(self, posting: Posting, others: bool, left: bool) -> tuple[tuple[Update, ...], tuple[Update, ...]]:
+        """Return what takes the wide operands of one element out of their slots, and what forgets them.
+
+        `others`: there are like elements, so that the slots are folded; `left`: there are still some after.
+        """
+        slots = [slot for _, slot in posting.wide]
+        takes = tuple(Pick(_taken(s), s) if others else Let(_taken(s), Name(s)) for s in slots)
+        gone = () if left else tuple(Drop(s) for s in slots)
+        return takes, (*(Drop(_taken(s)) for s in slots), *gone)
+
+    def _effect(
+        self, posting: Posting, element: Element, value: Valued
+    ) -> Iterator[tuple[list[tuple[Variable, Valued]], tuple[Update, ...]]]:
+        """Yield what an atomic writes to its source (nothing, if it is none), and what that supposes."""
+        if posting.new is None or posting.when is None:
+            yield [], ()
+            return
+        when = posting.when(element[2], value)
+        if when != 0:
+            written = [(posting.source, posting.new(element[2], value))]
+            yield written, () if isinstance(when, int) else (Suppose(when),)
+        if not isinstance(when, int):
+            yield [], (Suppose(negate(when)),)
+        elif when == 0:
+            yield [], ()
+
+    def drained(self, state: State) -> bool:
+        return not any(state[self.under_way :])
+
+    def slots_in_use(self, state: State) -> Iterable[str]:
+        for t, postings in enumerate(self.postings):
+            for (number, read, _), _ in state[self.under_way + t]:
+                posting = postings[number]
+                if not read:
+                    yield from (slot for _, slot in posting.wide)
+                elif posting.target.wide:
+                    yield posting.slot
+
+    def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
+        """`pending`: a list with, of each element, its `step`, `count` (or "many"), and either the `value` that it has read
+        (null if a wide variable has it) or the small `operands` by register."""
+        pending: Pending = under_way
+        return {"pending": [self._told(thread, element, count) for element, count in pending]} if pending else {}
+
+    def _told(self, thread: int, element: Element, count: int) -> dict[str, object]:
+        number, read, values = element
+        told: dict[str, object] = {"step": number, "count": "many" if count > self.bound else count}
+        if read:
+            return told | {"value": values[0] if values else None}
+        names_ = (v.name.partition(".")[2] for v in self.postings[thread][number].small)
+        return told | {"operands": dict(zip(names_, values, strict=True))}
+
+
+def _taken(slot: str) -> str:
+    """Return the wide variable for a value while it is taken from a slot, within one transition."""
+    return f"{slot}'"
+
+
+def _joins(updates: Iterable[Update]) -> bool:
+    """Return whether a slot becomes one for several values, so that it is no longer known which is whose."""
+    return any(isinstance(each, Join) for each in updates)

@@ -1,0 +1,152 @@
+"""Sequential consistency: a put, get or remote atomic is two steps, for which its thread waits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Final
+
+from rdma_robust.analyses.prove.commands import Code, Command
+from rdma_robust.analyses.prove.compiled_values import Valued
+from rdma_robust.analyses.prove.placing import seen
+from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
+from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, Suppose, Transition, Update
+from rdma_robust.digraph import reachable
+from rdma_robust.expr import Const, Name
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Put, RemoteRmw, steps
+from rdma_robust.semantics.machines.machine import Verb
+
+MOST_COMPLETIONS: Final = 3
+"""Completions of a queue pair that wait for a poll are counted up to here; more are many."""
+
+
+class InOrderSystem(ReducedSystem):
+    """What a thread has under way: the number of the step whose first half is done (-1: none) with the value that it has
+    read (None: in the wide variable `T@number`), and per queue pair the completions that a poll may still take."""
+
+    model = "sc"
+
+    def slots(self) -> Iterable[str]:
+        self._peers = [_polled(code) for code in self.code]
+        self._ahead = [self._polls_ahead(t) for t in range(len(self.code))]
+        for t, code in enumerate(self.code):
+            for commands in code.values():
+                for command in commands:
+                    if _posts(command) and command.target is not None and command.target.wide:
+                        yield self._slot(t, command.number)
+
+    def _slot(self, t: int, number: int) -> str:
+        return f"{self.program.threads[t].name}@{number}"
+
+    def _polls_ahead(self, t: int) -> dict[int, tuple[bool, ...]]:
+        thread = self.program.threads[t]
+        before: dict[int, list[int]] = {}
+        for source, target, _ in thread.edges:
+            before.setdefault(target, []).append(source)
+        at = [
+            reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]
+        ]
+        return {point: tuple(point in points for points in at) for point in thread.points}
+
+    def nothing(self, thread: int) -> Hashable:
+        return (-1, 0, (0,) * len(self._peers[thread]))
+
+    def steps_of(self, state: State, t: int) -> list[Transition]:
+        number = state[self.under_way + t][0]
+        if number < 0:
+            return super().steps_of(state, t)
+        command = next(c for c in self.code[t][state[t]] if c.number == number)
+        return self._second(state, command)
+
+    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+        value: Valued | None = None if command.source is None else seen(command.source, state)
+        match command.step.op:
+            case Put() | Get() | RemoteRmw():
+                return self._first(state, command)
+            case Poll() | Flush():
+                return self._takes(state, command)
+            case _ if command.new is None:
+                return self.done(state, command, value)
+            case _ if value is None:
+                assert command.target is not None
+                return self.done(state, command, None, [(command.target, command.new(state, None))])
+            case _:
+                cases = self.atomically(state, command, value)
+                return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
+
+    def _first(self, state: State, command: Command) -> Iterable[Transition]:
+        """The first half: read, and for an atomic write. The guard, over registers, is looked at now and still holds then."""
+        condition: Valued = 1 if command.guard is None else command.guard(state, None)
+        if condition == 0:
+            return
+        assert command.source is not None and command.target is not None
+        t, value = command.thread, seen(command.source, state)
+        supposed = () if isinstance(condition, int) else (Suppose(condition),)
+        let: tuple[Update, ...] = ()
+        if command.target.wide:
+            let = (Let(self._slot(t, command.number), Const(value) if isinstance(value, int) else value),)
+        own = (command.number, None if command.target.wide else value, state[self.under_way + t][2])
+        for writes, also in [((), ())] if command.new is None else self.atomically(state, command, value):
+            before = (*supposed, *also, *let)
+            yield from self.moved(state, t, Cause(t, Verb.NIC_READ, command.step), writes, own, before=before)
+
+    def _second(self, state: State, command: Command) -> list[Transition]:
+        t = command.thread
+        _, value, unpolled = state[self.under_way + t]
+        assert command.target is not None
+        place = self._peers[t].index(command.peer) if command.peer in self._peers[t] else -1
+        counts = tuple(min(n + (i == place), MOST_COMPLETIONS + 1) for i, n in enumerate(unpolled))
+        slot = self._slot(t, command.number)
+        written, after = (Name(slot), (Drop(slot),)) if value is None else (value, ())
+        own = (-1, 0, self._kept(t, command.to, counts))
+        cause = (Cause(t, Verb.NIC_WRITE, command.step),)
+        return self.done(state, command, None, [(command.target, written)], causes=cause, own=own, after=after)
+
+    def _takes(self, state: State, command: Command) -> Iterable[Transition]:
+        """Pass a poll or a flush."""
+        t = command.thread
+        unpolled: tuple[int, ...] = state[self.under_way + t][2]
+        if command.peer not in self._peers[t]:
+            return self.done(state, command) if isinstance(command.step.op, Flush) else ()
+        place = self._peers[t].index(command.peer)
+        count = unpolled[place]
+        if isinstance(command.step.op, Flush):
+            left = [0]
+        elif count > MOST_COMPLETIONS:
+            left = [MOST_COMPLETIONS, count]
+        else:
+            left = [count - 1] if count else []
+        found = []
+        for n in left:
+            counts = (*unpolled[:place], n, *unpolled[place + 1 :])
+            own = (-1, 0, self._kept(t, command.to, counts))
+            found += self.done(state, command, own=own, exact=count <= MOST_COMPLETIONS)
+        return found
+
+    def _kept(self, t: int, point: int, counts: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the completions without those that no poll can come for."""
+        return tuple([n if more else 0 for n, more in zip(counts, self._ahead[t][point], strict=True)])
+
+    def drained(self, state: State) -> bool:
+        return all(own[0] < 0 for own in state[self.under_way :])
+
+    def slots_in_use(self, state: State) -> Iterable[str]:
+        for t, (number, value, _) in enumerate(state[self.under_way :]):
+            if number >= 0 and value is None:
+                yield self._slot(t, number)
+
+    def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
+        """`carried`: the step whose first half is done and its value (null: the wide variable); `completions` by node."""
+        number, value, unpolled = under_way
+        told: dict[str, object] = {} if number < 0 else {"carried": {"step": number, "value": value}}
+        counts = {node: "many" if n > MOST_COMPLETIONS else n for node, n in zip(self._peers[thread], unpolled, strict=True) if n}
+        return told | ({"completions": counts} if counts else {})
+
+
+def _polled(code: Code) -> tuple[str, ...]:
+    """Return the nodes that a thread polls."""
+    ops = [command.step.op for commands in code.values() for command in commands]
+    return tuple(dict.fromkeys(op.node for op in ops if isinstance(op, Poll)))
+
+
+def _posts(command: Command) -> bool:
+    return isinstance(command.step.op, Put | Get | RemoteRmw)

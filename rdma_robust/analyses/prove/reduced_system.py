@@ -1,0 +1,288 @@
+"""What the reductions of all models have in common: a transition system of threads, with what each has under way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
+from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
+from rdma_robust.analyses.prove.placing import Placing, Variable, seen
+from rdma_robust.analyses.prove.register_liveness import live_registers
+from rdma_robust.analyses.prove.transition_system import (
+    Bad,
+    Cause,
+    Control,
+    Draw,
+    Drop,
+    SafetyClaim,
+    Suppose,
+    Transition,
+    Update,
+)
+from rdma_robust.analyses.prove.value_sets import value_sets
+from rdma_robust.expr import TRUE, VALUE, Const, Name, names, negate, substitute
+from rdma_robust.language.flow.cfg import AnyModelName, Fault, Nondet, Program, Silent
+
+State = tuple[Any, ...]
+"""See :class:`Placing`."""
+
+DRAWN = "$drawn"
+"""The wide variable that holds what a `nondet` has drawn, where a register cannot."""
+
+OVERFLOW: State = ("overflow",)
+"""The control state behind a store that no buffer has room for; nothing follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledClaim:
+    """A claim about states: `bad` as a function of the control state, and the words that it looks at."""
+
+    claim: SafetyClaim
+    bad: Valuer
+    words: tuple[Variable, ...]
+
+
+class ReducedSystem(ABC):
+    """A program under a model without any reduction of the number of states: one transition for each move.
+
+    `under_way` is the first place of control states that is about what threads have under way.
+    """
+
+    model: ClassVar[AnyModelName]
+
+    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
+        self.program = program
+        self.claims = claims
+        self.placing = Placing(program, value_sets(program, narrow))
+        self.under_way = self.placing.under_way
+        self.exits = tuple(thread.exit for thread in program.threads)
+        self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
+        self.live_at = [live_registers(thread, claims) for thread in program.threads]
+        self.faults = frozenset(claim.fault for claim in claims if claim.fault is not None)
+        self.compiled_claims = tuple(self._claim(claim) for claim in claims if claim.fault is None and not claim.allowed)
+        spares = max((spares_needed(self.placing, t) for t in range(len(program.threads))), default=0)
+        self.wide: tuple[tuple[str, int], ...] = (
+            *self.placing.wide,
+            *((f"{SPARE}{i}", 0) for i in range(spares)),
+            *(((DRAWN, 0),) if any(map(self._draws, range(len(self.code)))) else ()),
+            *((name, 0) for name in self.slots()),
+        )
+        self._wide_words = frozenset(v.name for v in self.placing.words if v.wide)
+        self._wide_registers = [
+            {p: frozenset(self.placing.register(t, r).name for r in rs if self.placing.register(t, r).wide) for p, rs in l.items()}
+            for t, l in enumerate(self.live_at)
+        ]
+
+    def _draws(self, t: int) -> bool:
+        commands = [command for found in self.code[t].values() for command in found]
+        return any(isinstance(c.step.op, Nondet) and not c.plain and not draws_directly(c) for c in commands)
+
+    def _claim(self, claim: SafetyClaim) -> CompiledClaim:
+        small = dict(self.placing.small) | {name: self.placing.atom(atom) for name, atom in claim.atoms}
+        bad = substitute(claim.bad, {name: Const(value) for name, value in self.program.constants if name not in small})
+        used = dict.fromkeys(names(bad))
+        return CompiledClaim(claim, valuer(bad, small), tuple(v for v in self.placing.words if v.name in used))
+
+    # What the models differ in.
+
+    @abstractmethod
+    def slots(self) -> Iterable[str]:
+        """Return the names of the wide variables for what threads have under way."""
+
+    @abstractmethod
+    def nothing(self, thread: int) -> Hashable:
+        """Return what a thread has under way at the start."""
+
+    @abstractmethod
+    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+        """Yield what a thread's command that is no register-only step leads to."""
+
+    def system_moves(self, _state: State) -> Iterable[Transition]:
+        """Yield the moves of buffers and cards."""
+        return ()
+
+    @abstractmethod
+    def drained(self, state: State) -> bool:
+        """Return whether no thread has anything under way."""
+
+    @abstractmethod
+    def slots_in_use(self, state: State) -> Iterable[str]:
+        """Yield the wide slots that hold something."""
+
+    @abstractmethod
+    def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
+        """Return what a thread has under way as JSON, empty if nothing."""
+
+    # The interface of engines.
+
+    def initial(self) -> Control:
+        start = list(self.placing.initial)
+        for t, thread in enumerate(self.program.threads):
+            for name, value in thread.registers:
+                variable = self.placing.register(t, name)
+                if not variable.wide and name not in self.live_at[t][thread.entry]:
+                    start[variable.place] = value
+        return (*start, *(self.nothing(t) for t in range(len(self.program.threads))))
+
+    def successors(self, control: Control) -> list[Transition]:
+        state: State = control  # type: ignore[assignment]
+        if state is OVERFLOW or state == OVERFLOW:
+            return []
+        found: list[Transition] = []
+        for t in range(len(self.program.threads)):
+            found += self.steps_of(state, t)
+        found += self.system_moves(state)
+        return found
+
+    def steps_of(self, state: State, t: int) -> list[Transition]:
+        """Return what thread `t` may do, with its first enabled steps."""
+        found: list[Transition] = []
+        for command in self.code[t].get(state[t], ()):
+            found += self.taken(state, command)
+        return found
+
+    def taken(self, state: State, command: Command) -> Iterable[Transition]:
+        """Return what a thread's command leads to in a state at its program point."""
+        match command.step.op:
+            case Nondet():
+                return self._drawn(state, command)
+            case Silent():
+                return self.done(state, command)
+            case _:
+                return self.operate(state, command)
+
+    def done(
+        self,
+        state: State,
+        command: Command,
+        value: Valued | None = None,
+        writes: Sequence[tuple[Variable, Valued]] = (),
+        *,
+        causes: tuple[Cause, ...] | None = None,
+        before: tuple[Update, ...] = (),
+        after: tuple[Update, ...] = (),
+        own: Hashable = None,
+        exact: bool = True,
+    ) -> list[Transition]:
+        """Return the transitions of a command that has read `value`, writes `writes`, and leaves `own` under way.
+
+        `before` and `after` are updates around those of the registers and words.
+        """
+        fault = self.fault(command.step.fault)
+        found = []
+        for changed, updates in ways(state, command, value, writes):
+            if own is not None:
+                changed[self.under_way + command.thread] = own
+            every = (*before, *updates, *after) if before or after else updates
+            found.append(Transition(causes or command.causes, every, tuple(changed), fault, exact))
+        return found
+
+    def moved(
+        self,
+        state: State,
+        t: int,
+        cause: Cause,
+        writes: Sequence[tuple[Variable, Valued]],
+        own: Hashable,
+        *,
+        before: tuple[Update, ...] = (),
+        after: tuple[Update, ...] = (),
+        exact: bool = True,
+    ) -> list[Transition]:
+        """Return the transitions of a move that leaves thread `t` where it is, with `own` under way, and writes `writes`."""
+        found = []
+        for changes, updates in assigned(writes):
+            changed = list(state)
+            for place, value in changes:
+                changed[place] = value
+            changed[self.under_way + t] = own
+            found.append(Transition((cause,), (*before, *updates, *after), tuple(changed), None, exact))
+        return found
+
+    def fault(self, fault: Fault | None) -> Fault | None:
+        """Return a step's fault if a claim of this system is about it."""
+        return fault if fault in self.faults else None
+
+    def atomically(self, state: State, command: Command, value: Valued) -> Iterable[tuple[Sequence[tuple[Variable, Valued]], tuple[Update, ...]]]:
+        """Yield what an atomic that has read `value` from the word `source` writes there, and what that supposes."""
+        assert command.new is not None and command.source is not None
+        when: Valued = 1 if command.when is None else command.when(state, value)
+        if when != 0:
+            yield [(command.source, command.new(state, value))], () if isinstance(when, int) else (Suppose(when),)
+        if not isinstance(when, int):
+            yield [], (Suppose(negate(when)),)
+        elif when == 0:
+            yield [], ()
+
+    def _drawn(self, state: State, command: Command) -> Iterable[Transition]:
+        """Return the transitions of a `nondet`: one for each value if only small registers get it, else one that draws."""
+        low, high = (None if of is None else of(state, None) for of in command.ends)
+        if isinstance(low, int) and isinstance(high, int):
+            if low > high:
+                return []
+            if command.plain:
+                return [t for v in range(low, high + 1) for t in self.done(state, command, v)]
+        ends = [Const(end) if isinstance(end, int) else end for end in (low, high)]
+        if draws_directly(command):
+            name = command.assigns[0][0].name
+            return self.done(state, command, Name(name), before=(Draw(name, *ends),))
+        return self.done(state, command, Name(DRAWN), before=(Draw(DRAWN, *ends),), after=(Drop(DRAWN),))
+
+    def violations(self, control: Control) -> list[Bad]:
+        state: State = control  # type: ignore[assignment]
+        if state == OVERFLOW or not self.compiled_claims:
+            return []
+        ended = state[: len(self.exits)] == self.exits and self.drained(state)
+        return [bad for each in self.compiled_claims if ended or not each.claim.final for bad in self.bad(state, each)]
+
+    def bad(self, state: State, claim: CompiledClaim) -> list[Bad]:
+        """Return the violation of a claim by a state as it is, if there is one."""
+        value = claim.bad(state, None)
+        if isinstance(value, int):
+            return [Bad(claim.claim.number, TRUE)] if value else []
+        return [Bad(claim.claim.number, value)]
+
+    def overflowed(self, control: Control) -> bool:
+        return control == OVERFLOW
+
+    def live(self, control: Control) -> frozenset[str]:
+        state: State = control  # type: ignore[assignment]
+        if state == OVERFLOW:
+            return frozenset()
+        found = set(self._wide_words)
+        for t, registers in enumerate(self._wide_registers):
+            found |= registers[state[t]]
+        found.update(self.slots_in_use(state))
+        return frozenset(found)
+
+    def described(self, control: Control) -> dict[str, object]:
+        """Return a control state as JSON.
+
+        `overflow` is true and all if a buffer overflowed. Else `threads` has for each thread its `point`, its small
+        `registers` that something may still ask for (others may have any value), and if it has anything under way
+        `under way`, as each model says; `memory` has the small words, hidden ones left out.
+        """
+        state: State = control  # type: ignore[assignment]
+        if state == OVERFLOW:
+            return {"overflow": True}
+        threads: dict[str, object] = {}
+        for t, thread in enumerate(self.program.threads):
+            live = self.live_at[t][state[t]]
+            variables = [(name, self.placing.register(t, name)) for name, _ in thread.registers if name in live]
+            told: dict[str, object] = {"point": state[t]}
+            told["registers"] = {name: state[v.place] for name, v in variables if not v.wide}
+            if under_way := self.described_under_way(t, state[self.under_way + t]):
+                told["under way"] = under_way
+            threads[thread.name] = told
+        words = [v for v, cell in zip(self.placing.words, self.program.cells, strict=True) if not (v.wide or cell.hidden)]
+        return {"threads": threads, "memory": {v.name: state[v.place] for v in words}}
+
+
+def draws_directly(command: Command) -> bool:
+    """Return whether all that a `nondet` does is to give one wide register any value."""
+    step = command.step
+    only = len(step.assigns) == 1 and step.assigns[0][1] == VALUE
+    return only and command.guard is None and command.assigns[0][0].wide

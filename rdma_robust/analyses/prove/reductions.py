@@ -1,0 +1,30 @@
+"""A program and a model to the transition system that stands for it."""
+
+from __future__ import annotations
+
+from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
+from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
+from rdma_robust.analyses.prove.reduced_system import ReducedSystem
+from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
+from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import AnyModelName, Program
+
+
+def reduced(
+    program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...], options: ReductionOptions
+) -> ReducedSystem:
+    """Return the transition system of a program under a model, for claims that are all about this model.
+
+    Only operations of the model may occur (`refusals` says which do not).
+    """
+    match model:
+        case "sc":
+            return InOrderSystem(program, claims, options.narrow)
+        case "tso" | "pso":
+            return StoreBufferSystem(program, claims, options.narrow, max(1, options.bound), model == "pso")
+        case "rma":
+            return PendingSetSystem(program, claims, options.narrow, options.bound)
+        case _:
+            raise InternalError(f"there is no reduction for model {model}")
