@@ -43,10 +43,10 @@ class Command:
     """A step of thread number `thread` compiled; `number` is its place in `cfg.steps`.
 
     `guard` is None for true. `source` and `target` are the words that the operation reads and writes, `new` what it
-    writes, and `when` (None: always) whether it does; `ends` are those of what a `nondet` draws from; `peer` is the node of a remote operation, a flush, or a poll.
-    `cleared` are small registers that nobody asks for after it, with the value that they get, `dropped` the wide ones.
-    `plain` iff neither the guard nor what it assigns or writes has to do with anything wide. `forward` iff it goes
-    no edge back, so that every cycle of the thread's graph has a step that is not.
+    writes, and `when` (None: always) whether it does; `ends` are those of what a `nondet` draws from; `peer` is the node
+    of a remote operation, a flush, or a poll. `cleared` are small registers that nobody asks for after it, with the value
+    that they get, `dropped` the wide ones. `plain` iff neither the guard nor what it assigns or writes has to do with
+    anything wide. `forward` iff it goes no edge back, so that every cycle of the thread's graph has a step that is not.
     """
 
     thread: int
@@ -111,7 +111,10 @@ class _Compiler:
         return substitute(expr, self.registers)
 
     def compiled(self, expr: Expr | None) -> Valuer | None:
-        return None if expr is None else valuer(self.expression(expr), self.placing.small, self._small_value)
+        return None if expr is None else self._valuer(expr)
+
+    def _valuer(self, expr: Expr) -> Valuer:
+        return valuer(self.expression(expr), self.placing.small, self._small_value)
 
     @property
     def _small_value(self) -> bool:
@@ -142,7 +145,7 @@ class _Compiler:
             to,
             (Cause(self.number, verb_of(step), step),),
             None if step.guard == TRUE else self.compiled(step.guard),
-            tuple((variable, valuer(self.expression(e), self.placing.small, self._small_value)) for variable, e in self._targets()),
+            tuple((variable, self._valuer(e)) for variable, e in self._targets()),
             self.source,
             self.target,
             self.compiled(new),
@@ -195,6 +198,11 @@ def peer_of(step: Step) -> str | None:
             return node
         case _:
             return None
+
+
+def posts(step: Step) -> bool:
+    """Return whether a step posts a remote operation."""
+    return isinstance(step.op, Put | Get | RemoteRmw)
 
 
 def verb_of(step: Step) -> Verb:
@@ -300,7 +308,7 @@ def in_order(given: Sequence[tuple[str, Expr]]) -> tuple[Update, ...]:
 
 
 def spares_needed(placing: Placing, number: int) -> int:
-    """Return how many spare variables the steps of a thread may need: those of a step that gives two wide ones values at once."""
+    """Return how many spare variables a thread may need: for the step that gives most wide ones values at once."""
     most = 0
     for _, _, step in steps(placing.program.threads[number]):
         _, target = words_of(step)

@@ -1,4 +1,4 @@
-"""Expressions of a program as functions of a control state: an integer where all is small, else an expression over what is wide."""
+"""Expressions as functions of a control state: an integer where all is small, else an expression over what is wide."""
 
 from __future__ import annotations
 

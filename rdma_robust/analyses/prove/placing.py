@@ -1,4 +1,4 @@
-"""Where a control state keeps what: program points, registers and words with few values, and what each thread has under way."""
+"""Where a control state keeps what: program points, registers and words with few values, what threads have under way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RMA: what a thread has posted is one unordered multiset, of which like elements are counted up to `bound`; more are `many`.
+"""RMA: what a thread has posted is an unordered multiset; like elements are counted up to `bound`, more are `many`.
 
 An element is a step of the thread that posted it, whether it is to be read or to be written, and its small values: the one
 that has been read, or the operands of an atomic. What may be wide is in variables: `T@number` for the value read by
@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import Command
+from rdma_robust.analyses.prove.commands import Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.placing import Variable, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
@@ -40,8 +40,8 @@ Pending = tuple[tuple[Element, int], ...]
 
 @dataclass(frozen=True)
 class Posting:
-    """A step that posts: its command, and of an atomic the operands: the small ones, which are in elements, the wide ones as
-    pairs of register and slot, and what it writes and when, over the small operands, what was taken of the slots, and VALUE."""
+    """A step that posts: its command, and of an atomic the operands: the small ones, which are in elements, and the wide
+    ones as pairs of register and slot. What it writes and when is over the small ones, what was taken of slots, VALUE."""
 
     command: Command
     source: Variable
@@ -56,16 +56,14 @@ class Posting:
 class PendingSetSystem(ReducedSystem):
     """What a thread has under way: :data:`Pending`."""
 
-    model = "rma"
-
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int) -> None:
         self.bound = bound
         self.postings: list[Mapping[int, Posting]] = []
-        super().__init__(program, claims, narrow)
+        super().__init__(program, "rma", claims, narrow)
 
     def slots(self) -> Iterable[str]:
         self.postings = [
-            {c.number: self._posting(t, c) for cs in code.values() for c in cs if isinstance(c.step.op, Put | Get | RemoteRmw)}
+            {c.number: self._posting(t, c) for found in code.values() for c in found if posts(c.step)}
             for t, code in enumerate(self.code)
         ]
         for postings in self.postings:
@@ -91,7 +89,7 @@ class PendingSetSystem(ReducedSystem):
         when = valuer(substitute(op.when, renamed), code, not command.source.wide)
         return Posting(command, command.source, command.target, slot, small, wide, new, when)
 
-    def nothing(self, thread: int) -> Hashable:
+    def nothing(self, _thread: int) -> Hashable:
         return ()
 
     def operate(self, state: State, command: Command) -> Iterable[Transition]:
@@ -118,7 +116,8 @@ class PendingSetSystem(ReducedSystem):
     def waits(self, state: State, command: Command) -> bool:
         """Return whether something is under way that a flush waits for."""
         postings = self.postings[command.thread]
-        return any(postings[e[0]].command.peer == command.peer for e, _ in state[self.under_way + command.thread])
+        pending: Pending = state[self.under_way + command.thread]
+        return any(postings[number].command.peer == command.peer for (number, _, _), _ in pending)
 
     def _post(self, state: State, command: Command) -> Iterable[Transition]:
         """Post; the constant of a put is read already."""
@@ -157,10 +156,10 @@ class PendingSetSystem(ReducedSystem):
 
     def _without(self, pending: Pending, element: Element) -> list[Pending]:
         """Return what is left when one is taken: of `many`, either `bound` or still many."""
-        counts = dict(pending)
-        count = counts[element]
+        count = dict(pending)[element]
         left = [count - 1, count] if count > self.bound else [count - 1]
-        return [tuple(sorted({**counts, element: n}.items())) if n else tuple(p for p in pending if p[0] != element) for n in left]
+        rest = [counted for counted in pending if counted[0] != element]
+        return [tuple(sorted([*rest, (element, n)])) if n else tuple(rest) for n in left]
 
     def system_moves(self, state: State) -> Iterator[Transition]:
         for t in range(len(self.code)):
@@ -193,7 +192,8 @@ class PendingSetSystem(ReducedSystem):
         yield from self.moved(state, t, cause, [], rest, before=taken, exact=not several)
 
     def _many(self, state: State, t: int, element: Element) -> bool:
-        return dict(state[self.under_way + t])[element] > self.bound
+        pending: Pending = state[self.under_way + t]
+        return dict(pending)[element] > self.bound
 
     def _read(self, state: State, t: int, element: Element, rest: Pending, several: bool) -> Iterator[Transition]:
         posting = self.postings[t][element[0]]
@@ -205,9 +205,7 @@ class PendingSetSystem(ReducedSystem):
         operands, after = self._operands(posting, others, any(e[0] == element[0] and not e[1] for e, _ in rest))
         exact = not (others and posting.wide) and not self._many(state, t, element) and not _joins(keep)
         for writes, also in self._effect(posting, element, value):
-            yield from self.moved(
-                state, t, cause, writes, own, before=(*operands, *also, *keep), after=after, exact=exact
-            )
+            yield from self.moved(state, t, cause, writes, own, before=(*operands, *also, *keep), after=after, exact=exact)
 
     def _operands(self, posting: Posting, others: bool, left: bool) -> tuple[tuple[Update, ...], tuple[Update, ...]]:
         """Return what takes the wide operands of one element out of their slots, and what forgets them.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.commands import Code, Command
+from rdma_robust.analyses.prove.commands import Code, Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.placing import seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
-from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, Suppose, Transition, Update
+from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Put, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteRmw, steps
 from rdma_robust.semantics.machines.machine import Verb
 
 MOST_COMPLETIONS: Final = 3
@@ -23,7 +23,8 @@ class InOrderSystem(ReducedSystem):
     """What a thread has under way: the number of the step whose first half is done (-1: none) with the value that it has
     read (None: in the wide variable `T@number`), and per queue pair the completions that a poll may still take."""
 
-    model = "sc"
+    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
+        super().__init__(program, "sc", claims, narrow)
 
     def slots(self) -> Iterable[str]:
         self._peers = [_polled(code) for code in self.code]
@@ -31,7 +32,7 @@ class InOrderSystem(ReducedSystem):
         for t, code in enumerate(self.code):
             for commands in code.values():
                 for command in commands:
-                    if _posts(command) and command.target is not None and command.target.wide:
+                    if posts(command.step) and command.target is not None and command.target.wide:
                         yield self._slot(t, command.number)
 
     def _slot(self, t: int, number: int) -> str:
@@ -42,9 +43,7 @@ class InOrderSystem(ReducedSystem):
         before: dict[int, list[int]] = {}
         for source, target, _ in thread.edges:
             before.setdefault(target, []).append(source)
-        at = [
-            reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]
-        ]
+        at = [reachable([s for s, _, step in steps(thread) if step.op == Poll(node)], before) for node in self._peers[t]]
         return {point: tuple(point in points for points in at) for point in thread.points}
 
     def nothing(self, thread: int) -> Hashable:
@@ -74,7 +73,7 @@ class InOrderSystem(ReducedSystem):
                 return [t for writes, supposed in cases for t in self.done(state, command, value, writes, before=supposed)]
 
     def _first(self, state: State, command: Command) -> Iterable[Transition]:
-        """The first half: read, and for an atomic write. The guard, over registers, is looked at now and still holds then."""
+        """The first half: read, and for an atomic write. The guard is over registers, so it still holds in the second."""
         condition: Valued = 1 if command.guard is None else command.guard(state, None)
         if condition == 0:
             return
@@ -138,7 +137,8 @@ class InOrderSystem(ReducedSystem):
         """`carried`: the step whose first half is done and its value (null: the wide variable); `completions` by node."""
         number, value, unpolled = under_way
         told: dict[str, object] = {} if number < 0 else {"carried": {"step": number, "value": value}}
-        counts = {node: "many" if n > MOST_COMPLETIONS else n for node, n in zip(self._peers[thread], unpolled, strict=True) if n}
+        counted = [(node, n) for node, n in zip(self._peers[thread], unpolled, strict=True) if n]
+        counts = {node: "many" if n > MOST_COMPLETIONS else n for node, n in counted}
         return told | ({"completions": counts} if counts else {})
 
 
@@ -146,7 +146,3 @@ def _polled(code: Code) -> tuple[str, ...]:
     """Return the nodes that a thread polls."""
     ops = [command.step.op for commands in code.values() for command in commands]
     return tuple(dict.fromkeys(op.node for op in ops if isinstance(op, Poll)))
-
-
-def _posts(command: Command) -> bool:
-    return isinstance(command.step.op, Put | Get | RemoteRmw)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
-from rdma_robust.analyses.prove.placing import Placing, Variable, seen
+from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.register_liveness import live_registers
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
@@ -32,6 +32,9 @@ State = tuple[Any, ...]
 DRAWN = "$drawn"
 """The wide variable that holds what a `nondet` has drawn, where a register cannot."""
 
+Effect = tuple[Sequence[tuple[Variable, Valued]], tuple[Update, ...]]
+"""What an atomic writes, and what that supposes."""
+
 OVERFLOW: State = ("overflow",)
 """The control state behind a store that no buffer has room for; nothing follows it."""
 
@@ -51,10 +54,9 @@ class ReducedSystem(ABC):
     `under_way` is the first place of control states that is about what threads have under way.
     """
 
-    model: ClassVar[AnyModelName]
-
-    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
+    def __init__(self, program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
         self.program = program
+        self.model = model
         self.claims = claims
         self.placing = Placing(program, value_sets(program, narrow))
         self.under_way = self.placing.under_way
@@ -72,9 +74,12 @@ class ReducedSystem(ABC):
         )
         self._wide_words = frozenset(v.name for v in self.placing.words if v.wide)
         self._wide_registers = [
-            {p: frozenset(self.placing.register(t, r).name for r in rs if self.placing.register(t, r).wide) for p, rs in l.items()}
-            for t, l in enumerate(self.live_at)
+            {point: self._wide_of(t, names_) for point, names_ in live.items()} for t, live in enumerate(self.live_at)
         ]
+
+    def _wide_of(self, t: int, registers: Iterable[str]) -> frozenset[str]:
+        variables = (self.placing.register(t, name) for name in registers)
+        return frozenset(variable.name for variable in variables if variable.wide)
 
     def _draws(self, t: int) -> bool:
         commands = [command for found in self.code[t].values() for command in found]
@@ -93,7 +98,7 @@ class ReducedSystem(ABC):
         """Return the names of the wide variables for what threads have under way."""
 
     @abstractmethod
-    def nothing(self, thread: int) -> Hashable:
+    def nothing(self, _thread: int) -> Hashable:
         """Return what a thread has under way at the start."""
 
     @abstractmethod
@@ -113,7 +118,7 @@ class ReducedSystem(ABC):
         """Yield the wide slots that hold something."""
 
     @abstractmethod
-    def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
+    def described_under_way(self, _thread: int, under_way: Any) -> dict[str, object]:
         """Return what a thread has under way as JSON, empty if nothing."""
 
     # The interface of engines.
@@ -206,7 +211,7 @@ class ReducedSystem(ABC):
         """Return a step's fault if a claim of this system is about it."""
         return fault if fault in self.faults else None
 
-    def atomically(self, state: State, command: Command, value: Valued) -> Iterable[tuple[Sequence[tuple[Variable, Valued]], tuple[Update, ...]]]:
+    def atomically(self, state: State, command: Command, value: Valued) -> Iterable[Effect]:
         """Yield what an atomic that has read `value` from the word `source` writes there, and what that supposes."""
         assert command.new is not None and command.source is not None
         when: Valued = 1 if command.when is None else command.when(state, value)

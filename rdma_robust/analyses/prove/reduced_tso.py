@@ -16,7 +16,7 @@ from rdma_robust.analyses.prove.placing import Variable, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.expr import Const, Name, equals
-from rdma_robust.language.flow.cfg import AnyModelName, Cas, MFence, Program, Rmw, Write
+from rdma_robust.language.flow.cfg import Cas, MFence, Program, Rmw, Write
 from rdma_robust.semantics.machines.machine import Verb
 
 Store = tuple[int, int | None]
@@ -30,13 +30,10 @@ class StoreBufferSystem(ReducedSystem):
     """What a thread has under way: :data:`Stores`. The wide value of the i-th store of thread T is the variable `T#i`
     (tso), or `T#A.x#i` for the i-th to word A.x (pso)."""
 
-    def __init__(
-        self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, per_word: bool
-    ) -> None:
+    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, per_word: bool) -> None:
         self.bound = bound
         self.per_word = per_word
-        self.model: AnyModelName = "pso" if per_word else "tso"  # type: ignore[misc]
-        super().__init__(program, claims, narrow)
+        super().__init__(program, "pso" if per_word else "tso", claims, narrow)
         self._number = {str(cell): i for i, cell in enumerate(program.cells)}
 
     def slots(self) -> Iterable[str]:
@@ -51,7 +48,7 @@ class StoreBufferSystem(ReducedSystem):
         word = f"#{self.placing.words[cell].name}" if self.per_word else ""
         return f"{self.program.threads[t].name}{word}#{place + 1}"
 
-    def nothing(self, thread: int) -> Hashable:
+    def nothing(self, _thread: int) -> Hashable:
         return ()
 
     def operate(self, state: State, command: Command) -> Iterable[Transition]:
@@ -144,7 +141,7 @@ class StoreBufferSystem(ReducedSystem):
                 if value is None:
                     yield self._slot(t, cell, self._place(stores, index))
 
-    def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
+    def described_under_way(self, _thread: int, under_way: Any) -> dict[str, object]:
         """`stores`: a list of the word and the value of each, oldest first; the value is null if a wide variable has it."""
         stores: Stores = under_way
         return {"stores": [[self.placing.words[cell].name, value] for cell, value in stores]} if stores else {}

@@ -32,9 +32,7 @@ def _claims(program: Program, model: AnyModelName) -> Iterator[SafetyClaim]:
         for claim in outcome.claims:
             if claim.model == model:
                 seen = conj(defined(outcome.condition), outcome.condition)
-                yield SafetyClaim(
-                    "outcome", outcome.text, outcome.span, number, bad=seen, final=True, allowed=claim.allowed
-                )
+                yield SafetyClaim("outcome", outcome.text, outcome.span, number, bad=seen, final=True, allowed=claim.allowed)
                 number += 1
 
 
