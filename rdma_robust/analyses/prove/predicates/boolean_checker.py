@@ -1,0 +1,198 @@
+"""The 3-valued explicit model checker: states are a control state with what is known of the predicates.
+
+A guard blocks a state that contradicts it, else it adds what follows and, where one of several of its own atoms must hold,
+splits (not over folded variables, of whose values some may satisfy an atom and some not). A state that another one of the
+same control state has within it, because that one knows less, is dropped.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rdma_robust.analyses.prove.predicates.assumptions import Assumptions, saturated
+from rdma_robust.analyses.prove.predicates.cube_search import Cube, bits
+from rdma_robust.analyses.prove.predicates.transformers import AbstractWay, Transformers, known_literals
+from rdma_robust.analyses.prove.predicates.update_ways import folded_names
+from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region
+from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem, Update
+from rdma_robust.expr import FALSE, evaluate
+from rdma_robust.limits import Limits, Progress
+
+
+@dataclass(eq=False, slots=True)
+class _Node:
+    """A state, how it was first reached, and whether a weaker one has taken its place."""
+
+    control: Control
+    known: Cube
+    parent: _Node | None
+    by: Transition | None
+    dropped: bool = False
+
+
+@dataclass
+class Checked:
+    """What the checker found: a path that it cannot rule out (to a control state that overflowed, if `overflow`), or all
+    states. `seen` are the tuples of updates and conditions of claims that it met, in order. `cut` names a limit."""
+
+    path: AbstractPath | None = None
+    overflow: bool = False
+    cut: str = ""
+    states: int = 0
+    taken: int = 0
+    regions: Mapping[Control, tuple[Region, ...]] | None = None
+    seen: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    conditions: dict[tuple[Update, ...], None] = field(default_factory=dict)
+
+
+class BooleanChecker:
+    """Searches the boolean program of a system, breadth first, for a fault, a bad state, or an overflow."""
+
+    def __init__(
+        self, system: TransitionSystem, transformers: Transformers, folded: set[str], overflows: set[Control]
+    ) -> None:
+        self._system = system
+        self._transformers = transformers
+        self._folded = folded
+        self._assumptions = Assumptions(transformers, folded)
+        self._overflows = overflows
+        self._asked_for = {claim.number for claim in system.claims if not claim.allowed}
+        self._stored: dict[Control, list[_Node]] = {}
+        self._live: dict[Control, int] = {}
+        self._result = Checked()
+
+    def run(self, limits: Limits, progress: Progress) -> Checked:
+        """Search until something is found, all is searched, or a limit is reached.
+
+        `overflows` given at the start are known to be real, and not gone on from. Raises LimitReached while transformers are
+        built; :class:`FoldedMore` when a variable turns out to be folded that was not known to be.
+        """
+        result = self._result
+        exceeded = limits.watch()
+        start = self._system.initial()
+        agenda = deque([self._store(_Node(start, self._initially(), None, None))])
+        while agenda:
+            node = agenda.popleft()
+            if node is None or node.dropped:
+                continue
+            result.cut = exceeded() or ("states" if limits.states is not None and result.states > limits.states else "")
+            if result.cut:
+                return result
+            progress(result.states, len(agenda))
+            if self._violates(node):
+                return result
+            if node.control in self._overflows:
+                continue
+            for transition in self._system.successors(node.control):
+                for after in self._after(node, transition):
+                    if transition.fault is not None:
+                        result.path = _path(after, None)
+                        return result
+                    agenda.append(self._store(after))
+        result.regions = self._regions()
+        return result
+
+    def _initially(self) -> Cube:
+        """What is true of the initial values."""
+        values = dict(self._system.wide)
+        true = false = 0
+        for number, predicate in enumerate(self._transformers.vocabulary.predicates):
+            if self._transformers.names_of(number) <= values.keys():
+                holds = bool(evaluate(predicate, values))
+                true |= holds << number
+                false |= (not holds) << number
+        return Cube(true, false)
+
+    def _store(self, node: _Node) -> _Node | None:
+        """Keep a state, unless one is kept that knows less; return it if it is to be gone on from."""
+        kept = self._stored.setdefault(node.control, [])
+        if any(each.known.within(node.known) for each in kept):
+            return None
+        for each in kept:
+            each.dropped = node.known.within(each.known)
+        kept[:] = [each for each in kept if not each.dropped]
+        kept.append(node)
+        self._result.states += 1
+        return node
+
+    def _violates(self, node: _Node) -> bool:
+        """Whether a state may violate a claim, or overflows for the first time; then the path is in the result."""
+        if node.control not in self._overflows and self._system.overflowed(node.control):
+            self._result.path, self._result.overflow = _path(node, None), True
+            return True
+        for bad in self._system.violations(node.control):
+            if bad.claim not in self._asked_for or bad.condition == FALSE:
+                continue
+            updates = (*bad.updates, Suppose(bad.condition))
+            self._result.conditions[updates] = None
+            self._noticed(updates)
+            for way in self._transformers.of(updates):
+                if any(not way.excludes(known) for known in self._assumptions.supposing(node.known, way)):
+                    self._result.path = _path(node, bad)
+                    return True
+        return False
+
+    def _noticed(self, updates: tuple[Update, ...]) -> None:
+        if self._folded.issuperset(folded_names(updates)):
+            return
+        self._folded.update(folded_names(updates))
+        raise FoldedMore
+
+    def _after(self, node: _Node, transition: Transition) -> Iterator[_Node]:
+        """Yield the states after a transition, with what is known of live variables."""
+        self._result.taken += 1
+        if transition.updates:
+            self._result.seen[transition.updates] = None
+            self._noticed(transition.updates)
+        live = self._live_predicates(transition.to)
+        for way in self._transformers.of(transition.updates):
+            for known in self._assumptions.supposing(node.known, way):
+                after = self._updated(known, way, live)
+                if after is not None:
+                    yield _Node(transition.to, after, node, transition)
+
+    def _live_predicates(self, control: Control) -> int:
+        found = self._live.get(control)
+        if found is None:
+            live = self._system.live(control)
+            numbers = range(len(self._transformers.vocabulary))
+            found = sum(1 << each for each in numbers if self._transformers.names_of(each) <= live)
+            self._live[control] = found
+        return found
+
+    def _updated(self, known: Cube, way: AbstractWay, live: int) -> Cube | None:
+        """What is known after the values have changed; None if it contradicts itself."""
+        true = false = 0
+        for number in bits(live):
+            bit = 1 << number
+            if way.writes(number):
+                after = way.choice(number).after(known)
+                true |= bit if after is True else 0
+                false |= bit if after is False else 0
+            else:
+                true |= known.true & bit
+                false |= known.false & bit
+        return saturated(Cube(true, false), self._transformers.contradictions, live)
+
+    def _regions(self) -> dict[Control, tuple[Region, ...]]:
+        """What has been found reachable, as conditions."""
+        vocabulary = self._transformers.vocabulary
+        return {
+            control: tuple(known_literals(vocabulary, each.known) for each in kept) for control, kept in self._stored.items()
+        }
+
+
+def _path(node: _Node, bad: Bad | None) -> AbstractPath:
+    """The path to a state."""
+    taken: list[Transition] = []
+    at: _Node | None = node
+    while at is not None and at.by is not None:
+        taken.append(at.by)
+        at = at.parent
+    return AbstractPath(tuple(reversed(taken)), bad)
+
+
+class FoldedMore(Exception):
+    """A variable turned out to be folded, after states may have been split by what is said of it."""

@@ -1,0 +1,112 @@
+"""The loop of predicate abstraction: check the boolean program, see whether what it found is real, else add predicates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, Checked, FoldedMore
+from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
+from rdma_robust.analyses.prove.predicates.solving import Formulas
+from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
+from rdma_robust.analyses.prove.predicates.transformers import Transformers
+from rdma_robust.analyses.prove.predicates.vocabulary_seeds import seeds
+from rdma_robust.analyses.prove.proof_engine import AbstractPath
+from rdma_robust.analyses.prove.transition_system import Control, TransitionSystem, Update
+from rdma_robust.expr import Expr
+from rdma_robust.limits import Limits, Progress
+
+ROUNDS: Final = 30
+"""So many spurious paths are refined before another engine is asked."""
+
+_PATH_MS: Final = 10_000
+
+
+@dataclass
+class Refined:
+    """How the loop ended: with the last `checked`, `stuck` if it could not rule out its path, which cannot be taken."""
+
+    checked: Checked
+    overflowed: bool
+    stuck: bool
+
+
+@dataclass
+class Refinement:
+    """The loop over one system, from predicates that may be given. `closed`: atoms of the system are added to them."""
+
+    system: TransitionSystem
+    formulas: Formulas
+    limits: Limits
+    progress: Progress
+    given: Iterable[Expr] = ()
+    counts: SolverCounts = field(default_factory=SolverCounts)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    overflows: set[Control] = field(default_factory=set)
+    folded: set[str] = field(default_factory=set)
+    seen: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    conditions: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    rounds: int = 0
+    states: int = 0
+    taken: int = 0
+    check_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for each in self.given:
+            self.vocabulary.add(each)
+        poll: Callable[[], None] = self.limits.poll("building the boolean program")
+        self.transformers = Transformers(self.vocabulary, self.formulas, self.counts, poll)
+
+    def run(self) -> Refined:
+        """Return how it ended. Raises LimitReached while transformers are built."""
+        while True:
+            checked = self.checked()
+            if checked.path is None:
+                return Refined(checked, bool(self.overflows), False)
+            taken = self._can_be_taken(checked.path)
+            if taken is not Taken.NO and not checked.overflow:
+                return Refined(checked, bool(self.overflows), False)
+            if taken is not Taken.NO:
+                self.overflows.add(checked.path.transitions[-1].to if checked.path.transitions else self.system.initial())
+            elif not self._add(seeds(self.seen, self.conditions)) and not self.transformers.enlarge():
+                self.rounds += 1
+                if self.rounds > ROUNDS or not self._refined(checked.path):
+                    return Refined(checked, bool(self.overflows), True)
+
+    def checked(self) -> Checked:
+        """Search the boolean program as it is."""
+        started = time.monotonic()
+        while True:
+            checker = BooleanChecker(self.system, self.transformers, self.folded, self.overflows)
+            try:
+                checked = checker.run(self.limits, self.progress)
+            except FoldedMore:
+                continue
+            self.states, self.taken = checked.states, checked.taken
+            self.seen.update(checked.seen)
+            self.conditions.update(checked.conditions)
+            self.check_seconds += time.monotonic() - started
+            return checked
+
+    def _can_be_taken(self, path: AbstractPath) -> Taken:
+        self.counts.called += 1
+        return can_be_taken(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
+
+    def _refined(self, path: AbstractPath) -> bool:
+        """Add predicates that may rule out a path; return whether there are new ones."""
+        self.counts.called += 1
+        found: NewPredicates = predicates_against(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
+        return self._add(found.atoms) or self._add(found.whole)
+
+    def _add(self, predicates: Iterable[Expr]) -> bool:
+        before = len(self.vocabulary)
+        for each in predicates:
+            self.vocabulary.add(each)
+        return len(self.vocabulary) > before
+
+    def milliseconds(self, most: int) -> int:
+        """Return how long the solver may take for one question."""
+        left = self.limits.seconds_left()
+        return most if left is None else max(1, min(most, int(1000 * left)))

@@ -1,0 +1,166 @@
+"""E3: z3's spacer on one Horn clause per transition, one relation per control state, its answer checked."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Reached, Unreachable
+from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
+from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
+from rdma_robust.analyses.prove.predicates.solving import Formulas, solver_library
+from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
+from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem
+from rdma_robust.errors import LimitReached
+from rdma_robust.expr import FALSE, TRUE
+from rdma_robust.limits import Limits, Progress
+
+_SOLVE_MS: Final = 60_000
+"""For spacer, where the user gives no limit."""
+
+_CHECK_MS: Final = 10_000
+MOST_CONTROLS: Final = 20_000
+"""No more control states than this are made relations of: making the clauses alone takes longer than anybody waits."""
+
+NOT_FOUND_OUT: Final = "spacer did not find out"
+
+
+@dataclass
+class _Explored:
+    """The control states reachable if wide variables could have any values, with what leads where."""
+
+    transitions: dict[Control, list[Transition]] = field(default_factory=dict)
+    taken: int = 0
+    cut: str = ""
+
+
+def spacer_engine(system: TransitionSystem, limits: Limits, progress: Progress) -> Searched:
+    """Search with spacer. Raises UsageError if z3 is missing."""
+    started = time.monotonic()
+    formulas = Formulas(solver_library("spacer"))
+    explored = _explore(system, limits, progress)
+    calls = 0
+    found, path, overflowed = None, None, False
+    cut = explored.cut
+    if not cut:
+        found = _Clauses(system, explored, formulas).solve(limits)
+        calls += 1
+        path, cut = _judged(system, found, formulas, limits)
+        overflowed = path is not None and path.bad is None and path.transitions[-1].fault is None
+    invariant: dict[Control, tuple[Region, ...]] | None = None
+    if isinstance(found, Unreachable):
+        invariant = {
+            place: ((found.solution.get(place, TRUE),),)
+            for place in explored.transitions
+            if found.solution.get(place, TRUE) != FALSE
+        }
+        cut = _unproven(system, invariant, formulas, limits)
+        invariant = None if cut else invariant
+    counts = {
+        "relations": len(explored.transitions),
+        "solver_calls": calls,
+        "seconds": round(time.monotonic() - started, 3),
+    }
+    path = None if overflowed else path
+    return Searched("spacer", path, invariant, overflowed, cut, len(explored.transitions), explored.taken, counts)
+
+
+def _explore(system: TransitionSystem, limits: Limits, progress: Progress) -> _Explored:
+    """Follow all transitions, whatever they suppose; not on from faults and overflows."""
+    found = _Explored()
+    exceeded = limits.watch()
+    start = system.initial()
+    known, agenda = {start}, deque([start])
+    while agenda:
+        control = agenda.popleft()
+        found.cut = exceeded()
+        if not found.cut and len(known) > min(MOST_CONTROLS, limits.states or MOST_CONTROLS):
+            found.cut = "states" if limits.states is not None and len(known) > limits.states else _too_many()
+        if found.cut:
+            return found
+        progress(len(known), len(agenda))
+        after = [] if system.overflowed(control) else system.successors(control)
+        found.transitions[control] = after
+        found.taken += len(after)
+        for each in after:
+            if each.fault is None and each.to not in known:
+                known.add(each.to)
+                agenda.append(each.to)
+    return found
+
+
+def _too_many() -> str:
+    return f"{NOT_FOUND_OUT}: it is asked only about {MOST_CONTROLS} control states at most"
+
+
+class _Clauses:
+    """The clauses of a system."""
+
+    def __init__(self, system: TransitionSystem, explored: _Explored, formulas: Formulas) -> None:
+        self._system = system
+        self._steps: dict[int, tuple[Control, Transition | Bad | None]] = {}
+        self._clauses = HornClauses(formulas)
+        wide = [name for name, _ in system.wide]
+        for control in explored.transitions:
+            live = system.live(control)
+            self._clauses.relation(control, [name for name in wide if name in live])
+        self._clauses.fact(system.initial(), dict(system.wide))
+        asked_for = {claim.number for claim in system.claims if not claim.allowed}
+        for control, transitions in explored.transitions.items():
+            if system.overflowed(control):
+                self._steps[self._clauses.rule(control, (), None)] = (control, None)
+            for bad in system.violations(control):
+                if bad.claim in asked_for and bad.condition != FALSE:
+                    updates = (*bad.updates, Suppose(bad.condition))
+                    self._steps[self._clauses.rule(control, updates, None)] = (control, bad)
+            for each in transitions:
+                after = None if each.fault is not None else each.to
+                self._steps[self._clauses.rule(control, each.updates, after)] = (control, each)
+
+    def solve(self, limits: Limits) -> Unreachable | AbstractPath | None:
+        """Return that nothing bad is reachable, a path to it, or None."""
+        left = limits.seconds_left()
+        answer = self._clauses.solve(_SOLVE_MS if left is None else int(1000 * left))
+        return self._path(answer) if isinstance(answer, Reached) else answer
+
+    def _path(self, reached: Reached) -> AbstractPath | None:
+        """The path of the rules that spacer names, if they are one."""
+        taken: list[Transition] = []
+        at = self._system.initial()
+        for number in reached.rules:
+            control, step = self._steps[number]
+            if control != at:
+                return None
+            if not isinstance(step, Transition):
+                return AbstractPath(tuple(taken), step)
+            taken.append(step)
+            at = step.to
+        return AbstractPath(tuple(taken), None) if taken and taken[-1].fault is not None else None
+
+
+def _judged(
+    system: TransitionSystem, found: Unreachable | AbstractPath | None, formulas: Formulas, limits: Limits
+) -> tuple[AbstractPath | None, str]:
+    """A path that can be taken, or what cuts the search short."""
+    if isinstance(found, Unreachable):
+        return None, ""
+    if found is None:
+        return None, limits.exceeded() or NOT_FOUND_OUT
+    if can_be_taken(system, found, formulas, _CHECK_MS) is Taken.NO:
+        return None, f"{NOT_FOUND_OUT}: the path that it gave cannot be taken"
+    return found, ""
+
+
+def _unproven(
+    system: TransitionSystem, invariant: dict[Control, tuple[Region, ...]], formulas: Formulas, limits: Limits
+) -> str:
+    """What cuts the search short, if what spacer says is not inductive or that is not found out in time."""
+    poll: Callable[[], None] = limits.poll("checking the invariant of spacer")
+    try:
+        wrong = why_not_inductive(system, invariant, formulas, poll, _CHECK_MS)
+    except LimitReached as reached:
+        return reached.limit
+    return f"{NOT_FOUND_OUT}: what it gave is no proof, {wrong}" if wrong else ""

@@ -1,0 +1,212 @@
+"""Transformers of a boolean program: for each tuple of updates and each predicate, the cubes that make it true or false.
+
+`b_p := choose(F(wp(st, p)), F(wp(st, !p)))`, F(f) being the largest disjunction of cubes over the predicates that implies f
+(section 4.1 of both papers). Only predicates with a variable that the statement writes have a transformer; cubes are over
+the predicates that are connected with it by variables (its cone of influence), of at most `size` literals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from rdma_robust.analyses.prove.predicates.cube_search import (
+    EMPTY,
+    Answer,
+    Cube,
+    CubeSearch,
+    Implied,
+    Impossible,
+    Refuted,
+    bits,
+)
+from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
+from rdma_robust.analyses.prove.predicates.solving import Formulas
+from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Statement, Vocabulary
+from rdma_robust.analyses.prove.predicates.update_ways import Way, ways_of
+from rdma_robust.analyses.prove.transition_system import Update
+from rdma_robust.expr import TRUE, Expr, names, negate
+
+LARGEST = 4
+"""Cubes have no more literals, as in the papers."""
+
+WAIT_MS = 2000
+"""The solver gives up on a query after so many milliseconds; what is not known is not implied."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A predicate becomes true where one of `true` holds before, false where one of `false` does, else unknown."""
+
+    true: tuple[Cube, ...]
+    false: tuple[Cube, ...]
+
+    def after(self, before: Cube) -> bool | None:
+        """Return the value that the predicate gets, None if it is not known."""
+        if any(each.within(before) for each in self.true):
+            return True
+        if any(each.within(before) for each in self.false):
+            return False
+        return None
+
+
+@dataclass
+class _Found:
+    """What a search has found, and with how many predicates."""
+
+    cubes: tuple[Cube, ...] = ()
+    models: list[Refuted] = field(default_factory=list)
+    version: tuple[int, int] = (-1, 0)
+
+
+class AbstractWay:
+    """One way of a tuple of updates as a statement of the boolean program; searched for only as far as it is asked."""
+
+    def __init__(self, way: Way, builder: Transformers) -> None:
+        self.way = way
+        self._builder = builder
+        self._statement = Statement(way, builder.vocabulary, builder.formulas, builder.counts, WAIT_MS)
+        self._found: dict[tuple[Expr, ...], _Found] = {}
+        self._choices: dict[int, tuple[tuple[int, int], Choice]] = {}
+        self._blocking: tuple[tuple[int, int], tuple[Cube, ...]] = ((-1, 0), ())
+        self._impossible: list[Cube] = []
+        self.guard_atoms: frozenset[Expr] = frozenset(predicates_of(way.guard))
+
+    @property
+    def always(self) -> bool:
+        """Whether it has no guard."""
+        return self.way.guard == TRUE
+
+    def writes(self, number: int) -> bool:
+        """Return whether it writes a variable of a predicate."""
+        return not self.way.written.isdisjoint(self._builder.names_of(number))
+
+    def blocking(self) -> tuple[Cube, ...]:
+        """Return the cubes with which the guard cannot be true: F of its negation."""
+        if self.always:
+            return ()
+        if self._blocking[0] != self._builder.version:
+            self._blocking = (self._builder.version, self._search((), self.way.read()))
+        return (*self._blocking[1], *self._impossible)
+
+    def choice(self, number: int) -> Choice:
+        """Return the transformer of a predicate."""
+        known = self._choices.get(number)
+        if known is None or known[0] != self._builder.version:
+            known = self._choices[number] = (self._builder.version, self._choice(number))
+        return known[1]
+
+    def _choice(self, number: int) -> Choice:
+        goals = self.way.before(self._builder.vocabulary.predicates[number])
+        if all(each == TRUE for each in goals):
+            return Choice((EMPTY,), ())
+        denied = tuple(dict.fromkeys(negate(each) for each in goals))
+        if all(each == TRUE for each in denied):
+            return Choice((), (EMPTY,))
+        near = frozenset(self.way.copies.get(name, name) for each in goals for name in names(each))
+        near |= frozenset(self.way.copies.get(name, name) for name in names(self.way.guard))
+        true = self._search(goals, near)
+        return Choice(true, () if EMPTY in true else self._search(denied, near, true))
+
+    def _search(self, goals: tuple[Expr, ...], near: frozenset[str], avoided: Iterable[Cube] = ()) -> tuple[Cube, ...]:
+        """Return F of the conjunction of `goals`, or without goals of the negation of the guard."""
+        builder = self._builder
+        known = self._found.setdefault(goals, _Found())
+        if known.version == builder.version:
+            return known.cubes
+        blocking = self.blocking() if goals else ()
+        search = CubeSearch(
+            partial(self._asked, goals=goals),
+            builder.cone(near),
+            builder.poll,
+            avoided=[*avoided, *blocking, *builder.contradictions],
+            models=[self._statement.renewed(each) for each in known.models],
+            found=known.cubes,
+        )
+        known.cubes = search.run(builder.size)
+        known.models = search.models
+        known.version = builder.version
+        return known.cubes
+
+    def _asked(self, cube: Cube, goals: tuple[Expr, ...]) -> Answer:
+        answer = self._statement.ask(cube, goals)
+        return Implied(answer.by) if isinstance(answer, Impossible) and not goals else answer
+
+    def all_cubes(self) -> tuple[Cube, ...]:
+        """Return every cube found so far."""
+        return tuple(cube for each in self._found.values() for cube in each.cubes)
+
+    def excludes(self, before: Cube) -> bool:
+        """Return whether all that is known before, together, contradicts the guard; what contradicts it is remembered."""
+        answer = self._statement.ask(before, ())
+        if isinstance(answer, Impossible):
+            self._impossible.append(answer.by)
+            return True
+        return False
+
+
+class Transformers:
+    """The boolean program over a vocabulary, built as far as it is asked for. `size` is that of the largest cubes.
+
+    `contradictions` are cubes that cannot be true, wherever they were noticed. Raises LimitReached through `poll`.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, formulas: Formulas, counts: SolverCounts, poll: Callable[[], None], size: int = 1
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.formulas = formulas
+        self.counts = counts
+        self.poll = poll
+        self.size = size
+        self.contradictions: list[Cube] = []
+        self._ways: dict[tuple[Update, ...], tuple[AbstractWay, ...]] = {}
+        self._names: list[frozenset[str]] = []
+        self._cones: dict[tuple[frozenset[str], int], int] = {}
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What has to be the same for cubes found before to be all."""
+        return len(self.vocabulary), self.size
+
+    def enlarge(self) -> bool:
+        """Let cubes have one literal more, up to the most; return whether they could have fewer until now."""
+        if self.size >= LARGEST:
+            return False
+        self.size += 1
+        return True
+
+    def of(self, updates: tuple[Update, ...]) -> tuple[AbstractWay, ...]:
+        """Return the ways of a tuple of updates; equal tuples have the same."""
+        made = self._ways.get(updates)
+        if made is None:
+            made = self._ways[updates] = tuple(AbstractWay(each, self) for each in ways_of(updates))
+        return made
+
+    def names_of(self, number: int) -> frozenset[str]:
+        """Return the variables of a predicate."""
+        for predicate in self.vocabulary.predicates[len(self._names) :]:
+            self._names.append(frozenset(names(predicate)))
+        return self._names[number]
+
+    def cone(self, near: frozenset[str]) -> int:
+        """Return the predicates that are connected with these variables by common ones."""
+        key = (near, len(self.vocabulary))
+        if key not in self._cones:
+            inside, rest = set(near), set(range(len(self.vocabulary)))
+            while reached := {each for each in rest if not self.names_of(each).isdisjoint(inside)}:
+                rest -= reached
+                inside.update(*(self.names_of(each) for each in reached))
+            self._cones[key] = sum(1 << each for each in set(range(len(self.vocabulary))) - rest)
+        return self._cones[key]
+
+    def cubes_used(self) -> frozenset[Cube]:
+        """Return the cubes of two or more literals in all transformers built."""
+        return frozenset(cube for ways in self._ways.values() for way in ways for cube in way.all_cubes() if cube.size > 1)
+
+
+def known_literals(vocabulary: Vocabulary, cube: Cube) -> tuple[Expr, ...]:
+    """Return what a cube says, as conditions."""
+    true = [vocabulary.predicates[each] for each in bits(cube.true)]
+    return (*true, *(negate(vocabulary.predicates[each]) for each in bits(cube.false)))

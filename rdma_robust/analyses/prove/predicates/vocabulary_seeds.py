@@ -1,0 +1,44 @@
+"""Predicates to begin with, when nobody gives any: atoms of guards and claims, closed under wp of single assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
+from rdma_robust.analyses.prove.predicates.update_ways import is_fresh, ways_of
+from rdma_robust.analyses.prove.transition_system import Update
+from rdma_robust.expr import Expr, names
+
+DEPTH: Final = 2
+MOST: Final = 24
+"""No more predicates than this by closing; what they do not say, refinement finds."""
+
+
+def seeds(seen: Iterable[tuple[Update, ...]], conditions: Iterable[tuple[Update, ...]]) -> tuple[Expr, ...]:
+    """Return the predicates of guards of what was `seen` and of `conditions` of claims, and what these are before at most
+    two assignments: those with fewer first, in the order in which they were seen."""
+    programs = tuple(dict.fromkeys((*conditions, *seen)))
+    found = dict.fromkeys(_atoms(way.guard for updates in programs for way in ways_of(updates)))
+    layer = tuple(found)
+    for _ in range(DEPTH):
+        before = (
+            each
+            for updates in programs
+            for way in ways_of(updates)
+            for predicate in layer
+            if not way.written.isdisjoint(names(predicate))
+            for each in way.before(predicate)
+        )
+        layer = tuple(dict.fromkeys(each for each in _atoms(before) if each not in found))
+        if len(found) + len(layer) > MOST:
+            break
+        found |= dict.fromkeys(layer)
+    return tuple(found)
+
+
+def _atoms(conditions: Iterable[Expr]) -> Iterator[Expr]:
+    for condition in conditions:
+        for each in predicates_of(condition):
+            if not any(is_fresh(name) for name in names(each)):
+                yield each
