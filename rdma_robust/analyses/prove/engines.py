@@ -1,0 +1,16 @@
+"""Which engines are tried on a system, cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from rdma_robust.analyses.prove.explicit_search import explicit_search
+from rdma_robust.analyses.prove.proof_engine import Engine, EngineName
+from rdma_robust.analyses.prove.transition_system import TransitionSystem
+
+
+def engines_for(system: TransitionSystem, wanted: EngineName | Literal["auto"]) -> Iterator[tuple[EngineName, Engine]]:
+    """Yield the engines for a system: the explicit search if nothing is wide, else those that describe wide values."""
+    if not system.wide and wanted in ("auto", "explicit"):
+        yield "explicit", explicit_search

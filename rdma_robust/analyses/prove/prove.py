@@ -1,0 +1,200 @@
+"""Whether a program is safe under a model: the decision, on one screen.
+
+Source: abstraction.md, sections 3 and 4: the claims, a reduction, an engine, and what to do with a path that it cannot rule
+out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from rdma_robust.analyses.prove.concrete_search import concrete_search
+from rdma_robust.analyses.prove.engines import engines_for
+from rdma_robust.analyses.prove.path_replay import replayed
+from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
+from rdma_robust.analyses.prove.reduced_system import ReducedSystem
+from rdma_robust.analyses.prove.reductions import reduced
+from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
+
+FIRST: Final = ReductionOptions()
+
+MOST_STORES: Final = 8
+"""Stores for which buffers have room at most."""
+
+MOST_ALIKE: Final = 3
+"""Like operations under way that are counted at most."""
+
+CONCRETE_S: Final = 10.0
+"""For looking for a run on the machine itself."""
+
+SHARE: Final = 0.5
+"""Of the time that is left, for an attempt that others come after."""
+
+
+def prove(
+    program: Program,
+    model: AnyModelName,
+    limits: Limits = NO_LIMITS,
+    *,
+    engine: EngineName | Literal["auto"] = "auto",
+    reduction: ReductionOptions = FIRST,
+    progress: Progress = ignore,
+) -> SafetyOutcome:
+    """Return whether anything that `program` forbids under `model` can happen, and for what it allows whether it can.
+
+    The model must have all operations of the program (`refusals` says which it has not). `reduction` is the first that is
+    tried; buffers and counts grow from there. Limits of states are those of one search. Raises UsageError if `engine` needs
+    a solver that is not installed.
+    """
+    started = time.monotonic()
+    claims = safety_claims(program, model)
+    work = _Work(program, model, limits, engine, reduction, progress)
+    outcome = work.decided(claims)
+    allowed = tuple(work.possible(claim) for claim in claims if claim.allowed)
+    return replace(outcome, allowed=allowed, time_s=time.monotonic() - started)
+
+
+@dataclass
+class _Work:
+    """One question. `searched` is the last search, `suspect` the last path that was neither made nor ruled out."""
+
+    program: Program
+    model: AnyModelName
+    limits: Limits
+    engine: EngineName | Literal["auto"]
+    reduction: ReductionOptions
+    progress: Progress
+    searched: Searched | None = None
+    suspect: AbstractPath | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    def decided(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome:
+        """Return the answer about the claims that are not `allowed`, all at once."""
+        if all(claim.allowed for claim in claims):
+            return self._outcome(claims, Safety.SAFE, "the program forbids nothing")
+        looked = False
+        for options, limits in self._attempts():
+            system = reduced(self.program, self.model, claims, options)
+            for name, engine in engines_for(system, self.engine):
+                found = self._search(engine, system, limits)
+                if found.path is not None:
+                    run = replayed(self.program, self.model, claims, found.path, limits=limits)
+                    if run is not None:
+                        return self._unsafe(claims, found.path, run, name, options)
+                    self.suspect = found.path
+                    self.reasons.append(_spurious(found.path))
+                elif not found.cut and not found.overflowed:
+                    return replace(
+                        self._outcome(claims, Safety.SAFE, "", name, options), system=system, invariant=found.invariant
+                    )
+                if found.overflowed or (found.path is not None and not found.path.exact):
+                    break
+            if self.suspect is not None and not looked:
+                looked = True
+                if outcome := self._looked(claims):
+                    return outcome
+        return replace(self._outcome(claims, Safety.UNKNOWN, self._why()), suspect=self.suspect)
+
+    def _attempts(self) -> Iterator[tuple[ReductionOptions, Limits]]:
+        """Yield reductions, each with the limits of the attempt; which come after depends on what was found with it.
+
+        Buffers that overflowed get twice the room. A path that takes one of many operations calls for counting further, and
+        a search that was too large for counting less.
+        """
+        bound = self.reduction.bound
+        while True:
+            yield replace(self.reduction, bound=bound), self.limits.share(SHARE)
+            found = self.searched
+            if found is None:
+                return
+            if self.model == "rma" and found.cut and bound == 1:
+                yield replace(self.reduction, bound=0), self.limits
+                return
+            if self.model == "rma" and found.path is not None and not found.path.exact and bound < MOST_ALIKE:
+                bound += 1
+            elif found.overflowed and bound < MOST_STORES:
+                bound = min(2 * bound, MOST_STORES)
+            else:
+                return
+
+    def _search(self, engine: Engine, system: ReducedSystem, limits: Limits) -> Searched:
+        found = engine(system, limits, self.progress)
+        self.searched = found
+        if found.cut:
+            self.reasons.append(self.limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
+        elif found.overflowed:
+            self.reasons.append(f"a buffer may hold more than {MOST_STORES} stores")
+        return found
+
+    def _looked(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome | None:
+        """Return the answer if a bounded search on the machine finds a run."""
+        wanted = [claim for claim in claims if not claim.allowed]
+        limits = self._concrete_limits()
+        found = concrete_search(self.program, self.model, wanted, limits, self.progress)
+        for number, run in found.runs.items():
+            outcome = self._outcome(claims, Safety.UNSAFE, "")
+            return replace(outcome, engine=None, claim=claims[number], run=run)
+        return None
+
+    def _concrete_limits(self) -> Limits:
+        return Limits.of(min(CONCRETE_S, self.limits.seconds_left() or CONCRETE_S), self.limits.states, self.limits.memory)
+
+    def possible(self, claim: SafetyClaim) -> AllowedClaim:
+        """Return whether what an outcome says can be: shown by a run, or by a search that has seen everything."""
+        asked = replace(claim, allowed=False, number=0)
+        work = _Work(self.program, self.model, self.limits, self.engine, self.reduction, self.progress)
+        outcome = work.decided((asked,))
+        possible = {Safety.SAFE: False, Safety.UNSAFE: True, Safety.UNKNOWN: None}[outcome.safety]
+        return AllowedClaim(claim, possible, outcome.run, outcome.reason)
+
+    def _unsafe(
+        self,
+        claims: tuple[SafetyClaim, ...],
+        path: AbstractPath,
+        run: SafetyRun,
+        engine: EngineName,
+        options: ReductionOptions,
+    ) -> SafetyOutcome:
+        if path.bad is not None:
+            claim = claims[path.bad.claim]
+        else:
+            claim = next(c for c in claims if c.fault is not None and c.fault == path.transitions[-1].fault)
+        return replace(self._outcome(claims, Safety.UNSAFE, "", engine, options), claim=claim, run=run)
+
+    def _why(self) -> str:
+        return self.reasons[-1] if self.reasons else "values without bound, of which this engine says nothing"
+
+    def _outcome(
+        self,
+        claims: tuple[SafetyClaim, ...],
+        safety: Safety,
+        reason: str,
+        engine: EngineName | None = None,
+        options: ReductionOptions | None = None,
+    ) -> SafetyOutcome:
+        found = self.searched
+        return SafetyOutcome(
+            self.program,
+            self.model,
+            safety,
+            reason,
+            claims,
+            engine,
+            options or self.reduction,
+            states=0 if found is None else found.states,
+            taken=0 if found is None else found.taken,
+            counts={} if found is None else found.counts,
+        )
+
+
+def _spurious(path: AbstractPath) -> str:
+    if path.exact:
+        return "a path that no run was found for was not ruled out"
+    return "a path on which several like operations are under way was neither made a run nor ruled out"

@@ -1,0 +1,67 @@
+"""The decision of `prove`: answers with their evidence, buffers that grow, and what is not decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rdma_robust.analyses.prove.on_machine import shows
+from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.language.flow.cfg import AnyModelName, Claim, Program
+from rdma_robust.language.load import load_program
+from tests.support.inserted import fenced
+
+SB = """node A { x, y }
+thread T1 on A { reg r; x = 1; r = y }
+thread T2 on A { reg r; y = 1; r = x }
+outcome T1.r == 0 && T2.r == 0 : forbidden under sc
+"""
+STORES = "node A { x }\nthread T1 on A { x = 1; x = 2; x = 3; x = 4; x = 5 }\noutcome A.x != 5 : forbidden under sc\n"
+
+
+def load(text: str) -> Program:
+    return load_program(text, "prove.rdma")
+
+
+def under(program: Program, model: AnyModelName, *, allowed: bool = False) -> Program:
+    """The program with its outcomes claimed under this model."""
+    outcomes = tuple(replace(each, claims=(Claim(allowed, model),)) for each in program.outcomes)
+    return replace(program, outcomes=outcomes)
+
+
+def proven(program: Program, model: AnyModelName) -> SafetyOutcome:
+    outcome = prove(program, model)
+    forbids = any(not claim.allowed for claim in outcome.claims)
+    assert (outcome.safety is Safety.SAFE and forbids) == (outcome.invariant is not None)
+    assert (outcome.safety is Safety.UNSAFE) == (outcome.run is not None)
+    if outcome.run is not None and outcome.claim is not None:
+        assert shows(program, outcome.run, outcome.claim)
+    return outcome
+
+
+def test_store_buffering_is_safe_under_sc_and_with_fences() -> None:
+    program = load(SB)
+    assert proven(program, "sc").safety is Safety.SAFE
+    for model in ("tso", "pso"):
+        assert proven(under(program, model), model).safety is Safety.UNSAFE
+        assert proven(fenced(under(program, model)), model).safety is Safety.SAFE
+
+
+def test_buffers_get_as_much_room_as_is_needed() -> None:
+    outcome = proven(under(load(STORES), "tso"), "tso")
+    assert outcome.safety is Safety.SAFE and outcome.reduction.bound == 8
+
+
+def test_a_buffer_that_may_hold_any_number_of_stores_is_not_decided() -> None:
+    program = load("node A { x }\nthread T1 on A { loop { x = 1 } }\noutcome A.x == 2 : forbidden under sc\n")
+    assert proven(program, "sc").safety is Safety.SAFE
+    outcome = proven(under(program, "tso"), "tso")
+    assert outcome.safety is Safety.UNKNOWN and outcome.reason == "a buffer may hold more than 8 stores"
+
+
+def test_outcomes_that_are_allowed_are_answered_one_by_one() -> None:
+    program = load(SB)
+    (claim,) = proven(under(program, "tso", allowed=True), "tso").allowed
+    assert claim.possible and claim.run is not None and shows(program, claim.run, replace(claim.claim, allowed=False))
+    (claim,) = prove(under(fenced(program), "tso", allowed=True), "tso").allowed
+    assert claim.possible is False
