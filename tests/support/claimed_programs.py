@@ -61,7 +61,7 @@ def _of_model(step: Step, model: AnyModelName, rng: Random) -> Step:
             return replace(step, op=Flush(node))
         case Poll(node) if rng.random() < 0.3:
             return replace(step, op=Flush(node))
-        case Get(target, source) if rng.random() < 0.3:
+        case Get(target, source) if model != "rdma" and rng.random() < 0.3:
             return replace(step, op=RemoteRmw(target, source, Const(rng.randint(0, 1))))
         case Write(cell, value) if rng.random() < 0.1:
             return replace(step, op=Rmw(cell, value))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.expr import Binary, Const, Ite, Name, Unary, constants, names
+from rdma_robust.expr import Binary, Const, Ite, Name, Unary, constants, names, substitute
 from rdma_robust.language.flow.cfg import PointAt, Program, ThreadEnded, steps
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move
@@ -24,10 +24,11 @@ def met_on(machine: StepMachine, claim: SafetyClaim) -> Met:
         fault = claim.fault
         return lambda move: fault in move.faults
     reader = _Reader.of(machine.program)
-    wanted = tuple(dict.fromkeys(names(claim.bad)))
+    bad = substitute(claim.bad, {name: Const(value) for name, value in machine.program.constants if not reader.has(name)})
+    wanted = tuple(dict.fromkeys(names(bad)))
     atoms = dict(claim.atoms)
     parts = [reader.atom(atoms[name]) if name in atoms else reader.value(name) for name in wanted]
-    term = term_of(claim.bad, {name: read_at(i) for i, name in enumerate(wanted)})
+    term = term_of(bad, {name: read_at(i) for i, name in enumerate(wanted)})
     final = claim.final
 
     def met(move: Move) -> bool:
@@ -70,6 +71,9 @@ class _Reader:
         }
         threads = {thread.name: t for t, thread in enumerate(program.threads)}
         return cls(threads, registers, {str(cell): i for i, cell in enumerate(program.cells)}, program)
+
+    def has(self, name: str) -> bool:
+        return name in self.registers or name in self.cells
 
     def value(self, name: str) -> Callable[[StepState], int]:
         if name in self.registers:

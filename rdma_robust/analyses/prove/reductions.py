@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rdma_robust.analyses.prove.reduced_rdma import PipeSystem
 from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
 from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 
 
@@ -26,5 +26,5 @@ def reduced(
             return StoreBufferSystem(program, claims, options.narrow, max(1, options.bound), model == "pso")
         case "rma":
             return PendingSetSystem(program, claims, options.narrow, options.bound)
-        case _:
-            raise InternalError(f"there is no reduction for model {model}")
+        case "rdma":
+            return PipeSystem(program, claims, options.narrow, max(1, options.bound))
