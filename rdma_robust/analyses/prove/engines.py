@@ -8,9 +8,12 @@ from typing import Literal
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.proof_engine import Engine, EngineName
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
+from rdma_robust.analyses.prove.zones.zone_engine import search_zones
 
 
 def engines_for(system: TransitionSystem, wanted: EngineName | Literal["auto"]) -> Iterator[tuple[EngineName, Engine]]:
     """Yield the engines for a system: the explicit search if nothing is wide, else those that describe wide values."""
     if not system.wide and wanted in ("auto", "explicit"):
         yield "explicit", explicit_search
+    if wanted == "zones" or (system.wide and wanted == "auto"):
+        yield "zones", search_zones

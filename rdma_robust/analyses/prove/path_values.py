@@ -1,0 +1,137 @@
+"""Whether the wide values along an abstract path can be those of integers, and which numbers are drawn then.
+
+Without draws there is one value for everything, and the path is run. With draws the conditions along it are over these:
+difference constraints by shortest paths, others by z3 if it is installed (extra `smt`). Whatever is said to be feasible was
+tried with the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from rdma_robust.analyses.prove.proof_engine import AbstractPath
+from rdma_robust.analyses.prove.solved_conditions import solved
+from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, evaluate, names, substitute
+from rdma_robust.language.flow.cfg import Nondet
+
+MOST_CHOICES = 512
+"""Ways to pick from folded variables along one path that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathValues:
+    """Whether there are integers, None if that is not known.
+
+    `draws` has a number for each `nondet` among the causes of the path, in order, None where the reduction has chosen
+    a small value by itself or nobody asks.
+    """
+
+    feasible: bool | None
+    draws: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Trail:
+    """What is known behind some updates: wide variables over the numbers drawn, folded ones as all that they stand for."""
+
+    values: Mapping[str, Expr]
+    folded: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
+    conditions: tuple[Expr, ...] = ()
+    draws: tuple[tuple[int, str], ...] = ()
+
+    def supposing(self, condition: Expr) -> _Trail | None:
+        """Return what is known if this is true, None if it is false, or undefined."""
+        if condition == TRUE:
+            return self
+        if not any(names(condition)):
+            try:
+                return self if evaluate(condition, {}) else None
+            except ZeroDivisionError:
+                return None
+        return _Trail(self.values, self.folded, (*self.conditions, condition), self.draws)
+
+    def setting(self, name: str, values: Sequence[Expr]) -> _Trail:
+        """Return what is known after an assignment of one value, or of some that a folded variable stands for."""
+        folded = {other: held for other, held in self.folded.items() if other != name}
+        if len(values) > 1:
+            folded[name] = tuple(dict.fromkeys(values))
+        return _Trail({**self.values, name: values[0]}, folded, self.conditions, self.draws)
+
+
+def path_values(system: TransitionSystem, path: AbstractPath) -> PathValues:
+    """Return whether the updates along a path can be taken one after the other, in integers, from the initial values.
+
+    A variable that was dropped has any value that it had before, as nobody asks for it.
+    """
+    updates = [(place, update) for place, step in enumerate(path.transitions) for update in step.updates]
+    if path.bad is not None:
+        updates += [(-1, update) for update in (*path.bad.updates, Suppose(path.bad.condition))]
+    undecided = False
+    trails = _trails(_Trail({name: Const(value) for name, value in system.wide}), updates)
+    for number, trail in enumerate(trails):
+        if number == MOST_CHOICES:
+            return PathValues(None)
+        found = solved(trail.conditions, [name for _, name in trail.draws])
+        if found is None:
+            undecided = True
+        elif found:
+            return PathValues(True, _by_cause(path, trail, found[0]))
+    return PathValues(None if undecided else False)
+
+
+def _by_cause(path: AbstractPath, trail: _Trail, found: Mapping[str, int]) -> tuple[int | None, ...]:
+    numbers: list[int | None] = []
+    for place, transition in enumerate(path.transitions):
+        drawn = [found[name] for at, name in trail.draws if at == place]
+        asked = [cause for cause in transition.causes if cause.step is not None and isinstance(cause.step.op, Nondet)]
+        numbers += drawn if len(drawn) == len(asked) else [None] * len(asked)
+    return tuple(numbers)
+
+
+def _trails(start: _Trail, updates: Sequence[tuple[int, Update]]) -> Iterator[_Trail]:
+    """Yield what is known behind the updates, for every way to pick."""
+    fresh = (f"draw {i}" for i in count())
+    agenda = [(start, 0)]
+    while agenda:
+        trail, done = agenda.pop()
+        while done < len(updates):
+            place, update = updates[done]
+            done += 1
+            following = _after(trail, place, update, fresh)
+            if not following:
+                break
+            trail, *others = following
+            agenda += [(other, done) for other in reversed(others)]
+        else:
+            yield trail
+
+
+def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> list[_Trail]:
+    match update:
+        case Suppose(condition):
+            after = trail.supposing(substitute(condition, trail.values))
+            return [] if after is None else [after]
+        case Let(name, value):
+            return [trail.setting(name, [substitute(value, trail.values)])]
+        case Draw(name, low, high):
+            return _drawn(trail, place, name, (low, high), next(fresh))
+        case Join(name, value):
+            held = trail.folded.get(name, (trail.values[name],))
+            return [trail.setting(name, [*held, substitute(value, trail.values)])]
+        case Pick(name, folded):
+            return [trail.setting(name, [value]) for value in trail.folded.get(folded, (trail.values[folded],))]
+        case Drop():
+            return [trail]
+
+
+def _drawn(trail: _Trail, place: int, name: str, ends: tuple[Expr | None, Expr | None], new: str) -> list[_Trail]:
+    for end, op in zip(ends, (">=", "<="), strict=True):
+        if end is not None:
+            after = trail.supposing(Binary(op, Name(new), substitute(end, trail.values)))
+            assert after is not None
+            trail = after
+    drawn = _Trail(trail.values, trail.folded, trail.conditions, (*trail.draws, (place, new)))
+    return [drawn.setting(name, [Name(new)])]
