@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram, ProgramWay
 from rdma_robust.analyses.prove.predicates.cube_search import Cube, bits
-from rdma_robust.analyses.prove.predicates.transformers import AbstractWay, Transformers
 
 
 def saturated(known: Cube, impossible: Iterable[Cube], free: int) -> Cube | None:
@@ -33,20 +33,20 @@ def saturated(known: Cube, impossible: Iterable[Cube], free: int) -> Cube | None
 class Assumptions:
     """Guards over one boolean program. `folded` are variables of whose values some may satisfy an atom and some not."""
 
-    def __init__(self, transformers: Transformers, folded: set[str]) -> None:
-        self._transformers = transformers
+    def __init__(self, program: BooleanProgram, folded: set[str]) -> None:
+        self._program = program
         self._folded = folded
-        self._masks: dict[tuple[AbstractWay, int], tuple[int, int]] = {}
+        self._masks: dict[tuple[ProgramWay, int], tuple[int, int]] = {}
 
-    def supposing(self, known: Cube, way: AbstractWay) -> Iterator[Cube]:
+    def supposing(self, known: Cube, way: ProgramWay) -> Iterator[Cube]:
         """Yield what may be known once the guard of `way` is true, in all cases together; nothing if it cannot be."""
         if way.always:
             yield known
             return
-        impossible = [*way.blocking(), *self._transformers.contradictions]
+        impossible = [*way.blocking(), *self._program.contradictions]
         yield from self._cases(known, way, impossible, *self._free_and_own(way))
 
-    def _cases(self, known: Cube, way: AbstractWay, impossible: list[Cube], free: int, own: int) -> Iterator[Cube]:
+    def _cases(self, known: Cube, way: ProgramWay, impossible: list[Cube], free: int, own: int) -> Iterator[Cube]:
         sharp = saturated(known, impossible, free)
         if sharp is None:
             return
@@ -60,13 +60,13 @@ class Assumptions:
                 if not way.excludes(each):
                     yield each
 
-    def _free_and_own(self, way: AbstractWay) -> tuple[int, int]:
+    def _free_and_own(self, way: ProgramWay) -> tuple[int, int]:
         """The predicates that may be concluded, and those that a case may be made of: atoms of the guard, not folded."""
-        builder = self._transformers
+        builder = self._program
         key = (way, len(builder.vocabulary))
         found = self._masks.get(key)
         if found is None:
-            copied = frozenset(way.way.copies.values())
+            copied = frozenset(way.copies.values())
             numbers = range(len(builder.vocabulary))
             free = sum(1 << each for each in numbers if builder.names_of(each).isdisjoint(copied))
             own = sum(

@@ -8,12 +8,13 @@ same control state has within it, because that one knows less, is dropped.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.predicates.assumptions import Assumptions, saturated
+from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram, ProgramWay
 from rdma_robust.analyses.prove.predicates.cube_search import Cube, bits
-from rdma_robust.analyses.prove.predicates.transformers import AbstractWay, Transformers, known_literals
+from rdma_robust.analyses.prove.predicates.transformers import known_literals
 from rdma_robust.analyses.prove.predicates.update_ways import folded_names
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region
 from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem, Update
@@ -50,13 +51,11 @@ class Checked:
 class BooleanChecker:
     """Searches the boolean program of a system, breadth first, for a fault, a bad state, or an overflow."""
 
-    def __init__(
-        self, system: TransitionSystem, transformers: Transformers, folded: set[str], overflows: set[Control]
-    ) -> None:
+    def __init__(self, system: TransitionSystem, program: BooleanProgram, folded: set[str], overflows: set[Control]) -> None:
         self._system = system
-        self._transformers = transformers
+        self._program = program
         self._folded = folded
-        self._assumptions = Assumptions(transformers, folded)
+        self._assumptions = Assumptions(program, folded)
         self._overflows = overflows
         self._asked_for = {claim.number for claim in system.claims if not claim.allowed}
         self._stored: dict[Control, list[_Node]] = {}
@@ -98,8 +97,8 @@ class BooleanChecker:
         """What is true of the initial values."""
         values = dict(self._system.wide)
         true = false = 0
-        for number, predicate in enumerate(self._transformers.vocabulary.predicates):
-            if self._transformers.names_of(number) <= values.keys():
+        for number, predicate in enumerate(self._program.vocabulary.predicates):
+            if self._program.names_of(number) <= values.keys():
                 holds = bool(evaluate(predicate, values))
                 true |= holds << number
                 false |= (not holds) << number
@@ -128,11 +127,35 @@ class BooleanChecker:
             updates = (*bad.updates, Suppose(bad.condition))
             self._result.conditions[updates] = None
             self._noticed(updates)
-            for way in self._transformers.of(updates):
-                if any(not way.excludes(known) for known in self._assumptions.supposing(node.known, way)):
-                    self._result.path = _path(node, bad)
-                    return True
+            if self._possible(node.known, updates):
+                self._result.path = _path(node, bad)
+                return True
         return False
+
+    def _possible(self, known: Cube, updates: tuple[Update, ...]) -> bool:
+        """Whether updates, the last of which is a condition, may be made."""
+        *first, last = self._program.steps(updates)
+        everything = self._everything()
+        return any(
+            not way.excludes(known)
+            for before in self._through(known, first, everything)
+            for way in last
+            for known in self._assumptions.supposing(before, way)
+        )
+
+    def _everything(self) -> int:
+        return (1 << len(self._program.vocabulary)) - 1
+
+    def _through(self, known: Cube, steps: Sequence[Sequence[ProgramWay]], live: int) -> Iterator[Cube]:
+        """Yield what may be known after statements."""
+        if not steps:
+            yield known
+            return
+        for way in steps[0]:
+            for supposed in self._assumptions.supposing(known, way):
+                after = self._updated(supposed, way, live if len(steps) == 1 else self._everything())
+                if after is not None:
+                    yield from self._through(after, steps[1:], live)
 
     def _noticed(self, updates: tuple[Update, ...]) -> None:
         if self._folded.issuperset(folded_names(updates)):
@@ -147,22 +170,20 @@ class BooleanChecker:
             self._result.seen[transition.updates] = None
             self._noticed(transition.updates)
         live = self._live_predicates(transition.to)
-        for way in self._transformers.of(transition.updates):
-            for known in self._assumptions.supposing(node.known, way):
-                after = self._updated(known, way, live)
-                if after is not None:
-                    yield _Node(transition.to, after, node, transition)
+        steps = self._program.steps(transition.updates)
+        for known in dict.fromkeys(self._through(node.known, steps, live)):
+            yield _Node(transition.to, _restricted(known, live), node, transition)
 
     def _live_predicates(self, control: Control) -> int:
         found = self._live.get(control)
         if found is None:
             live = self._system.live(control)
-            numbers = range(len(self._transformers.vocabulary))
-            found = sum(1 << each for each in numbers if self._transformers.names_of(each) <= live)
+            numbers = range(len(self._program.vocabulary))
+            found = sum(1 << each for each in numbers if self._program.names_of(each) <= live)
             self._live[control] = found
         return found
 
-    def _updated(self, known: Cube, way: AbstractWay, live: int) -> Cube | None:
+    def _updated(self, known: Cube, way: ProgramWay, live: int) -> Cube | None:
         """What is known after the values have changed; None if it contradicts itself."""
         true = false = 0
         for number in bits(live):
@@ -174,14 +195,18 @@ class BooleanChecker:
             else:
                 true |= known.true & bit
                 false |= known.false & bit
-        return saturated(Cube(true, false), self._transformers.contradictions, live)
+        return saturated(Cube(true, false), self._program.contradictions, live)
 
     def _regions(self) -> dict[Control, tuple[Region, ...]]:
         """What has been found reachable, as conditions."""
-        vocabulary = self._transformers.vocabulary
+        vocabulary = self._program.vocabulary
         return {
             control: tuple(known_literals(vocabulary, each.known) for each in kept) for control, kept in self._stored.items()
         }
+
+
+def _restricted(known: Cube, live: int) -> Cube:
+    return Cube(known.true & live, known.false & live)
 
 
 def _path(node: _Node, bad: Bad | None) -> AbstractPath:

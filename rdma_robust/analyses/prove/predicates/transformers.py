@@ -7,10 +7,11 @@ the predicates that are connected with it by variables (its cone of influence), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from rdma_robust.analyses.prove.predicates.boolean_program import Choice
 from rdma_robust.analyses.prove.predicates.cube_search import (
     EMPTY,
     Answer,
@@ -33,22 +34,6 @@ LARGEST = 4
 
 WAIT_MS = 2000
 """The solver gives up on a query after so many milliseconds; what is not known is not implied."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A predicate becomes true where one of `true` holds before, false where one of `false` does, else unknown."""
-
-    true: tuple[Cube, ...]
-    false: tuple[Cube, ...]
-
-    def after(self, before: Cube) -> bool | None:
-        """Return the value that the predicate gets, None if it is not known."""
-        if any(each.within(before) for each in self.true):
-            return True
-        if any(each.within(before) for each in self.false):
-            return False
-        return None
 
 
 @dataclass
@@ -77,6 +62,11 @@ class AbstractWay:
     def always(self) -> bool:
         """Whether it has no guard."""
         return self.way.guard == TRUE
+
+    @property
+    def copies(self) -> Mapping[str, str]:
+        """Fresh names in its conditions to the folded variables that they are one value of."""
+        return self.way.copies
 
     def writes(self, number: int) -> bool:
         """Return whether it writes a variable of a predicate."""
@@ -149,17 +139,25 @@ class AbstractWay:
 class Transformers:
     """The boolean program over a vocabulary, built as far as it is asked for. `size` is that of the largest cubes.
 
-    `contradictions` are cubes that cannot be true, wherever they were noticed. Raises LimitReached through `poll`.
+    `contradictions` are cubes that cannot be true, wherever they were noticed. With `single`, each update is a statement of
+    its own, as in the papers; else all of a transition are one, which knows more. Raises LimitReached through `poll`.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, formulas: Formulas, counts: SolverCounts, poll: Callable[[], None], size: int = 1
+        self,
+        vocabulary: Vocabulary,
+        formulas: Formulas,
+        counts: SolverCounts,
+        poll: Callable[[], None],
+        *,
+        single: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
         self.formulas = formulas
         self.counts = counts
         self.poll = poll
-        self.size = size
+        self.size = 1
+        self.single = single
         self.contradictions: list[Cube] = []
         self._ways: dict[tuple[Update, ...], tuple[AbstractWay, ...]] = {}
         self._names: list[frozenset[str]] = []
@@ -176,6 +174,10 @@ class Transformers:
             return False
         self.size += 1
         return True
+
+    def steps(self, updates: tuple[Update, ...]) -> tuple[tuple[AbstractWay, ...], ...]:
+        """Return the statements that updates are, each with its ways."""
+        return tuple(self.of((each,)) for each in updates) if self.single else (self.of(updates),)
 
     def of(self, updates: tuple[Update, ...]) -> tuple[AbstractWay, ...]:
         """Return the ways of a tuple of updates; equal tuples have the same."""
