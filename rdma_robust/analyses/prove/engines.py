@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
+from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
+from rdma_robust.analyses.prove.predicates.solving import has_solver
+from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
 from rdma_robust.analyses.prove.proof_engine import Engine, EngineName
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.analyses.prove.zones.zone_engine import search_zones
 
 
 def engines_for(system: TransitionSystem, wanted: EngineName | Literal["auto"]) -> Iterator[tuple[EngineName, Engine]]:
-    """Yield the engines for a system: the explicit search if nothing is wide, else those that describe wide values."""
+    """Yield the engines for a system: the explicit search if nothing is wide, else those that describe wide values.
+
+    Predicates end with spacer; without a solver they are left out, unless they are asked for by name.
+    """
     if not system.wide and wanted in ("auto", "explicit"):
         yield "explicit", explicit_search
     if wanted == "zones" or (system.wide and wanted == "auto"):
         yield "zones", search_zones
+    if wanted == "predicates" or (system.wide and wanted == "auto" and has_solver()):
+        yield "predicates", predicates_engine
+    if wanted == "spacer":
+        yield "spacer", spacer_engine

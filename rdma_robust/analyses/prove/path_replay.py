@@ -30,14 +30,14 @@ def replayed(
     claims: Sequence[SafetyClaim],
     path: AbstractPath,
     *,
-    draws: Sequence[int] | None = None,
+    draws: Sequence[int | None] | None = None,
     limits: Limits = NO_LIMITS,
 ) -> SafetyRun | None:
     """Return a run of the model's machine along `path` at whose end the path's claim is violated, None if none was found.
 
-    `claims` are those of the path's system, `draws` the values of `nondet` in the order of the path; without them values
-    next to the program's constants, and to the values in the state, are tried. None is no proof that there is no run if
-    values were tried, or a limit of time or memory was reached.
+    `claims` are those of the path's system, `draws` the values of `nondet` in the order of the path; without them, or for
+    None, values next to the program's constants, and to the values in the state, are tried. None is no proof that there is
+    no run if values were tried, or a limit of time or memory was reached.
     """
     machine = stepwise_machine(program, model)
     causes = [cause for transition in path.transitions for cause in transition.causes]
@@ -70,7 +70,7 @@ class _Way:
 class _Replay:
     """`met` is the test for the end of the run, which may come before the end of the path."""
 
-    def __init__(self, machine: StepMachine, met: Met, draws: Sequence[int] | None, limits: Limits) -> None:
+    def __init__(self, machine: StepMachine, met: Met, draws: Sequence[int | None] | None, limits: Limits) -> None:
         self.machine = machine
         self.met = met
         self.limits = limits

@@ -14,12 +14,14 @@ from typing import Final, Literal
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.path_replay import replayed
+from rdma_robust.analyses.prove.predicates.paths import drawn_values
+from rdma_robust.analyses.prove.predicates.solving import NEEDED, has_solver
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import Draw, SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
@@ -74,6 +76,7 @@ class _Work:
     searched: Searched | None = None
     suspect: AbstractPath | None = None
     reasons: list[str] = field(default_factory=list)
+    wide: bool = False
 
     def decided(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome:
         """Return the answer about the claims that are not `allowed`, all at once."""
@@ -85,7 +88,7 @@ class _Work:
             for name, engine in engines_for(system, self.engine):
                 found = self._search(engine, system, limits)
                 if found.path is not None:
-                    run = replayed(self.program, self.model, claims, found.path, limits=limits)
+                    run = self._run(system, claims, found.path, limits)
                     if run is not None:
                         return self._unsafe(claims, found.path, run, name, options)
                     self.suspect = found.path
@@ -94,8 +97,9 @@ class _Work:
                     return replace(
                         self._outcome(claims, Safety.SAFE, "", name, options), system=system, invariant=found.invariant
                     )
-                if found.overflowed or (found.path is not None and not found.path.exact):
+                if _asks_for_more(found, options):
                     break
+            self.wide = bool(system.wide)
             if self.suspect is not None and not looked:
                 looked = True
                 if outcome := self._looked(claims):
@@ -133,6 +137,16 @@ class _Work:
             self.reasons.append(f"a buffer may hold more than {MOST_STORES} stores")
         return found
 
+    def _run(
+        self, system: ReducedSystem, claims: tuple[SafetyClaim, ...], path: AbstractPath, limits: Limits
+    ) -> SafetyRun | None:
+        """Return a run along a path, with values of `nondet` from a solver if none are found by trying."""
+        run = replayed(self.program, self.model, claims, path, limits=limits)
+        if run is None and any(isinstance(update, Draw) for each in path.transitions for update in each.updates):
+            draws = drawn_values(system, path)
+            run = None if draws is None else replayed(self.program, self.model, claims, path, draws=draws, limits=limits)
+        return run
+
     def _looked(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome | None:
         """Return the answer if a bounded search on the machine finds a run."""
         wanted = [claim for claim in claims if not claim.allowed]
@@ -169,7 +183,9 @@ class _Work:
         return replace(self._outcome(claims, Safety.UNSAFE, "", engine, options), claim=claim, run=run)
 
     def _why(self) -> str:
-        return self.reasons[-1] if self.reasons else "values without bound, of which this engine says nothing"
+        why = self.reasons[-1] if self.reasons else "values without bound, of which this engine says nothing"
+        left_out = self.wide and self.engine == "auto" and not has_solver()
+        return f"{why}; predicates were not tried, which need the solver z3: {NEEDED}" if left_out else why
 
     def _outcome(
         self,
@@ -192,6 +208,13 @@ class _Work:
             taken=0 if found is None else found.taken,
             counts={} if found is None else found.counts,
         )
+
+
+def _asks_for_more(found: Searched, options: ReductionOptions) -> bool:
+    """Return whether larger buffers or counts come before other engines."""
+    if found.overflowed:
+        return options.bound < MOST_STORES
+    return found.path is not None and not found.path.exact and options.bound < MOST_ALIKE
 
 
 def _spurious(path: AbstractPath) -> str:
