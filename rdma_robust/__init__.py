@@ -160,14 +160,14 @@ def reach(
     from rdma_robust.analyses.safety.goals import StateGoal, waiting  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
-    from rdma_robust.language.load import target_in  # noqa: PLC0415
+    from rdma_robust.language.load import decidable, target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import NAMED, SEARCHED, rdma  # noqa: PLC0415
 
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
-    loaded = _loaded(program, define)
+    loaded = decidable(_loaded(program, define))
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, rdma(ordered_reads)).answers[0]
@@ -189,11 +189,12 @@ def verify(
     """
     from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import decidable  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import rdma  # noqa: PLC0415
 
     limits = Limits.of(timeout, max_states, memory)
-    return checked(blocking(_loaded(program, define)), limits, rdma(ordered_reads), hangs=hangs)
+    return checked(blocking(decidable(_loaded(program, define))), limits, rdma(ordered_reads), hangs=hangs)
 
 
 def _loaded(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program:

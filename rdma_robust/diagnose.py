@@ -42,6 +42,8 @@ class Reporter:
         self._places: set[tuple[int, str]] = set()
         self._left_out = 0
         self._warned: set[tuple[int, str]] = set()
+        self.left_to_proofs: list[Diagnostic] = []
+        """Errors for whoever decides programs, none for who proves them: see :meth:`leave_to_proofs`."""
         self.shown_as: dict[str, str] = {}
         """Names that were made for expansions, and how they are written where they come from."""
 
@@ -73,11 +75,21 @@ class Reporter:
         if (span.start, message) in self._places:
             return
         self._places.add((span.start, message))
+        self._errors.append(self._made(code, span, message, expected, hint))
+
+    def leave_to_proofs(self, code: str, span: Span, message: str, *, hint: Advice = "") -> None:
+        """Add an error, once for the same place and message, that only commands raise which do not prove."""
+        message = self._as_written(message)
+        if not self.full and (span.start, message) not in self._places:
+            self._places.add((span.start, message))
+            self.left_to_proofs.append(self._made(code, span, message, "", hint))
+
+    def _made(self, code: str, span: Span, message: str, expected: str, hint: Advice) -> Diagnostic:
         made = hint() if callable(hint) else hint
         told = Hint(made) if isinstance(made, str) else made
         # What was expanded from something stands in no text as it is.
         edits = told.edits if span.origin is None and all(edit.span.origin is None for edit in told.edits) else ()
-        self._errors.append(Diagnostic("error", code, message, self.at(span), expected, self._as_written(told.text), edits))
+        return Diagnostic("error", code, message, self.at(span), expected, self._as_written(told.text), edits)
 
     def warn(self, code: str, span: Span, message: str, *, hint: str = "") -> None:
         """Add a warning, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
@@ -90,10 +102,10 @@ class Reporter:
         return _WORD.sub(lambda word: self.shown_as.get(word[0], word[0]), text) if self.shown_as else text
 
     def raise_errors(self) -> None:
-        """Raise ProgramError with every error in source order, if there is one."""
+        """Raise ProgramError with every error in source order, if there is one; then also what is left to proofs."""
         if not self._errors:
             return
-        found = sorted(self._errors, key=lambda d: (d.span.start, d.span.end))
+        found = sorted((*self._errors, *self.left_to_proofs)[:MAX_ERRORS], key=lambda d: (d.span.start, d.span.end))
         if self._left_out:
             more = f"and {self._left_out} more error{'s' * (self._left_out > 1)}; only the first {MAX_ERRORS} are shown"
             found.append(Diagnostic("error", "RR003", more, found[-1].span))

@@ -16,7 +16,7 @@ from rdma_robust.counters.vass import Control
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.petri.spec.writer import write_spec
@@ -69,7 +69,7 @@ def export_text(text: str, file: str, options: ExportOptions) -> Export:
 
     Raises ProgramError for an ill-formed program.
     """
-    return export_program(load_program(text, file), options)
+    return export_program(load_decidable(text, file), options)
 
 
 def export_program(program: Program, options: ExportOptions) -> Export:

@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import decidable, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
@@ -38,10 +38,10 @@ def _given(given: Given) -> Iterator[str]:
 
 def _parse(given: Given, _context: Context) -> Program:
     if isinstance(given, Text):
-        return load_program(given.text, given.file)
+        return load_decidable(given.text, given.file)
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415 - a text is checked as it is read
 
-    validate(given)
+    validate(decidable(given))
     return given
 
 

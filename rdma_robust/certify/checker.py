@@ -26,7 +26,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -67,7 +67,7 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
         if kind == NET:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
-        return _about_program(certificate, load_program(text, name))
+        return _about_program(certificate, load_decidable(text, name))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rdma_robust.editing.declared_names import Names, Symbol
 from rdma_robust.errors import ProgramError, Span
 from rdma_robust.language.flow.cfg import Program, Step, steps
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.trace import EventType
@@ -125,7 +125,7 @@ def _length(span: Span) -> int:
 
 def _program(text: str) -> Program | None:
     try:
-        return load_program(text, "")
+        return load_decidable(text, "")
     except ProgramError:
         return None
 

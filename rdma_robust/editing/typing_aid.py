@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from rdma_robust.editing.declared_names import Names, SymbolKind
 from rdma_robust.errors import ProgramError, RdmaRobustError, Span
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax.grammar import load_grammar
 
 OfferKind = Literal["keyword"] | SymbolKind
@@ -78,7 +78,7 @@ def _refers(names: Names) -> list[int]:
 
 def _wrong(text: str) -> bool:
     try:
-        load_program(text, "")
+        load_decidable(text, "")
     except ProgramError:
         return True
     return False

@@ -10,7 +10,7 @@ from itertools import product
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.abp import Transfer, received, transfer_program
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
@@ -65,7 +65,7 @@ def check_transfer(word: str, letters: Sequence[str], transfer: Transfer) -> Che
 
 def transfer_load(word: str, letters: Sequence[str], transfer: Transfer) -> Program:
     """Return the transfer program of `word`, checked."""
-    return load_program(transfer_program(word, letters, transfer), f"transfer-{transfer.name.lower()}.rdma")
+    return load_decidable(transfer_program(word, letters, transfer), f"transfer-{transfer.name.lower()}.rdma")
 
 
 def wrong_run(program: Program, word: str, letters: Sequence[str]) -> tuple[Move, ...] | None:

@@ -31,7 +31,7 @@ from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
 from rdma_robust.hardness.symbols import comment, laid_out, nested
 from rdma_robust.language.check.targets import At, Ended, Target
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_program, load_program_and_target, written_out
+from rdma_robust.language.load import load_decidable, load_program_and_target, written_out
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.tree_limits import statements
@@ -64,7 +64,7 @@ def finite_program(text: str, file: str, target: str) -> FiniteProgram:
     writer = _Writer(program, question, written_out(text, file))
     try:
         result = writer.program_with_gadget()
-        load_program(result.text, file)
+        load_decidable(result.text, file)
     except ProgramError as error:
         said = error.diagnostics[0].message
         raise SizeLimitError(f"the program with its target is beyond the limits of the language: {said}") from error

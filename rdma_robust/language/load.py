@@ -26,10 +26,12 @@ FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
 __all__ = [
+    "decidable",
     "format_source",
     "has_text",
     "in_order",
     "load_automata",
+    "load_decidable",
     "load_program",
     "load_program_and_target",
     "load_with_all_warnings",
@@ -45,6 +47,21 @@ def load_program(text: str, file: str) -> cfg.Program:
     Raises ProgramError, and nothing else, with every error of the file.
     """
     return _load(text, file)
+
+
+def load_decidable(text: str, file: str) -> cfg.Program:
+    """Return the checked program in `text` as :func:`load_program` does, if others than proofs can decide it.
+
+    Raises ProgramError with every error of the file, and with every statement that only proofs can do something with.
+    """
+    return decidable(load_program(text, file))
+
+
+def decidable(program: cfg.Program) -> cfg.Program:
+    """Return `program` itself. Raises ProgramError with every statement that only proofs can do something with."""
+    if program.undecided:
+        raise ProgramError(program.file, program.source, program.undecided)
+    return program
 
 
 def load_automata(text: str, file: str, shapes: Mapping[str, Shape]) -> cfg.Program:
@@ -73,7 +90,7 @@ def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Prog
     read = target_reader(target)
     found: list[Target] = []
     program = _load(text, file, lambda world, threads: found.append(read(world, threads)))
-    return program, found[0]
+    return decidable(program), found[0]
 
 
 def target_in(program: cfg.Program, target: str) -> Target:

@@ -186,6 +186,21 @@ def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
     line = scopes("macro lock(l) {")
     assert (line["macro"], line["lock"]) == ("keyword.declaration.rdma", "entity.name.function.macro.rdma")
     assert scopes("  lock(l)")["lock"] == "entity.name.function.macro.rdma"
+    line = scopes("expect safe under tso, unsafe under rma")
+    assert [line[word] for word in ("safe", "tso", "unsafe", "rma")] == ["constant.language.rdma"] * 4
+    line = scopes("invariant !(T at cs) || U ended")
+    assert [line[word] for word in ("invariant", "at", "ended")] == ["keyword.other.claim.rdma"] * 3
+    assert (line["T"], line["cs"]) == ("entity.name.function.thread.rdma", "entity.name.label.rdma")
+    assert scopes("  cs: flush B")["cs"] == "entity.name.label.rdma"
+    for text, word in (("  cs: flush B", "flush"), ("  mfence", "mfence"), ("  cs: mfence", "mfence")):
+        assert scopes(text)[word] == "keyword.control.remote.rdma"
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}[word] is Name.Builtin
+    for text, word in (("  faa(x, 1)", "faa"), ("r = swap(x, 1)", "swap"), ("r = nondet()", "nondet")):
+        assert scopes(text)[word] == "support.function.builtin.rdma"
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}[word] is Name.Builtin
+    text = "invariant !(T at cs) || U ended; expect safe under tso"
+    kinds = {value: kind for kind, value in RdmaLexer().get_tokens(text)}
+    assert {kinds[word] for word in ("invariant", "at", "ended", "safe", "tso")} == {Keyword}
     for text, word in (("for i in 0..2 { }", "for"), ("for i in 0..2 { }", "in"), ("macro m(x) { }", "macro")):
         assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}[word] is Keyword
     kinds = {value: kind for kind, value in RdmaLexer().get_tokens("expect no hang under sc")}

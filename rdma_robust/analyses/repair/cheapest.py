@@ -27,7 +27,7 @@ from rdma_robust.analyses.repair.replay import skeleton
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
@@ -60,7 +60,7 @@ class Checker:
 
     def check(self, text: str) -> Outcome:
         """Decide a text as if it came from a file."""
-        return self.decide(blocking(load_program(text, self.file), self.options.await_loops))
+        return self.decide(blocking(load_decidable(text, self.file), self.options.await_loops))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Search:
 
     def judged(self, chosen: Choices, patch: Patch) -> Found | None:
         """Return a robust candidate with what is known of its hangs; None if the program has none and the candidate has."""
-        program = load_program(patch.text, self.checker.file)
+        program = load_decidable(patch.text, self.checker.file)
         hangs = self.hanging.after(program, self.checker.deadline)
         return None if hangs == "new" else Found(chosen, patch, hangs)
 

@@ -24,7 +24,7 @@ from rdma_robust.errors import LimitReached
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Program, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
@@ -79,7 +79,7 @@ def own_polls(
     No repair is cheaper without removing statements of the program; with it, there may be one: the same poll, elsewhere.
     Empty too if a limit comes first.
     """
-    program = blocking(load_program(text, checker.file), checker.options.await_loops)
+    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
     source = Source.of(text, checker.file)
     parts = list(_parts(source, program))
     new = {p.at for p in parts if any(a <= p.at < b for a, b in inserted)}
@@ -95,7 +95,7 @@ def own_polls(
 
 
 def _searched(text: str, options: RepairOptions, checker: Checker, within: Sequence[tuple[int, int]] | None) -> Repair:
-    program = blocking(load_program(text, checker.file), checker.options.await_loops)
+    program = blocking(load_decidable(text, checker.file), checker.options.await_loops)
     first = checker.decide(program)
     if first.verdict is not Verdict.ROBUST:
         robustly = first.verdict is Verdict.NOT_ROBUST

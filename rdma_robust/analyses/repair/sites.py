@@ -17,7 +17,7 @@ from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax.ast import Node
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
 
@@ -44,7 +44,7 @@ class Sites:
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool) -> Sites:
         """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
-        program = blocking(load_program(text, file), await_loops)
+        program = blocking(load_decidable(text, file), await_loops)
         source = Source.of(text, file)
         found = tuple(places(source, await_loops=await_loops))
         mark = fresh(_MARK, source.identifiers())
@@ -54,7 +54,7 @@ class Sites:
         ]
         edits += (source.insert(place, [f"await {mark} != {k + 1}"]) for k, place in enumerate(found))
         try:
-            marked = blocking(load_program(apply(text, edits)[0], file), await_loops)
+            marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
         return Sites(source, program, found, marked, mark)

@@ -133,10 +133,10 @@ def _need(*packages: str) -> None:
 def _session(item: Source, options: CheckOptions, *, warnings: bool = True) -> Session:
     text = read_source(item)
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
 
-    program = blocking(load_program(text, item.name), options.await_loops)
+    program = blocking(load_decidable(text, item.name), options.await_loops)
     for warning in program.warnings if warnings else ():
         warn(printable(warning.render(item.name, text), "\n"))
     return Session(program, model=options.model, await_loops=options.await_loops)

@@ -49,11 +49,11 @@ def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None)
 
 def _with_constants(name: PatternName, define: tuple[str, ...]) -> str:
     from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and only where it is needed
-    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415
 
     text = defined(pattern(name), define)
     try:
-        load_program(text, f"{name}.rdma")
+        load_decidable(text, f"{name}.rdma")
     except ProgramError as error:
         first = error.diagnostics[0]
         raise UsageError(f"with {', '.join(define)} this is no program: line {first.span.line}: {first.message}") from error

@@ -75,13 +75,13 @@ def run_outcomes(file: str, bounds: OutcomesRequest, place: Destination) -> Exit
 
 
 def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) -> Exit:
-    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
     from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415
 
     started = time.monotonic()
-    program = load_program(text, name)
+    program = load_decidable(text, name)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     report = explore_outcomes(

@@ -158,9 +158,9 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
 
-    for warning in load_program(text, name).warnings:
+    for warning in load_decidable(text, name).warnings:
         warn(printable(warning.render(name, text), "\n"))
     work = remove_needless if request.needless else repair
     return work(text, name, request.options, request.limits)
@@ -176,13 +176,13 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     from rdma_robust.analyses.repair.edits import one_edit  # noqa: PLC0415
     from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415
     from rdma_robust.language.defines import undefined  # noqa: PLC0415
-    from rdma_robust.language.load import load_program  # noqa: PLC0415 - loaded by then
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - loaded by then
 
     solutions = []
     for solution in repair.solutions:
         text = undefined(solution.patched, original, source.define)
         try:
-            load_program(text, source.name)
+            load_decidable(text, source.name)
         except ProgramError:
             text = solution.patched
         diff, edits = unified(original, text, source.name), (one_edit(original, text),)

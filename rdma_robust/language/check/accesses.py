@@ -8,10 +8,11 @@ from typing import Literal
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
-from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, conj, disj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate
 from rdma_robust.language.check import meaning
 from rdma_robust.language.check.threads import Access, Resolved
 from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast, printer
 
 FaultKind = Literal["overflow", "division by zero", "index out of range"]
 
@@ -20,12 +21,14 @@ FaultKind = Literal["overflow", "division by zero", "index out of range"]
 class Lowered:
     """The steps of a statement or condition: `then` and `otherwise` by the truth of a condition, `faults` to a dead end.
 
-    A statement without a condition has only `then` steps.
+    A statement without a condition has only `then` steps. What is `before` leads to a
+    point of its own, where the others begin.
     """
 
     then: list[cfg.Step] = field(default_factory=list)
     otherwise: list[cfg.Step] = field(default_factory=list)
     faults: list[cfg.Step] = field(default_factory=list)
+    before: Lowered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,37 @@ class Lowering:
         assigns = () if register is None else ((register, VALUE),)
         return self._touch([target], checks, lambda cells: cfg.Cas(cells[0], expected.expr, new.expr), assigns)
 
+    def rmw(self, call: ast.RmwCall, target: Access, value: Resolved, register: str | None) -> Lowered:
+        """`register = call`: `faa` or `swap` of `target` with `value`."""
+        text = printer.expression(call.value)
+        checks = [_division(value, text)]
+        assigns = () if register is None else ((register, VALUE),)
+        if call.kind == "swap":
+            checks.append(self._overflow(value, text))
+            return self._touch([target], checks, lambda cells: cfg.Rmw(cells[0], value.expr), assigns)
+        new = Resolved(Binary("+", VALUE, value.expr), target, call.span)
+        overflow = self._overflow(new, printer.expression(ast.Binary("+", call.target, call.value)))
+        return self._touch([target], checks, lambda cells: cfg.Rmw(cells[0], new.expr), assigns, overflow)
+
+    def remote_rmw(
+        self, target: Access, source: Access, change: tuple[Expr, Expr], operands: list[tuple[Resolved, str]]
+    ) -> Lowered:
+        """`get target = ...`: an atomic operation on `source` that writes the first of `change` if the second is true.
+
+        `operands` are evaluated when it is posted.
+        """
+        new, when = change
+        checks = [_division(*operand) for operand in operands]
+        checks += [self._overflow(*operand) for operand in operands if operand[0].expr == new]
+        return self._touch([target, source], checks, lambda cells: cfg.RemoteRmw(cells[0], cells[1], new, when), ())
+
+    def nondet(self, register: str, low: Resolved | None, high: Resolved | None, texts: tuple[str, str]) -> Lowered:
+        """`register = nondet(low, high)`."""
+        bounds = [(bound, text) for bound, text in zip((low, high), texts, strict=True) if bound is not None]
+        checks = [check for bound, text in bounds for check in (_division(bound, text), self._overflow(bound, text))]
+        op = cfg.Nondet(None if low is None else low.expr, None if high is None else high.expr)
+        return self._touch([], checks, lambda _: op, ((register, VALUE),))
+
     def put(self, target: Access, source: Access | cfg.Cell) -> Lowered:
         """`put target = source`."""
         if isinstance(source, cfg.Cell):
@@ -125,13 +159,19 @@ class Lowering:
         checks: list[_Check],
         op: Callable[[list[cfg.Cell]], cfg.Op],
         assigns: tuple[tuple[str, Expr], ...],
+        of_value: _Check | None = None,
     ) -> Lowered:
-        """Steps that touch one cell of each access; no guard or check reads a shared cell."""
+        """Steps that touch one cell of each access; no guard or check but `of_value` reads a shared cell, the first."""
         all_checks = [c for access in accesses for c in _index_checks(access, TRUE)] + checks
         self._faults(all_checks, [])
         safe = conj(*(c.holds for c in checks))
         for cells, guard in self._product(accesses):
-            self._add(self._result.then, op(cells), conj(guard, safe), assigns)
+            enabled = conj(guard, safe)
+            if of_value is not None and of_value.holds != TRUE:
+                bad = conj(enabled, negate(of_value.holds))
+                self._add(self._result.faults, cfg.Read(cells[0]), bad, fault=self._fault(of_value))
+                enabled = conj(enabled, of_value.holds)
+            self._add(self._result.then, op(cells), enabled, assigns)
         return self._result
 
     def _product(self, accesses: list[Access]) -> Iterator[tuple[list[cfg.Cell], Expr]]:
@@ -175,7 +215,7 @@ class Lowering:
         for check in checks:
             if check.holds == TRUE:
                 continue
-            fault = cfg.Fault(check.kind, check.message, self._report.at(check.span), self._report.written(check.span))
+            fault = self._fault(check)
             guard = conj(passed, negate(check.holds))
             if meaning.uses_value(guard):
                 for choice in choices:
@@ -184,6 +224,9 @@ class Lowering:
             else:
                 self._add(self._result.faults, cfg.Silent(), guard, fault=fault)
             passed = conj(passed, check.holds)
+
+    def _fault(self, check: _Check) -> cfg.Fault:
+        return cfg.Fault(check.kind, check.message, self._report.at(check.span), self._report.written(check.span))
 
     def _add(
         self,

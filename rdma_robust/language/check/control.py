@@ -26,6 +26,7 @@ class _Edges:
 
     edges: list[tuple[int, int, cfg.Step]] = field(default_factory=list)
     points: int = 1
+    labels: dict[str, int] = field(default_factory=dict)
 
     def fresh(self) -> int:
         self.points += 1
@@ -53,8 +54,15 @@ class Shape:
     edges: tuple[ShapeEdge, ...]
 
 
-Built = tuple[tuple[int, ...], tuple[cfg.Edge, ...], int, int]
-"""The points and edges of a graph, its entry and its exit."""
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A graph, its entry and exit, and the points before the labels that it comes to."""
+
+    points: tuple[int, ...]
+    edges: tuple[cfg.Edge, ...]
+    entry: int
+    exit: int
+    labels: dict[str, int]
 
 
 class GraphBuilder:
@@ -105,18 +113,40 @@ class GraphBuilder:
         """Add the steps of a block that does something, from `source` to `target`."""
         statements = block.statements
         at = source
+        label: ast.Label | None = None
         for k, statement in enumerate(statements):
             if isinstance(statement, ast.Halt):
+                self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if _does_nothing(statement):
+            if isinstance(statement, ast.Registers) or (label is None and _does_nothing(statement)):
                 self._check_only((statement,))
                 continue
-            goal = _leads_to(statements, k + 1, target)
+            if isinstance(statement, ast.Label) and label is None:
+                label = statement
+                self._graph.labels[label.name.text] = at
+                continue
+            goal = _leads_to(statements, k if isinstance(statement, ast.Label) else k + 1, target)
             if goal is None:
                 goal = self._graph.fresh()
-            self._statement(statement, at, goal)
-            at = goal
+            if isinstance(statement, ast.Label):
+                self._passed(label, label, at, goal)
+                self._graph.labels[statement.name.text] = goal
+                label, at = statement, goal
+                continue
+            if _does_nothing(statement):
+                self._check_only((statement,))
+                self._passed(label, statement, at, goal)
+            else:
+                self._statement(statement, at, goal)
+            at, label = goal, None
+        self._passed(label, label, at, target)
+
+    def _passed(self, label: ast.Label | None, statement: ast.Statement | None, source: int, target: int) -> None:
+        """Add the step past a labelled place where nothing is done."""
+        if label is not None and statement is not None:
+            text, span = self.checker.heading(statement)
+            self._graph.add(source, target, [cfg.Step(cfg.Silent(), TRUE, (), span, text)])
 
     def _check_only(self, statements: tuple[ast.Statement, ...]) -> None:
         """Check statements that make no steps."""
@@ -144,6 +174,11 @@ class GraphBuilder:
                     self._branch(block, source, target, cfg.Step(cfg.Silent()))
             case _:
                 lowered = self.checker.check(statement)
+                if lowered.before is not None:
+                    at = self._graph.fresh()
+                    self._graph.add(source, at, lowered.before.then)
+                    self._graph.add(source, _DEAD, lowered.before.faults)
+                    source = at
                 self._graph.add(source, target, lowered.then)
                 # The thread goes on after a failed assertion.
                 self._graph.add(source, target, lowered.otherwise)
@@ -189,7 +224,7 @@ class GraphBuilder:
 
     def _branch(self, block: ast.Block, source: int, target: int, step: cfg.Step) -> None:
         """Add a block beside others that start at `source`; `step` enters it if it needs a start of its own."""
-        if _leads_to(block.statements, 0, target) is not None or _starts_with_loop(block):
+        if _leads_to(block.statements, 0, target) is not None or _needs_start(block):
             self._graph.add(source, self._into(block, target), [step])
         else:
             self._block(block, source, target)
@@ -221,11 +256,11 @@ def _leads_to(statements: tuple[ast.Statement, ...], begin: int, target: int) ->
     return target
 
 
-def _starts_with_loop(block: ast.Block) -> bool:
-    """Whether the first thing a block does comes back to where the block starts."""
+def _needs_start(block: ast.Block) -> bool:
+    """Whether a block must start at a point of its own: it comes back there, or that has a label."""
     for statement in block.statements:
         if not _does_nothing(statement):
-            return isinstance(statement, ast.While | ast.Loop)
+            return isinstance(statement, ast.While | ast.Loop | ast.Label)
     return False
 
 
@@ -242,4 +277,5 @@ def _finish(graph: _Edges, entry: int) -> Built:
         order.append(_DEAD)
     number = {point: k for k, point in enumerate(order)}
     edges = tuple((number[source], number[target], step) for source, target, step in graph.edges if source in reached)
-    return tuple(range(len(order))), edges, number[entry], number[_EXIT]
+    labels = {name: number[point] for name, point in graph.labels.items() if point in number}
+    return Built(tuple(range(len(order))), edges, number[entry], number[_EXIT], labels)

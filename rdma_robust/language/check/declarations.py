@@ -13,9 +13,10 @@ from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
+from rdma_robust.language.check.labels import declare_labels, warn_unused_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
-from rdma_robust.language.check.outcome_lines import outcome
+from rdma_robust.language.check.outcome_lines import invariant, outcome
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.unreached import unreached
@@ -54,6 +55,7 @@ class ProgramChecker:
         self._reached: set[int] = set()
         self._unreached: list[tuple[Span, str]] = []
         self._outcomes: list[cfg.OutcomeLine] = []
+        self._invariant_lines: list[ast.Invariant] = []
 
     def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:
         """Return the program; meaningless if there were errors. Warnings are not complete before that either.
@@ -63,6 +65,7 @@ class ProgramChecker:
         self._look_ahead()
         for item in self.tree.items:
             self._item(item)
+        invariants = tuple(invariant(item, self.world, self.report) for item in self._invariant_lines)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         self._warn_unreached()
@@ -81,9 +84,11 @@ class ProgramChecker:
             domain=self.world.domain,
             outcomes=tuple(self._outcomes),
             expectations=self._expectations.found,
+            invariants=invariants,
             allow_loopback=self.world.loopback,
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
+            undecided=tuple(sorted(self.report.left_to_proofs, key=lambda d: (d.span.start, d.message))),
         )
 
     @property
@@ -131,6 +136,8 @@ class ProgramChecker:
                 self._check_register_places(item)
             case ast.Outcome():
                 self._outcomes.append(outcome(item, self.world, self.report))
+            case ast.Invariant():
+                self._invariant_lines.append(item)
             case ast.Expect():
                 self._expectations.add(item)
             case ast.Broken():
@@ -251,21 +258,24 @@ class ProgramChecker:
             item = self._expanded[id(written)] = self.expander.thread(written, _own_names(written, node))
             thread.body = item.body
             shape = self.shapes.get(item.name.text)
+            declare_labels(thread, item.body, self.report)
             built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-            points, edges, entry, leaving = built
         except (StepLimit, ExpansionLimit):
             self.world.poisoned.add(thread.name)
             return
         self._warn_endless_polls(thread)
         if shape is None:
-            self._reached |= {step.span.start for _, _, step in edges}
-            self._unreached += unreached(item.body, edges)
+            self._reached |= {step.span.start for _, _, step in built.edges}
+            self._unreached += unreached(item.body, built.edges)
         if duplicate:
             return
         self.world.threads[thread.name] = thread
-        registers = tuple((r.name, r.init) for r in thread.registers.values())
+        for label in thread.labels.values():
+            label.point = built.labels.get(label.name)
+        registers = tuple((r.name, r.init) for r in (*thread.registers.values(), *thread.hidden.values()))
         name = node.name if node is not None else item.node.text
-        self._threads.append(cfg.Thread(thread.name, name, registers, points, edges, entry, leaving))
+        ends, labels = (built.entry, built.exit), tuple(built.labels.items())
+        self._threads.append(cfg.Thread(thread.name, name, registers, built.points, built.edges, *ends, labels))
 
     def _check_register_places(self, item: ast.Thread | ast.Macro) -> None:
         whole = "thread" if isinstance(item, ast.Thread) else "macro"
@@ -342,6 +352,7 @@ class ProgramChecker:
                     self.report.warn(
                         "RR701", register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used"
                     )
+            warn_unused_labels(thread, self.report)
 
 
 def _own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:

@@ -272,9 +272,9 @@ def _simple(statement: ast.Statement, put_in: Substitution, span: Span) -> ast.S
     match statement:
         case ast.Assign(target, value, op):
             return ast.Assign(put_in.target(target), put_in.expression(value), op, span)
-        case ast.Call(cas):
-            made = put_in.expression(cas)
-            assert isinstance(made, ast.CasCall)
+        case ast.Call(call):
+            made = put_in.expression(call)
+            assert isinstance(made, ast.AtomicCall)
             return ast.Call(made, span)
         case ast.Put(target, source):
             return ast.Put(put_in.target(target), put_in.expression(source), span)
@@ -284,6 +284,10 @@ def _simple(statement: ast.Statement, put_in: Substitution, span: Span) -> ast.S
             return ast.Poll(put_in.place(node), span)
         case ast.RFence(node):
             return ast.RFence(put_in.place(node), span)
+        case ast.Flush(node):
+            return ast.Flush(put_in.place(node), span)
+        case ast.Label(name):
+            return ast.Label(put_in.label(name), span)
         case ast.Assume(condition):
             return replace(statement, condition=put_in.expression(condition), span=span)
         case ast.Assert(condition):

@@ -11,7 +11,7 @@ from rdma_robust.language.check.names import Constant
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import expressions_of, statements_in
 
-_STATEMENTS = ("assert", "assume", "await", "cas", "get", "poll", "put", "rfence")
+_STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "poll", "put", "rfence", "swap")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
     """Yield every name that a statement itself mentions, not those of inner statements and of what it declares."""
     todo: list[ast.Expr] = list(expressions_of(statement))
     match statement:
-        case ast.Poll(node) | ast.RFence(node):
-            yield node.text
+        case ast.Poll(name) | ast.RFence(name) | ast.Flush(name) | ast.Label(name):
+            yield name.text
         case _:
             pass
     while todo:
@@ -110,7 +110,11 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
                 todo += (left, right)
             case ast.CasCall(target, expected, new):
                 todo += (target, expected, new)
-            case ast.Number():
+            case ast.RmwCall(_, target, value):
+                todo += (target, value)
+            case ast.NondetCall(low, high):
+                todo += (bound for bound in (low, high) if bound is not None)
+            case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
                 pass
 
 

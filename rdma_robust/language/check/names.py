@@ -54,6 +54,16 @@ class Register:
 
 
 @dataclass(slots=True)
+class Label:
+    """A label of a statement; `point` is the program point before that, None if the thread never comes there."""
+
+    name: str
+    point: int | None
+    span: Span
+    used: bool = False
+
+
+@dataclass(slots=True)
 class NodeNames:
     """A node and its variables. `item` is its declaration, None if it comes from no text."""
 
@@ -67,13 +77,16 @@ class NodeNames:
 class ThreadNames:
     """A thread, its registers, and where it runs: None if that node does not exist.
 
-    `body` are its statements, None if it comes from no text.
+    `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
+    are its statements, None if it comes from no text.
     """
 
     name: str
     node: NodeNames | None
     span: Span
     registers: dict[str, Register] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+    hidden: dict[str, Register] = field(default_factory=dict)
     sends_to: set[str] = field(default_factory=set)
     polls: list[ast.Poll] = field(default_factory=list)
     body: ast.Block | None = None
@@ -136,5 +149,6 @@ def world_of(program: cfg.Program) -> World:
         world.nodes[node].variables[name] = Variable(name, node, size, tuple(cells), NO_SPAN)
     for thread in program.threads:
         registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}
-        world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers)
+        labels = {name: Label(name, point, NO_SPAN) for name, point in thread.labels}
+        world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers, labels)
     return world

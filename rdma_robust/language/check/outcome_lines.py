@@ -8,7 +8,7 @@ from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.expr import Const, Expr, Name, conj
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Register, Variable, World
+from rdma_robust.language.check.names import Register, ThreadNames, Variable, World
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
 from rdma_robust.language.flow import cfg
@@ -119,6 +119,56 @@ class OutcomeResolver(Resolver):
         return Name(str(variable.cells[index.value]))
 
 
+class StateResolver(OutcomeResolver):
+    """Besides, there is what says where threads are: that becomes names of `atoms`."""
+
+    WHAT = "an invariant"
+
+    def __init__(self, world: World, report: Reporter) -> None:
+        super().__init__(world, report)
+        self.atoms: dict[str, cfg.PointAt | cfg.ThreadEnded] = {}
+
+    def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
+        thread = self.thread(expr.thread)
+        if thread is None:
+            return UNKNOWN
+        atom: cfg.PointAt | cfg.ThreadEnded = cfg.ThreadEnded(thread.name)
+        if isinstance(expr, ast.ThreadAt):
+            label = thread.labels.get(expr.label.text)
+            if label is None:
+                self._report_label(thread, expr.label)
+                return UNKNOWN
+            label.used = True
+            if label.point is None:
+                return Const(0)
+            atom = cfg.PointAt(thread.name, label.name)
+        self.atoms[printer.expression(expr)] = atom
+        return Name(printer.expression(expr))
+
+    def thread(self, name: ast.Ident) -> ThreadNames | None:
+        """Return a thread by name; None after an error."""
+        thread = self.world.threads.get(name.text)
+        if thread is None and name.text not in self.world.poisoned:
+            self.report.error(
+                "RR217",
+                name.span,
+                f"there is no thread {quote(name.text)}",
+                hint=lambda: meant_at(name.span, name.text, self.world.threads),
+            )
+        return thread
+
+    def _report_label(self, thread: ThreadNames, name: ast.Ident) -> None:
+        if name.text in self.world.poisoned:
+            return
+        self.report.error(
+            "RR224",
+            name.span,
+            f"thread {thread.name} has no label {quote(name.text)}",
+            expected="" if thread.labels else "a label, which stands before a statement as `NAME: statement`",
+            hint=lambda: meant_at(name.span, name.text, thread.labels),
+        )
+
+
 def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLine:
     """Return a checked outcome line; errors go to the report. A condition that is undefined does not hold."""
     condition = OutcomeResolver(world, report).resolve(item.condition)
@@ -131,3 +181,11 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLin
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
     return cfg.OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
+
+
+def invariant(item: ast.Invariant, world: World, report: Reporter) -> cfg.Invariant:
+    """Return a checked invariant; errors go to the report. A condition that is undefined does not hold."""
+    resolver = StateResolver(world, report)
+    condition = resolver.resolve(item.condition)
+    text = printer.item(item)
+    return cfg.Invariant(conj(defined(condition), condition), tuple(resolver.atoms.items()), report.at(item.span), text)

@@ -71,10 +71,11 @@ class Proposals:
         edits = [self.site.replaced(f"put {shown} = {got}")]
         return self.site.rewritten(text, edits, first, registers=[*at, name], variable=got)
 
-    def old_value(self, target: ast.Ref, call: ast.CasCall) -> Hint:
-        """Return how the old value of a compare-and-swap comes into a variable."""
+    def old_value(self, target: ast.Ref, call: ast.AtomicCall) -> Hint:
+        """Return how the old value of an atomic operation comes into a variable."""
         name = fresh(self.site.source, "tmp")
-        text = f"take it into a new register: `reg {name}`, `{name} = cas(...)`, then `{advice.written(target)} = {name}`"
+        word = "cas" if isinstance(call, ast.CasCall) else call.kind
+        text = f"take it into a new register: `reg {name}`, `{name} = {word}(...)`, then `{advice.written(target)} = {name}`"
         own = f"{printer.reference(target)} = {name}"
         first = [f"{name} = {printer.expression(call)}"]
         return self.site.rewritten(text, [self.site.replaced(own)], first, registers=[name])
@@ -229,7 +230,11 @@ def references(expr: ast.Expr) -> list[ast.Ref]:
             return references(left) + references(right)
         case ast.CasCall(target, expected, new):
             return [*references(target), *references(expected), *references(new)]
-        case ast.Number():
+        case ast.RmwCall(_, target, value):
+            return [*references(target), *references(value)]
+        case ast.NondetCall(low, high):
+            return [ref for bound in (low, high) if bound is not None for ref in references(bound)]
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
             return []
 
 
@@ -247,5 +252,10 @@ def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:
             return ast.Binary(op, _replace(left, old, new), _replace(right, old, new))
         case ast.CasCall(target, expected, value):
             return ast.CasCall(target, _replace(expected, old, new), _replace(value, old, new))
-        case ast.Number():
+        case ast.RmwCall(kind, target, value):
+            return ast.RmwCall(kind, target, _replace(value, old, new))
+        case ast.NondetCall(low, high):
+            low, high = (None if bound is None else _replace(bound, old, new) for bound in (low, high))
+            return ast.NondetCall(low, high)
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
             return expr

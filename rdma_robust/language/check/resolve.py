@@ -33,6 +33,10 @@ class Resolver(ABC):
     def named(self, ref: ast.Ref) -> Expr:
         """Return what a reference stands for."""
 
+    def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
+        """Return what says where a thread is."""
+        raise AssertionError(f"only conditions on states say where threads are: {expr}")
+
     def resolve(self, expr: ast.Expr) -> Expr:
         """Return the resolved expression, constants folded."""
         match expr:
@@ -48,6 +52,24 @@ class Resolver(ABC):
                     expected="a whole right-hand side, `r = cas(...)`, or a statement of its own",
                 )
                 return UNKNOWN
+            case ast.RmwCall(kind):
+                self.report.error(
+                    "RR304",
+                    first_line(expr.span),
+                    f"`{kind}` cannot be part of an expression",
+                    expected=f"a whole right-hand side, `r = {kind}(...)`, or a statement of its own",
+                )
+                return UNKNOWN
+            case ast.NondetCall():
+                self.report.error(
+                    "RR304",
+                    first_line(expr.span),
+                    "`nondet` cannot be part of an expression",
+                    expected="a whole right-hand side, `r = nondet(...)`",
+                )
+                return UNKNOWN
+            case ast.ThreadAt() | ast.ThreadEnded():
+                return self.place(expr)
             case ast.Unary(op, arg):
                 return self._unary(expr, op, self.resolve(arg))
             case ast.Binary(op, left, right):
@@ -57,7 +79,7 @@ class Resolver(ABC):
         if isinstance(arg, Const):
             return Const(-arg.value if op == "-" else int(not arg.value))
         if op == "-":
-            self._require_domain(expr, op)
+            self.require_domain(expr, op)
         return Unary(op, arg)
 
     def _binary(self, expr: ast.Binary, op: str, left: Expr, right: Expr) -> Expr:
@@ -67,7 +89,7 @@ class Resolver(ABC):
         if isinstance(left, Const) and isinstance(right, Const):
             return self._fold(expr, op, left.value, right.value)
         if op in _ARITHMETIC:
-            self._require_domain(expr, op)
+            self.require_domain(expr, op)
         elif op in COMPARISONS:
             self._warn_comparison(expr, left, right)
         return Binary(op, left, right)
@@ -83,10 +105,11 @@ class Resolver(ABC):
         self.report.error("RR303", first_line(expr.span), "this constant is too large: more than 18 digits")
         return UNKNOWN
 
-    def _require_domain(self, expr: ast.Expr, op: str) -> None:
+    def require_domain(self, expr: ast.Expr, op: str) -> None:
+        """Note that there is arithmetic, which only proofs can do without a domain."""
         if not self.world.has_domain and not self.world.domain_missed:
             self.world.domain_missed = True
-            self.report.error(
+            self.report.leave_to_proofs(
                 "RR301",
                 first_line(expr.span),
                 f"arithmetic (`{op}`) in a program without a domain",

@@ -120,7 +120,11 @@ def replacing(old: ast.Ref, new: str, expr: ast.Expr) -> list[Edit]:
             return [*replacing(old, new, left), *replacing(old, new, right)]
         case ast.CasCall(_, expected, value):
             return [*replacing(old, new, expected), *replacing(old, new, value)]
-        case ast.Number():
+        case ast.RmwCall(_, _, value):
+            return replacing(old, new, value)
+        case ast.NondetCall(low, high):
+            return [edit for bound in (low, high) if bound is not None for edit in replacing(old, new, bound)]
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
             return []
 
 

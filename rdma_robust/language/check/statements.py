@@ -8,7 +8,7 @@ from dataclasses import replace
 from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import Const, Expr, conj, names
-from rdma_robust.language.check import advice
+from rdma_robust.language.check import advice, any_value, remote_statements
 from rdma_robust.language.check.accesses import Lowered, Lowering
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
@@ -56,19 +56,23 @@ class StatementChecker:
                 return self._assign(statement, target, value)
             case ast.Assign(target, value, op):
                 return self._update(statement, target, ast.Binary(op, target, value, statement.span))
-            case ast.Call(cas):
-                return self._cas(statement, cas, None)
+            case ast.Call(call):
+                return self._atomic(statement, call, None)
             case ast.Put():
                 return self._put(statement)
             case ast.Get():
                 return self._get(statement)
             case ast.Poll(node):
-                remote = self._queue_pair(node)
+                remote = self.queue_pair(node)
                 self.thread.polls.append(statement)
-                return self._lowering(statement).plain(cfg.Poll(remote.name)) if remote else Lowered()
+                return self.lowering(statement).plain(cfg.Poll(remote.name)) if remote else Lowered()
             case ast.RFence(node):
-                remote = self._queue_pair(node)
-                return self._lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
+                remote = self.queue_pair(node)
+                return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
+            case ast.Flush(node):
+                return remote_statements.flush(self, statement, node)
+            case ast.MFence():
+                return self.lowering(statement).plain(cfg.MFence())
             case ast.Assume(condition, keyword):
                 lowered = self._condition(statement, condition)
                 aside = keyword == "assume"
@@ -106,7 +110,7 @@ class StatementChecker:
     def _condition(self, statement: ast.Assume | ast.Assert, condition: ast.Expr) -> Lowered:
         keyword = statement.keyword if isinstance(statement, ast.Assume) else "assert"
         value = self.names.reading(condition, f"{keyword} ")
-        return self._lowering(statement).condition(value, printer.expression(condition))
+        return self.lowering(statement).condition(value, printer.expression(condition))
 
     def _assert(self, statement: ast.Assert, condition: ast.Expr) -> Lowered:
         lowered = self._condition(statement, condition)
@@ -115,7 +119,7 @@ class StatementChecker:
         failing = [cfg.Step(s.op, s.guard, s.assigns, s.span, s.text, fault) for s in lowered.otherwise]
         return Lowered(lowered.then, failing, lowered.faults)
 
-    def _lowering(self, statement: ast.Statement) -> Lowering:
+    def lowering(self, statement: ast.Statement) -> Lowering:
         return self._lowering_of(printer.statement(statement), statement.span)
 
     def _lowering_of(self, text: str, span: Span) -> Lowering:
@@ -123,8 +127,10 @@ class StatementChecker:
 
     def _assign(self, statement: ast.Assign, target: ast.Ref, value: ast.Expr) -> Lowered:
         found = self.names.find(target, written=value)
-        if isinstance(value, ast.CasCall):
-            return self._cas(statement, value, self._cas_target(target, found, value))
+        if isinstance(value, ast.AtomicCall):
+            return self._atomic(statement, value, self._cas_target(target, found, value))
+        if isinstance(value, ast.NondetCall):
+            return any_value.nondet(self, statement, found, value)
         match found:
             case Register(name):
                 self.names.no_index(target)
@@ -139,7 +145,7 @@ class StatementChecker:
     def _assign_register(self, statement: ast.Assign, register: str, value: ast.Expr) -> Lowered:
         resolved = self.names.reading(value, f"{register} = ")
         self.names.warn_outside(resolved.expr, value.span)
-        return self._lowering(statement).assign(register, resolved, printer.expression(value))
+        return self.lowering(statement).assign(register, resolved, printer.expression(value))
 
     def _update(self, statement: ast.Assign, target: ast.Ref, value: ast.Binary) -> Lowered:
         """`target += ...`: only a register can be read and written by one statement."""
@@ -168,9 +174,9 @@ class StatementChecker:
         reason = f"a statement makes at most one shared access, and this one writes {quote(variable.name)}"
         resolved = self.names.private(value, reason, f"{advice.written(target)} = ")
         self.names.warn_outside(resolved.expr, value.span)
-        return self._lowering(statement).write(access, resolved, printer.expression(value))
+        return self.lowering(statement).write(access, resolved, printer.expression(value))
 
-    def _cas_target(self, target: ast.Ref, found: Named | None, call: ast.CasCall) -> str | None:
+    def _cas_target(self, target: ast.Ref, found: Named | None, call: ast.AtomicCall) -> str | None:
         if isinstance(found, Register):
             self.names.no_index(target)
             return found.name
@@ -181,18 +187,32 @@ class StatementChecker:
             )
         return None
 
+    def _atomic(self, statement: ast.Statement, call: ast.AtomicCall, register: str | None) -> Lowered:
+        return (
+            self._cas(statement, call, register) if isinstance(call, ast.CasCall) else self._rmw(statement, call, register)
+        )
+
+    def _rmw(self, statement: ast.Statement, call: ast.RmwCall, register: str | None) -> Lowered:
+        value = self.names.private(call.value, f"`{call.kind}` makes its one shared access to the cell it changes")
+        if call.kind == "faa":
+            self.names.require_domain(call, "faa")
+        else:
+            self.names.warn_outside(value.expr, call.value.span)
+        access = self.own_cell(call.target, f"`{call.kind}` works on a variable of this node")
+        return Lowered() if access is None else self.lowering(statement).rmw(call, access, value, register)
+
     def _cas(self, statement: ast.Statement, call: ast.CasCall, register: str | None) -> Lowered:
         expected = self.names.private(call.expected, "`cas` makes its one shared access to the cell it changes")
         new = self.names.private(call.new, "`cas` makes its one shared access to the cell it changes")
         self.names.warn_outside(expected.expr, call.expected.span)
         self.names.warn_outside(new.expr, call.new.span)
-        access = self._own_cell(call.target, "`cas` works on a variable of this node")
+        access = self.own_cell(call.target, "`cas` works on a variable of this node")
         if access is None:
             return Lowered()
         texts = printer.expression(call.expected), printer.expression(call.new)
-        return self._lowering(statement).cas(access, expected, new, texts, register)
+        return self.lowering(statement).cas(access, expected, new, texts, register)
 
-    def _own_cell(self, ref: ast.Ref, role: str) -> Access | None:
+    def own_cell(self, ref: ast.Ref, role: str) -> Access | None:
         """Return the access to a cell of this node; None after an error. `role` says why it must be one."""
         found = self.names.find(ref, role=role)
         if isinstance(found, Variable):
@@ -202,7 +222,7 @@ class StatementChecker:
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
 
-    def _queue_pair(self, name: ast.Ident) -> NodeNames | None:
+    def queue_pair(self, name: ast.Ident) -> NodeNames | None:
         """Return the node at the other end; None after an error."""
         node = self.names.node(name)
         if node is None or self.thread.node is None:
@@ -217,7 +237,7 @@ class StatementChecker:
             return None
         return node
 
-    def _remote_cell(self, ref: ast.Ref, statement: ast.Put | ast.Get) -> Access | None:
+    def remote_cell(self, ref: ast.Ref, statement: ast.Put | ast.Get) -> Access | None:
         """Return the access to a cell of another node; None after an error."""
         verb = "put" if isinstance(statement, ast.Put) else "get"
         if ref.owner is None:
@@ -270,11 +290,11 @@ class StatementChecker:
         return self.names.proposals.site.rewritten(text, [keyword])
 
     def _put(self, statement: ast.Put) -> Lowered:
-        target = self._remote_cell(statement.target, statement)
+        target = self.remote_cell(statement.target, statement)
         source = self._put_source(statement)
         if target is None or source is None:
             return Lowered()
-        return self._lowering(statement).put(target, source)
+        return self.lowering(statement).put(target, source)
 
     def _put_source(self, statement: ast.Put) -> Access | cfg.Cell | None:
         """Return the cell the NIC reads: a variable of this node, or the hidden cell of a constant."""
@@ -328,13 +348,15 @@ class StatementChecker:
         return self.thread.node is not None and owner.text != self.thread.node.name
 
     def _get(self, statement: ast.Get) -> Lowered:
+        if isinstance(statement.source, ast.AtomicCall):
+            return remote_statements.atomic(self, statement, statement.source)
         target = None
         swapped = self._swapped(statement)
         if not swapped:
-            target = self._own_cell(statement.target, "`get` writes to a variable of this node")
+            target = self.own_cell(statement.target, "`get` writes to a variable of this node")
         source = None
         if isinstance(statement.source, ast.Ref):
-            source = self._remote_cell(statement.source, statement)
+            source = self.remote_cell(statement.source, statement)
         else:
             self.names.reading(statement.source)
             self.report.error(
@@ -345,4 +367,4 @@ class StatementChecker:
             )
         if target is None or source is None:
             return Lowered()
-        return self._lowering(statement).get(target, source)
+        return self.lowering(statement).get(target, source)

@@ -79,6 +79,13 @@ class Substitution:
                 return ast.Binary(op, self.expression(left), self.expression(right), span)
             case ast.CasCall(target, expected, new):
                 return ast.CasCall(self.target(target), self.expression(expected), self.expression(new), span)
+            case ast.RmwCall(kind, target, value):
+                return ast.RmwCall(kind, self.target(target), self.expression(value), span)
+            case ast.NondetCall(low, high):
+                low, high = (None if bound is None else self.expression(bound) for bound in (low, high))
+                return ast.NondetCall(low, high, span)
+            case ast.ThreadAt() | ast.ThreadEnded():
+                raise AssertionError("no statement says where a thread is")
 
     def target(self, ref: ast.Ref) -> ast.Ref:
         """Return what a statement changes."""
@@ -96,16 +103,23 @@ class Substitution:
             self._error("RR222", ref, f"the argument for {name} is {value} here, and a number cannot be changed")
         return self._kept(ref)
 
-    def place(self, name: ast.Ident) -> ast.Ident:
-        """Return the name of a node."""
+    def place(self, name: ast.Ident, wanted: str = "the name of a node") -> ast.Ident:
+        """Return the name of a node, or of what else is `wanted`."""
         span = self.scope.at(name.span)
         meaning = self.scope.meanings.get(name.text)
         if meaning is None:
             return replace(name, span=span)
         if meaning.word is not None and meaning.kind == "parameter":
             return ast.Ident(meaning.word, span)
-        self._not_a_name(name, meaning, "the name of a node")
+        self._not_a_name(name, meaning, wanted)
         return replace(name, span=span)
+
+    def label(self, name: ast.Ident) -> ast.Ident:
+        """Return the name of a label: only parameters stand for one, counters and registers are no labels."""
+        meaning = self.scope.meanings.get(name.text)
+        if meaning is None or meaning.kind != "parameter":
+            return replace(name, span=self.scope.at(name.span))
+        return self.place(name, "the name of a label")
 
     def _reference(self, ref: ast.Ref) -> ast.Expr:
         if ref.owner is not None:

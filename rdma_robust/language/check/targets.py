@@ -10,12 +10,12 @@ from typing import Any, Final
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
 
 from rdma_robust import grammar_tables
-from rdma_robust.diagnose import Reporter, did_you_mean, quote
+from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Expr, Name, conj
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import World
-from rdma_robust.language.check.outcome_lines import OutcomeResolver
+from rdma_robust.language.check.outcome_lines import StateResolver
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
@@ -60,7 +60,7 @@ class Drained:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Not written by users: the thread is at one of these program points, or half through a put or get of one under SC."""
+    """`T at LABEL`: the thread is at one of these program points, or half through a put or get of one under SC."""
 
     thread: str
     points: tuple[int, ...]
@@ -82,12 +82,12 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """An atom about a thread in the tree: its thread and line as written, None for `ended`."""
+class _AtLine:
+    """`thread at line` in the tree, as written."""
 
     span: Span
     thread: ast.Ident
-    line: Token | None = None
+    line: Token
 
 
 class _BadNumberError(Exception):
@@ -103,11 +103,8 @@ class _Builder(TreeBuilder):
             raise _BadNumberError(parts[0])
         return super().number(parts)
 
-    def ended(self, parts: list[Any]) -> _Written:
-        return _Written(between(parts[0], parts[-1]), parts[0])
-
-    def at(self, parts: list[Any]) -> _Written:
-        return _Written(between(parts[0], parts[-1]), parts[0], parts[-1])
+    def at(self, parts: list[Any]) -> _AtLine:
+        return _AtLine(between(parts[0], parts[-1]), parts[0], parts[-1])
 
 
 @functools.cache
@@ -115,7 +112,7 @@ def _parser() -> Lark:
     return grammar_tables.parser("target", _Builder())
 
 
-class _Resolver(OutcomeResolver):
+class _Resolver(StateResolver):
     """Resolves targets; what is said of threads becomes names of `atoms`."""
 
     WHAT = "a target"
@@ -123,23 +120,20 @@ class _Resolver(OutcomeResolver):
     def __init__(self, world: World, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
         super().__init__(world, report)
         self.threads = threads
-        self.atoms: dict[str, Atom] = {}
+        self.found: dict[str, Atom] = {}
 
     def named(self, ref: ast.Ref) -> Expr:
         if ref.owner is None and ref.index is None and ref.name.text == DRAINED and DRAINED not in self.world.constants:
             return self._atom(DRAINED, Drained())
         return super().named(ref)
 
-    def resolve(self, expr: ast.Expr | _Written) -> Expr:
-        if not isinstance(expr, _Written):
+    def resolve(self, expr: ast.Expr | _AtLine) -> Expr:
+        if not isinstance(expr, _AtLine):
             return super().resolve(expr)
-        thread = self.threads.get(expr.thread.text)
-        if thread is None:
-            hint = did_you_mean(expr.thread.text, self.threads)
-            self.report.error("RR217", expr.thread.span, f"there is no thread {quote(expr.thread.text)}", hint=hint)
+        known = self.thread(expr.thread)
+        if known is None:
             return UNKNOWN
-        if expr.line is None:
-            return self._atom(f"{thread.name} ended", Ended(thread.name))
+        thread = self.threads[known.name]
         lines = sorted({n for _, _, step in cfg.steps(thread) for n in (step.span.line, *step.span.expanded_from)})
         if not str(expr.line).isdigit() or int(expr.line) not in lines:
             self.report.error(
@@ -154,8 +148,19 @@ class _Resolver(OutcomeResolver):
         return self._atom(f"{thread.name} at {int(expr.line)}", At(thread.name, int(expr.line)))
 
     def _atom(self, name: str, atom: Atom) -> Expr:
-        self.atoms[name] = atom
+        self.found[name] = atom
         return Name(name)
+
+    @property
+    def every(self) -> tuple[tuple[str, Atom], ...]:
+        """What the condition says of threads and of the network."""
+        states = ((name, self._state(atom)) for name, atom in self.atoms.items())
+        return *states, *self.found.items()
+
+    def _state(self, atom: cfg.PointAt | cfg.ThreadEnded) -> Atom:
+        if isinstance(atom, cfg.ThreadEnded):
+            return Ended(atom.thread)
+        return Before(atom.thread, (dict(self.threads[atom.thread].labels)[atom.label],))
 
 
 def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target]:
@@ -172,7 +177,7 @@ def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target
         resolver = _Resolver(world, report, {t.name: t for t in threads})
         condition = resolver.resolve(tree) if tree is not None else UNKNOWN
         report.raise_errors()
-        return Target(" ".join(text.split()), conj(defined(condition), condition), tuple(resolver.atoms.items()))
+        return Target(" ".join(text.split()), conj(defined(condition), condition), resolver.every)
 
     return read
 

@@ -292,7 +292,8 @@ class Program:
     """A checked program.
 
     `cells` lists every shared word, hidden ones last; `domain`, where one is given, is (lo, hi) inclusive. `constants` are
-    names that conditions on states may use. `source` is the text that spans point into, for people: what the program does
+    names that conditions on states may use. `undecided` are errors for everyone who does not prove: nothing else knows
+    integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
     """
 
@@ -309,6 +310,7 @@ class Program:
     allow_loopback: bool = False
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    undecided: tuple[Diagnostic, ...] = ()
 
     @property
     def expect_robust(self) -> bool | None:

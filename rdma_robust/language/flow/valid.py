@@ -49,6 +49,7 @@ MAX_LEVELS: Final = 400
 LEAST_TOO_LARGE: Final = 10**18
 """Numbers have at most 18 digits, in texts too. The compiled kernels compute with 64 bits."""
 
+_REGISTER: Final = re.compile(r"\$?[A-Za-z_]\w*", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
 _ARITHMETIC: Final = frozenset("+-*/%")
@@ -67,21 +68,24 @@ class Complaint:
         return self.message
 
 
-def validate(program: Program) -> None:
-    """Raise ProgramError with everything that is wrong with a program that was put together by hand."""
+def validate(program: Program, *, proofs: bool = False) -> None:
+    """Raise ProgramError with everything that is wrong with a program that was put together by hand.
+
+    What only proofs can do something with is wrong too, unless they are to be made.
+    """
     report = Reporter(program.file, program.source)
-    for each in complaints(program):
+    for each in complaints(program, proofs=proofs):
         report.error("RR622", each.span, each.message, hint=each.hint)
     report.raise_errors()
 
 
-def complaints(program: Program) -> Iterator[Complaint]:
-    """Yield everything that is wrong with a program."""
+def complaints(program: Program, *, proofs: bool = False) -> Iterator[Complaint]:
+    """Yield everything that is wrong with a program; without `proofs` also what only they can do something with."""
     found = list(_declarations(program))
     yield from found
     if not found:
         for thread in program.threads:
-            yield from _Thread(program, thread).complaints()
+            yield from _Thread(program, thread, proofs).complaints()
 
 
 def _repeated(what: str, words: Iterable[str]) -> Iterator[Complaint]:
@@ -117,7 +121,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         if thread.node not in program.nodes:
             yield Complaint(f"thread {thread.name} runs on {quote(thread.node)}, which is no node")
         registers = [name for name, _ in thread.registers]
-        yield from _words("register", registers)
+        yield from _words("register", registers, _REGISTER)
         yield from _repeated(f"in thread {thread.name}, register", registers)
         for name, value in thread.registers:
             if not _integer(value):
@@ -263,6 +267,7 @@ _GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet)
 class _Thread:
     program: Program
     thread: Thread
+    proofs: bool
 
     def complaints(self) -> Iterator[Complaint]:
         cells = frozenset(self.program.cells)
@@ -277,6 +282,8 @@ class _Thread:
                 yield Complaint(f"{what}: {message}", step.span)
 
     def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
+        if isinstance(step.op, Nondet | Flush | RemoteRmw) and not self.proofs:
+            yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
         match step.op:
             case Silent() | MFence() | Nondet():
                 return
@@ -317,7 +324,7 @@ class _Thread:
 
     def _expressions(self, step: Step) -> Iterator[str]:
         registers = {name for name, _ in self.thread.registers}
-        has_domain = self.program.domain is not None
+        has_domain = self.proofs or self.program.domain is not None
         value = registers | {VALUE.name}
         yield from _expression(step.guard, value if isinstance(step.op, Read | Rmw) else registers, has_domain=has_domain)
         for register, expr in step.assigns:

@@ -10,64 +10,38 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.syntax.expressions import (
+    AtomicCall,
+    Binary,
+    CasCall,
+    Expr,
+    Ident,
+    NondetCall,
+    Number,
+    Ref,
+    RmwCall,
+    ThreadAt,
+    ThreadEnded,
+    Unary,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Ident:
-    """A name where it occurs."""
-
-    text: str
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A literal; not negative, since `-` is an operator."""
-
-    value: int
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """`name`, `name[index]`, `owner.name` or `owner.name[index]`."""
-
-    owner: Ident | None
-    name: Ident
-    index: Expr | None
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Unary:
-    """`op` is `-` or `!`."""
-
-    op: str
-    arg: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """`op` is one of `+ - * / % == != < <= > >= && ||`."""
-
-    op: str
-    left: Expr
-    right: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CasCall:
-    """`cas(target, expected, new)`; the grammar allows it as any operand, the checks do not."""
-
-    target: Ref
-    expected: Expr
-    new: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-Expr = Number | Ref | Unary | Binary | CasCall
+__all__ = [
+    "AnyModelName",
+    "AtomicCall",
+    "Binary",
+    "CasCall",
+    "Expr",
+    "Ident",
+    "NondetCall",
+    "Number",
+    "Ref",
+    "RmwCall",
+    "ThreadAt",
+    "ThreadEnded",
+    "Unary",
+]
+"""What this module has of others; all that is declared here is for everyone too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +82,9 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A compare-and-swap whose old value is not used."""
+    """An atomic operation whose old value is not used."""
 
-    cas: CasCall
+    call: AtomicCall
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -146,6 +120,25 @@ class Poll:
 @dataclass(frozen=True, slots=True)
 class RFence:
     node: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    node: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MFence:
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`name:`, a label of what stands next in its block: a statement, or nothing where that was expanded to nothing."""
+
+    name: Ident
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -234,7 +227,23 @@ class Broken:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Simple = Registers | Assign | Call | MacroCall | Put | Get | Poll | RFence | Assume | Assert | Halt | Skip
+Simple = (
+    Registers
+    | Assign
+    | Call
+    | MacroCall
+    | Put
+    | Get
+    | Poll
+    | RFence
+    | Flush
+    | MFence
+    | Label
+    | Assume
+    | Assert
+    | Halt
+    | Skip
+)
 Statement = Simple | If | While | Loop | For | Choose | Broken
 
 
@@ -300,7 +309,7 @@ class Macro:
 @dataclass(frozen=True, slots=True)
 class Claim:
     allowed: bool
-    model: Literal["sc", "rdma"]
+    model: AnyModelName
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -313,11 +322,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """`[not] robust`, which is said of no model, or `[no] hang under MODEL`."""
+    """`[not] robust`, which is said of no model, `[no] hang under MODEL`, or `[un]safe under MODEL`."""
 
-    kind: Literal["robust", "hang"]
+    kind: Literal["robust", "hang", "safe"]
     negated: bool
-    model: Literal["sc", "rdma"] | None
+    model: AnyModelName | None
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -327,7 +336,15 @@ class Expect:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Macro | Outcome | Expect | Broken
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A condition that is true in every reachable state."""
+
+    condition: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Macro | Outcome | Invariant | Expect | Broken
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,45 +12,133 @@ from typing import Final
 
 from lark import Token
 
-WORDS: Final = frozenset({"FOR", "HANG", "IN", "MACRO", "NO"})
+_MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
+_CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
+_EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH"})
+
+WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | {"AT", "ENDED", "IN", "INVARIANT", "MFENCE"}
 """The terminals of words that are keywords in places only."""
 
-_STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"})
+_STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", "COLON"})
+_ENDS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "RBRACE"})
+_GOES_ON: Final = frozenset({"COMMA", "LPAR", "LSQB", "DOT"})
+_BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 
 
 def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for` and `macro` begin a line and a word follows;
+    - `for`, `macro` and `flush` begin a line, or follow a label, and a word follows;
     - `in` is the second word after such a `for`;
-    - `hang` and `no` are in an `expect` line.
+    - `hang`, `no`, `safe` and `unsafe` are in an `expect` line;
+    - `tso`, `pso` and `rma` follow `under`;
+    - `mfence` is a whole statement;
+    - a bracket follows `faa`, `swap` and `nondet`;
+    - `invariant` begins a line outside of braces, or one in which an expression follows it;
+    - `at` and `ended` are in an `invariant` line and follow a name.
 
-    A macro may have the name of what the language can be asked to do by a statement of that form, `cas`. Then such a
-    statement is the macro.
+    A macro may have the name of what the language can be asked to do by a statement of that form: `cas`, `faa` or `swap`.
+    Then such a statement is the macro. `nondet` is no statement, so there it always is a macro.
     """
-    hidden = any(a.type == "MACRO" and b.type == "CAS" for a, b in pairwise(tokens))
-    expecting = False
-    previous = ""
-    counter = -1
-    """Where the name after a `for` stands."""
-    for at, token in enumerate(tokens):
-        kind = token.type
-        if kind == "EXPECT":
-            expecting = True
-        elif kind == "SEMICOLON" or (kind == "NEWLINE" and previous != "COMMA"):
-            expecting = False
+    yield from _Reader(tokens).read()
+
+
+class _Reader:
+    """One pass over the tokens; what stands around a token is noted as the pass comes by."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"NONDET"}
+        self._expecting = False
+        self._invariant = False
+        self._in_node = False
+        self._depth = 0
+        self._brackets = 0
+        self._previous = ""
+        self._solid = ""
+        """The last token that was no line end."""
+        self._counter = -1
+        """Where the name after a `for` stands."""
+
+    def read(self) -> Iterator[Token]:
+        for at, token in enumerate(self._tokens):
+            kind = token.type
+            if kind in WORDS or kind == "CAS":
+                if not self._is_keyword(kind, at):
+                    token, kind = token.update(type="NAME"), "NAME"
+            elif kind != "NAME":
+                self._note(kind)
+            if kind == "INVARIANT":
+                self._invariant, self._brackets = True, 0
+            yield token
+            self._previous = kind
+            if kind != "NEWLINE":
+                self._solid = kind
+
+    def _note(self, kind: str) -> None:
         match kind:
-            case "HANG" | "NO":
-                keyword = expecting
-            case "IN":
-                keyword = counter == at - 1
-            case "FOR" | "MACRO":
-                keyword = previous in _STARTS and at + 1 < len(tokens) and tokens[at + 1].isidentifier()
-                counter = at + 1 if keyword and kind == "FOR" else counter
-            case "CAS" if hidden:
-                calls = previous in _STARTS and at + 1 < len(tokens) and tokens[at + 1].type == "LPAR"
-                keyword = previous != "MACRO" and not calls
+            case "EXPECT":
+                self._expecting = True
+            case "SEMICOLON":
+                self._expecting = self._invariant = False
+            case "NEWLINE":
+                self._expecting = self._expecting and self._solid == "COMMA"
+                self._invariant = self._invariant and (self._brackets > 0 or self._goes_on())
+            case "NODE":
+                self._in_node = True
+            case "LBRACE":
+                self._depth += 1
+                self._invariant = False
+            case "RBRACE":
+                self._depth = max(0, self._depth - 1)
+                self._in_node = False
+            case "LPAR":
+                self._brackets += 1
+            case "RPAR":
+                self._brackets -= 1
             case _:
-                keyword = True
-        yield token if keyword else token.update(type="NAME")
-        previous = kind if keyword else "NAME"
+                pass
+
+    def _goes_on(self) -> bool:
+        """Whether what stands before a line end does not end there."""
+        return self._solid in _GOES_ON or self._solid.startswith("OP_")
+
+    def _begins(self) -> bool:
+        """Whether a statement or declaration begins here."""
+        return self._previous in _STARTS and not (self._previous == "NEWLINE" and self._goes_on())
+
+    def _next(self, at: int) -> Token | None:
+        return self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+
+    def _is_keyword(self, kind: str, at: int) -> bool:
+        after = self._next(at)
+        follows = "" if after is None else after.type
+        if kind in _EXPECTED:
+            return self._expecting
+        if kind in _MODELS:
+            return self._previous == "UNDER"
+        if kind in _BEFORE_A_WORD:
+            keyword = self._previous in _STARTS and after is not None and after.isidentifier()
+            self._counter = at + 1 if keyword and kind == "FOR" else self._counter
+            return keyword
+        if kind in _CALLED or kind == "CAS":
+            return self._is_called(kind, follows)
+        match kind:
+            case "IN":
+                return self._counter == at - 1
+            case "MFENCE":
+                return not self._in_node and self._begins() and follows in _ENDS
+            case "INVARIANT":
+                expression = follows in _BEGINS_EXPRESSION or (after is not None and after.isidentifier())
+                return self._begins() and (expression or not self._depth)
+            case "AT":
+                return self._invariant and self._previous == "NAME" and after is not None and after.isidentifier()
+            case _:
+                return self._invariant and self._previous == "NAME"
+
+    def _is_called(self, kind: str, follows: str) -> bool:
+        if kind != "CAS" and follows != "LPAR":
+            return False
+        calls_macro = kind in self._hidden and follows == "LPAR" and self._begins()
+        return not calls_macro and self._previous != "MACRO"

@@ -19,6 +19,14 @@ def expression(expr: ast.Expr) -> str:
             return reference(expr)
         case ast.CasCall(target, expected, new):
             return f"cas({reference(target)}, {expression(expected)}, {expression(new)})"
+        case ast.RmwCall(kind, target, value):
+            return f"{kind}({reference(target)}, {expression(value)})"
+        case ast.NondetCall(low, high):
+            return "nondet()" if low is None or high is None else f"nondet({expression(low)}, {expression(high)})"
+        case ast.ThreadAt(thread, label):
+            return f"{thread.text} at {label.text}"
+        case ast.ThreadEnded(thread):
+            return f"{thread.text} ended"
         case ast.Unary(op, arg):
             return f"{op}({expression(arg)})" if isinstance(arg, ast.Binary) else op + expression(arg)
         case ast.Binary(op, left, right):
@@ -59,8 +67,8 @@ def statement(part: ast.Statement) -> str:
             return "reg " + ", ".join(binding(r) for r in registers)
         case ast.Assign(target, value, op):
             return f"{reference(target)} {op}= {expression(value)}"
-        case ast.Call(cas):
-            return expression(cas)
+        case ast.Call(call):
+            return expression(call)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
         case ast.Put(target, source):
@@ -71,6 +79,12 @@ def statement(part: ast.Statement) -> str:
             return f"poll {node.text}"
         case ast.RFence(node):
             return f"rfence {node.text}"
+        case ast.Flush(node):
+            return f"flush {node.text}"
+        case ast.MFence():
+            return "mfence"
+        case ast.Label(name):
+            return f"{name.text}:"
         case ast.Assume(condition, keyword):
             return f"{keyword} {expression(condition)}"
         case ast.Assert(condition):
@@ -114,6 +128,8 @@ def item(part: ast.Item) -> str:
             return f"macro {name.text}({', '.join(p.text for p in parameters)})"
         case ast.Outcome(condition, claims):
             return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}"
+        case ast.Invariant(condition):
+            return f"invariant {expression(condition)}"
         case ast.Expect(expectations):
             return f"expect {', '.join(expectation(e) for e in expectations)}"
         case ast.Broken():
@@ -129,4 +145,6 @@ def claim(part: ast.Claim) -> str:
 def expectation(part: ast.Expectation) -> str:
     if part.model is None:
         return f"{'not ' if part.negated else ''}{part.kind}"
+    if part.kind == "safe":
+        return f"{'un' if part.negated else ''}safe under {part.model}"
     return f"{'no ' if part.negated else ''}{part.kind} under {part.model}"

@@ -12,10 +12,14 @@ from rdma_robust.errors import Edit
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar
 from rdma_robust.language.syntax.tree import token_span
 
-_EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS"})
+_EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"})
 _LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
 _AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
-_DECLARATIONS: Final = frozenset({"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "EXPECT"})
+_DECLARATIONS: Final = frozenset(
+    {"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
+)
+_INSIDE: Final = frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"})
+"""Words that never begin a line, and too short or too rare to be what was meant."""
 _OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
 _OTHER_LANGUAGES: Final = {
     "return": "`halt` ends a thread",
@@ -55,6 +59,9 @@ def report_unexpected(
     report: Reporter, grammar: Grammar, tokens: Sequence[Token], at: int, acceptable: Callable[[], set[str]]
 ) -> None:
     """Report that `tokens[at]` does not fit where only `acceptable` kinds do."""
+    if tokens[at].type == "EQUAL" and at and tokens[at - 1].type == "COLON":
+        _report_colon(report, tokens, at - 1)
+        return
     token = tokens[at]
     if report.full:
         report.error("RR101", token_span(token), "syntax error")
@@ -68,6 +75,12 @@ def report_unexpected(
         return
     hint = _hint(grammar, tokens, at, kinds)
     report.error("RR101", token_span(token), f"unexpected {_show(token)}", expected=describe(kinds, grammar), hint=hint)
+
+
+def _report_colon(report: Reporter, tokens: Sequence[Token], at: int) -> None:
+    """Report `x := 1`, which begins like a label."""
+    hint = Hint("`=` assigns", (Edit(token_span(tokens[at]), ""),))
+    report.error("RR101", token_span(tokens[at]), "unexpected `:`", expected="`=`", hint=hint)
 
 
 def report_unclosed(report: Reporter, tokens: Sequence[Token], at: int) -> None:
@@ -92,7 +105,7 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     if "SKIP" in rest:
         words.append("a statement")
         rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
-        rest -= {"CHOOSE", "FOR", "NAME", "CAS"} | _LINE_END
+        rest -= {"CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE"} | _LINE_END
     if "THREAD" in rest:
         words.append("a declaration")
         rest -= _DECLARATIONS | _LINE_END | {END}
@@ -101,12 +114,12 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
         rest -= _EXPRESSION
     if "OP_OR" in rest:
         words.append("an operator")
-        rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB"}
+        rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB", "AT", "ENDED"}
     if "NAME" in rest:
         words.append("a name")
         rest -= {"NAME"}
     if "PLUS_EQUAL" in rest:
-        rest -= (ASSIGNS - {"EQUAL"}) | {"LPAR", "DOT", "LSQB"}
+        rest -= (ASSIGNS - {"EQUAL"}) | {"LPAR", "DOT", "LSQB", "COLON"}
     if rest & _LINE_END:
         words.append("the end of the line")
         rest -= _LINE_END | {"RBRACE", END}
@@ -169,7 +182,8 @@ def _looks_like_statement(grammar: Grammar, tokens: Sequence[Token], at: int) ->
 
 def _first_words(grammar: Grammar, outside: bool) -> list[str]:
     """Return the words that begin a declaration, or else those that begin or go on with a statement."""
-    return [text for kind, text in sorted(grammar.keywords.items()) if (kind in _DECLARATIONS) is outside]
+    words = (item for item in sorted(grammar.keywords.items()) if item[0] not in _INSIDE)
+    return [text for kind, text in words if (kind in _DECLARATIONS) is outside]
 
 
 def _other_language(word: Token) -> Hint:
@@ -202,8 +216,6 @@ def _replaced_sign(tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
         return Hint(text, (Edit(token_span(token), "=="),))
     if token.type in {"OP_PLUS", "OP_MINUS"} and "PLUS_EQUAL" in kinds:
         return _stepped(tokens, at)
-    if token.type == "COLON" and tokens[at + 1].type == "EQUAL":
-        return Hint("`=` assigns", (Edit(token_span(token), ""),))
     if token.type == "OP_EQ" and "EQUAL" in kinds:
         return Hint("`=` assigns", (Edit(token_span(token), "="),))
     return Hint("")

@@ -6,9 +6,9 @@ inner rules, and None where an optional part is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from lark import Token, Transformer
 
@@ -19,6 +19,9 @@ Part = Any
 """A token, a node with a span, or None: lark does not type what it hands to callbacks."""
 
 T = TypeVar("T")
+
+
+_MODELS: Final[Mapping[str, ast.AnyModelName]] = {"SC": "sc", "TSO": "tso", "PSO": "pso", "RMA": "rma", "RDMA": "rdma"}
 
 
 def token_span(token: Token) -> Span:
@@ -49,6 +52,11 @@ def _only(parts: Iterable[Part], kind: type[T]) -> tuple[T, ...]:
 
 def _nodes(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(p for p in parts if p is not None and not isinstance(p, Token))
+
+
+def _model(token: Token) -> ast.AnyModelName:
+    """Return the model that a word names."""
+    return _MODELS[token.type]
 
 
 class TreeBuilder(Transformer[Token, ast.Program]):
@@ -97,7 +105,10 @@ class TreeBuilder(Transformer[Token, ast.Program]):
 
     def claim(self, parts: list[Part]) -> ast.Claim:
         verb, _, model = parts
-        return ast.Claim(verb.type == "ALLOWED", "sc" if model.type == "SC" else "rdma", between(verb, model))
+        return ast.Claim(verb.type == "ALLOWED", _model(model), between(verb, model))
+
+    def invariant(self, parts: list[Part]) -> ast.Invariant:
+        return ast.Invariant(parts[1], between(parts[0], parts[1]))
 
     def expect(self, parts: list[Part]) -> ast.Expect:
         return ast.Expect(_only(parts, ast.Expectation), between(parts[0], parts[-1]))
@@ -107,7 +118,9 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         negated, span = words[0].type in ("NOT", "NO"), between(words[0], words[-1])
         if words[-1].type == "ROBUST":
             return ast.Expectation("robust", negated, None, span)
-        return ast.Expectation("hang", negated, "sc" if words[-1].type == "SC" else "rdma", span)
+        if words[0].type in ("SAFE", "UNSAFE"):
+            return ast.Expectation("safe", words[0].type == "UNSAFE", _model(words[-1]), span)
+        return ast.Expectation("hang", negated, _model(words[-1]), span)
 
     def broken(self, parts: list[Part]) -> ast.Broken:
         return ast.Broken((), between(parts[0], parts[0]))
@@ -148,6 +161,15 @@ class TreeBuilder(Transformer[Token, ast.Program]):
 
     def rfence(self, parts: list[Part]) -> ast.RFence:
         return ast.RFence(parts[1], between(parts[0], parts[1]))
+
+    def flush(self, parts: list[Part]) -> ast.Flush:
+        return ast.Flush(parts[1], between(parts[0], parts[1]))
+
+    def mfence(self, parts: list[Part]) -> ast.MFence:
+        return ast.MFence(between(parts[0], parts[0]))
+
+    def label(self, parts: list[Part]) -> ast.Label:
+        return ast.Label(_ident(parts[0]), between(parts[0], parts[1]))
 
     def assume(self, parts: list[Part]) -> ast.Assume:
         keyword, condition = parts
@@ -205,6 +227,20 @@ class TreeBuilder(Transformer[Token, ast.Program]):
     def cas(self, parts: list[Part]) -> ast.CasCall:
         keyword, _, target, _, expected, _, new, closing = parts
         return ast.CasCall(target, expected, new, between(keyword, closing))
+
+    def rmw(self, parts: list[Part]) -> ast.RmwCall:
+        keyword, _, target, _, value, closing = parts
+        return ast.RmwCall("faa" if keyword.type == "FAA" else "swap", target, value, between(keyword, closing))
+
+    def nondet(self, parts: list[Part]) -> ast.NondetCall:
+        keyword, _, low, _, high, closing = parts
+        return ast.NondetCall(low, high, between(keyword, closing))
+
+    def ended(self, parts: list[Part]) -> ast.ThreadEnded:
+        return ast.ThreadEnded(parts[0], between(parts[0], parts[-1]))
+
+    def at_label(self, parts: list[Part]) -> ast.ThreadAt:
+        return ast.ThreadAt(parts[0], _ident(parts[-1]), between(parts[0], parts[-1]))
 
     def ref(self, parts: list[Part]) -> ast.Ref:
         owner, _, name, _, index, bracket = parts

@@ -47,6 +47,10 @@ def depth(expr: ast.Expr) -> int:
                 stack += ((left, level + 1), (right, level + 1))
             case ast.CasCall(target, expected, new):
                 stack += ((target, level + 1), (expected, level + 1), (new, level + 1))
+            case ast.RmwCall(_, target, value):
+                stack += ((target, level + 1), (value, level + 1))
+            case ast.NondetCall(low, high):
+                stack += ((bound, level + 1) for bound in (low, high) if bound is not None)
             case ast.Ref(_, _, index):
                 if index is not None:
                     stack.append((index, level + 1))
@@ -112,7 +116,7 @@ def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
                 yield from (low, high)
             case ast.Node(_, cells):
                 yield from (e for c in cells for e in (c.size, c.init) if e is not None)
-            case ast.Outcome(condition):
+            case ast.Outcome(condition) | ast.Invariant(condition):
                 yield condition
             case _:
                 pass
@@ -129,8 +133,8 @@ def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
             return tuple(r.value for r in registers if r.value is not None)
         case ast.Assign(target, value):
             return (target, value)
-        case ast.Call(cas):
-            return (cas,)
+        case ast.Call(call):
+            return (call,)
         case ast.Put(target, source) | ast.Get(target, source):
             return (target, source)
         case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
@@ -18,7 +18,7 @@ from rdma_robust.teaching.explorer.witness import witness_choices
 
 def decided(text: str, file: str, timeout: float | None) -> Outcome:
     """Return whether the program in `text` is robust. Raises ProgramError."""
-    return check_program(load_program(text, file), CheckOptions(timeout=timeout))
+    return check_program(load_decidable(text, file), CheckOptions(timeout=timeout))
 
 
 def sizes(outcome: Outcome) -> str:

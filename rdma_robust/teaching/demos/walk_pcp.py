@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rdma_robust.hardness.pcp import BOTTOM, INDEX, LETTER, NODES, SENT, THREADS, TOP, Instance, pcp_program
 from rdma_robust.hardness.pcp_search import Answer, Solution, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.teaching.demos.walk import Animation, Block, Code, Paragraph, Section, Table, Walk
@@ -23,7 +23,7 @@ def pcp_walk(instance: Instance, indices: int, max_states: int | None = None, ti
     It searches sequences of up to so many `indices`, within so many visited states and seconds; None means no limit.
     """
     limits = Limits.of(timeout, max_states, depth=indices)
-    program = load_program(pcp_program(instance), FILE)
+    program = load_decidable(pcp_program(instance), FILE)
     answer = solve(instance, program, limits)
     return Walk(
         "pcp",

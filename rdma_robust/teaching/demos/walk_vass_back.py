@@ -15,7 +15,7 @@ from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.hardness.from_vass import vass_program
 from rdma_robust.hardness.system import system_of_vass
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
 from rdma_robust.outcome import Outcome, Verdict
@@ -38,7 +38,7 @@ def back_walk(text: str, file: str, timeout: float | None, max_states: int, outp
 
     Raises ProgramError for an ill-formed program, SizeLimitError where its VASS has more than `max_states` control states.
     """
-    program = load_program(text, file)
+    program = load_decidable(text, file)
     whole = control_graph(VARIANTS["pivot"](program, RDMA), ExportOptions("json", "pivot", max_states=max_states))
     part = towards_targets(whole)
     outcome = decided(text, file, timeout)

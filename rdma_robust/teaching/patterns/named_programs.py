@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 
 PatternName = Literal["ring", "lock", "mailbox", "barrier", "rpc", "kv"]
 PATTERNS: Final[tuple[PatternName, ...]] = get_args(PatternName)
@@ -30,4 +30,4 @@ def constants(name: PatternName) -> tuple[tuple[str, int], ...]:
     """Return the constants of the program that can be given other values: not those that are computed from others."""
     text = pattern(name)
     numbers = re.findall(r"^const (\w+) = \d+ *(?://|$)", text, re.MULTILINE)
-    return tuple(each for each in load_program(text, f"{name}.rdma").constants if each[0] in numbers)
+    return tuple(each for each in load_decidable(text, f"{name}.rdma").constants if each[0] in numbers)

@@ -11,7 +11,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_program
+from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 
 HEADER = """\
@@ -26,7 +26,7 @@ thread T on A {
 
 def load(statements: str, *, await_loops: bool = False) -> cfg.Program:
     """Load a thread `T` with these statements, after :data:`HEADER`."""
-    return blocking(load_program(f"{HEADER}{statements}\n}}\n", "test.rdma"), await_loops)
+    return blocking(load_decidable(f"{HEADER}{statements}\n}}\n", "test.rdma"), await_loops)
 
 
 def edges(statements: str, *, await_loops: bool = False) -> list[str]:
@@ -89,9 +89,9 @@ def show(expr: Expr) -> str:
 
 
 def errors_of(source: str) -> ProgramError | None:
-    """Return what `load_program` raises, or None."""
+    """Return what `load_decidable` raises, or None."""
     try:
-        load_program(source, "test.rdma")
+        load_decidable(source, "test.rdma")
     except ProgramError as error:
         return error
     return None

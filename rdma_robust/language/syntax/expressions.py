@@ -1,0 +1,103 @@
+"""Expressions as they are written; `ast` has them too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """A name where it occurs."""
+
+    text: str
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal; not negative, since `-` is an operator."""
+
+    value: int
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """`name`, `name[index]`, `owner.name` or `owner.name[index]`."""
+
+    owner: Ident | None
+    name: Ident
+    index: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`op` is `-` or `!`."""
+
+    op: str
+    arg: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`op` is one of `+ - * / % == != < <= > >= && ||`."""
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CasCall:
+    """`cas(target, expected, new)`; the grammar allows it as any operand, the checks do not."""
+
+    target: Ref
+    expected: Expr
+    new: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RmwCall:
+    """`faa(target, value)`, fetch and add, or `swap(target, value)`; the grammar allows it as any operand."""
+
+    kind: Literal["faa", "swap"]
+    target: Ref
+    value: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NondetCall:
+    """`nondet(low, high)`, or `nondet()` without either; the grammar allows it as any operand."""
+
+    low: Expr | None
+    high: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadAt:
+    """`thread at label`, in `invariant` lines and targets."""
+
+    thread: Ident
+    label: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEnded:
+    """`thread ended`, in `invariant` lines and targets."""
+
+    thread: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+AtomicCall = CasCall | RmwCall
+Expr = Number | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded
