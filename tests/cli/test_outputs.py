@@ -18,6 +18,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("cover", "safe.spec"): ("text", "json", "jsonl"),
     ("verify", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("reach", "-t", "1 == 0", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
+    ("prove", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),

@@ -42,7 +42,12 @@ def test_settings_are_the_options_of_commands() -> None:
                     )
                 )
                 assert param.name == names[0].replace("-", "_")
-    otherwise = {"timeout": {"explore", "lsp"}, "max-states": {"export"}, "engine": {"cover"}, "instrumentation": {"export"}}
+    otherwise = {
+        "timeout": {"explore", "lsp"},
+        "max-states": {"export"},
+        "engine": {"cover", "prove"},
+        "instrumentation": {"export"},
+    }
     otherwise |= {"strict": {"compare"}}
     assert set(declared) == set(SETTINGS)
     for name, (kind, commands) in SETTINGS.items():

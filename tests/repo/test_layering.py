@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain",
+    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (
@@ -48,8 +48,8 @@ MAY_IMPORT = {
     "editing": f"{WORDS} __init__ language semantics analyses.lints",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
-        "analyses.safety analyses.repair analyses.lints analyses.explain reports batch teaching.demos teaching.explorer "
-        "teaching.patterns editing"
+        "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove reports batch teaching.demos "
+        "teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety",
     "__main__": "__init__ cli",

@@ -20,6 +20,9 @@ DEMOS = ("demo pcp", "demo abp", "demo vass", "demo finite")
 OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
+    ("--engine", ("prove",)): "the engines for safety",
+    ("--model", ("prove",)): "several, and more of them",
+    ("--dump-after", ("prove",)): "there is one pass",
     ("--timeout", ("explore",)): "a page that is open must answer soon",
     ("--timeout", ("lsp",)): "somebody is typing",
     ("--timeout", ("demo pcp", "demo vass", "demo finite")): "an audience waits",
@@ -27,7 +30,7 @@ OTHERWISE = {
     ("--max-states", ("demo vass",)): "states written, not stored",
     ("--strict", ("compare",)): "what counts against the exit code is what is new or missing there",
     ("--expect", ("cover",)): "nets say in comments what is expected",
-    ("--format", ("check", "reach", "verify")): "answers go to other tools too",
+    ("--format", ("check", "reach", "verify", "prove")): "answers go to other tools too",
     ("--format", ("cover",)): "JSON lines, for many nets",
     ("--format", ("lint",)): "JSON lines, for many programs, and lines for editors and logs",
     ("--format", ("repair",)): "text, JSON and SARIF fixes",

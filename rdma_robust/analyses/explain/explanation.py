@@ -17,12 +17,13 @@ Relation = Literal["po", "rf", "mo", "rb", "pf", "nfo", "oppo"]
 Why = Literal["no-race", "no-cycle", "filter", "search", "cycle", "open"]
 Keeping = Literal["together", "each", "some"]
 Change = Literal["new", "none", "unknown", "not-asked"]
-OperationKind = Literal["put", "get", "rfence"]
+OperationKind = Literal["put", "get", "rfence", "store", "atomic"]
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One processor's work for a thread (`cpu`), or the network card's for one of its queue pairs (`nic`)."""
+    """One processor's work for a thread (`cpu`), or what works for it beside (`nic`): the network card for one of its queue
+    pairs, or without a `remote` node its store buffer."""
 
     id: str
     kind: LaneKind
@@ -59,7 +60,10 @@ class TimelineStep:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A put, get or remote fence of the run. Steps are numbers of timeline steps, None where the run ends before."""
+    """A put, get or remote fence of the run; in runs of `prove` a store that is buffered, or a remote atomic, too.
+
+    Steps are numbers of timeline steps, None where the run ends before.
+    """
 
     number: int
     kind: OperationKind

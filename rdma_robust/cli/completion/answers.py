@@ -120,7 +120,7 @@ def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
     if not words and "|" in metavar and metavar.islower():
         words = metavar.split("|")
     if words:
-        head, comma, begun = at.rpartition(",") if param.name == "reductions" else ("", "", at)
+        head, comma, begun = at.rpartition(",") if param.name in ("reductions", "models") else ("", "", at)
         sign = begun[:1] if param.name == "reductions" and begun.startswith("-") else ""
         return [Candidate(f"{head}{comma}{sign}{word}") for word in words if f"{sign}{word}".startswith(begun)]
     if metavar.strip("[].") in FILES:
@@ -137,6 +137,10 @@ def _names(param: Any) -> list[str]:
             from rdma_robust.options import REDUCTIONS  # noqa: PLC0415 - only for this option
 
             return ["all", "none", *REDUCTIONS]
+        case "models":
+            from rdma_robust.cli.options.safety_options import ALL_MODELS, EVERY  # noqa: PLC0415 - only for this option
+
+            return [*ALL_MODELS, EVERY]
         case "dump_after":
             from rdma_robust.pipeline import PASSES  # noqa: PLC0415 - slow
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rdma_robust.cli.options.prove_help_text import PROVE_HELP
 from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP, NEW_HELP
 
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
@@ -322,6 +323,7 @@ COMMANDS: Final = {
     "compare": COMPARE_HELP,
     "reach": REACH_HELP,
     "verify": VERIFY_HELP,
+    "prove": PROVE_HELP,
     "lint": LINT_HELP,
     "lsp": LSP_HELP,
     "completion": COMPLETION_HELP,
@@ -330,7 +332,7 @@ COMMANDS: Final = {
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "verify", "reach", "outcomes", "cover", "lint"),
+    "Decide": ("check", "verify", "reach", "outcomes", "prove", "cover", "lint"),
     "Understand": ("explain", "explore", "explain-code"),
     "Write and repair": ("new", "fmt", "repair"),
     "Report": ("report", "compare", "verify-certificate", "export"),
@@ -349,6 +351,9 @@ OPTION_GROUPS: Final = {
         "await_loops",
         "self_check",
         "model",
+        "models",
+        "reduction",
+        "bound",
     ),
     "Limits": ("timeout", "max_states", "memory", "depth", "indices"),
     "Many programs": ("jobs", "expect", "quiet", "watch", "cache", "no_cache", "executor"),

@@ -16,14 +16,14 @@ TABLE: Final = "tool.rdma-robust"
 
 Kind = Literal["number", "whole", "yes or no", "text", "list"]
 
-DECIDING: Final = ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "lint")
+DECIDING: Final = ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove", "lint")
 
 SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "timeout": ("number", DECIDING),
-    "memory": ("whole", ("check", "cover", "explain", "explore", "repair", "report", "reach", "verify", "lint")),
-    "max-states": ("whole", ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify")),
-    "jobs": ("whole", ("check", "cover", "report", "reach", "verify")),
-    "expect": ("yes or no", ("check", "cover", "report")),
+    "memory": ("whole", ("check", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint")),
+    "max-states": ("whole", ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove")),
+    "jobs": ("whole", ("check", "cover", "report", "reach", "verify", "prove")),
+    "expect": ("yes or no", ("check", "cover", "report", "prove")),
     "ordered-reads": (
         "yes or no",
         ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify"),
@@ -34,10 +34,12 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "kernel": ("text", ("check", "report")),
     "reductions": ("text", ("check", "report")),
     "self-check": ("yes or no", ("check", "report")),
-    "explain": ("yes or no", ("check", "cover", "reach", "verify")),
-    "quiet": ("yes or no", ("check", "cover", "report", "reach", "verify", "lint")),
+    "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove")),
+    "quiet": ("yes or no", ("check", "cover", "report", "reach", "verify", "prove", "lint")),
     "no-hangs": ("yes or no", ("verify",)),
     "strict": ("yes or no", ("verify",)),
+    "reduction": ("text", ("prove",)),
+    "bound": ("whole", ("prove",)),
     "needless": ("yes or no", ("lint",)),
     "claims": ("number", ("report",)),
     "enable": ("list", ("check", "lint")),

@@ -105,7 +105,9 @@ def thread_title(lane: Lane) -> str:
 
 
 def lane_title(lane: Lane) -> str:
-    return "CPU" if lane.kind == "cpu" else f"NIC to {lane.remote}"
+    if lane.kind == "cpu":
+        return "CPU"
+    return "store buffer" if lane.remote is None else f"NIC to {lane.remote}"
 
 
 def quoted(text: str) -> str:

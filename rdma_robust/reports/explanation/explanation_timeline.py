@@ -38,8 +38,11 @@ class _Column:
 def timeline_svg(explanation: Explanation) -> str:
     """Return the timeline as an SVG image, "" if there is no witness."""
     run = explanation.timeline
-    if run is None:
-        return ""
+    return "" if run is None else run_svg(run, explanation.program)
+
+
+def run_svg(run: Timeline, program: str) -> str:
+    """Return a run of the program of this name as an SVG image."""
     slots = _slots(run)
     columns = _columns(run, slots)
     last = columns[-1]
@@ -48,7 +51,7 @@ def timeline_svg(explanation: Explanation) -> str:
     body = [*_headings(columns, height), *(_row(step, width) for step in run.steps)]
     body += [_operation(o, run, by_lane, slots[o.number]) for o in run.operations]
     body += [_chip(step, by_lane[step.lane]) for step in run.steps]
-    return drawing(width, height, f"run of {explanation.program}, step by step", body, "timeline")
+    return drawing(width, height, f"run of {program}, step by step", body, "timeline")
 
 
 def _ends(operation: Operation, run: Timeline) -> tuple[int, int]:

@@ -1,0 +1,148 @@
+"""The strongest simple facts that hold in all of many states: constants, equalities, ranges and orders between variables.
+
+A state is values of small variables and a region of wide ones. What holds in all of them is the join of their difference
+bounds: for every two variables the largest of the bounds `x - y <= c`, none where one state has none (Miné's join, which is
+exact bound by bound). What is read from it is what it says and nothing else implies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.analyses.prove.proof_engine import Region
+from rdma_robust.expr import Binary, Const, Expr, Name, Unary
+
+ZERO: Final = ""
+"""The variable that is 0, so that a bound of one variable is a difference too."""
+
+Bounds = dict[tuple[str, str], int]
+"""(x, y) to c where x - y <= c."""
+
+_NEGATED: Final = {">=": "<=", ">": "<"}
+_FEW: Final = 4
+"""So many values of a variable are told one by one if they are no interval."""
+
+
+def region_bounds(region: Region) -> tuple[Bounds, list[Expr]]:
+    """Return the difference bounds of a region, closed, and the conditions that are none."""
+    found: Bounds = {}
+    others: list[Expr] = []
+    for condition in region:
+        read = _bounds_of(condition)
+        if read is None:
+            others.append(condition)
+        for pair, limit in read or ():
+            found[pair] = min(limit, found.get(pair, limit))
+    _close(found)
+    return found, others
+
+
+def _bounds_of(condition: Expr) -> list[tuple[tuple[str, str], int]] | None:
+    """Return `x <= c`, `-x <= c`, `x - y <= c`, and what can be written so, as bounds; None for another condition."""
+    if not isinstance(condition, Binary) or condition.op not in ("<=", "<", ">=", ">", "=="):
+        return None
+    parts = _linear(condition.left, 1), _linear(condition.right, -1)
+    if parts[0] is None or parts[1] is None:
+        return None
+    terms: dict[str, int] = {}
+    constant = parts[0][1] + parts[1][1]
+    for name, factor in (*parts[0][0], *parts[1][0]):
+        terms[name] = terms.get(name, 0) + factor
+    signs = {name: factor for name, factor in terms.items() if factor}
+    plus = [name for name, factor in signs.items() if factor == 1]
+    minus = [name for name, factor in signs.items() if factor == -1]
+    if len(plus) > 1 or len(minus) > 1 or len(plus) + len(minus) != len(signs) or not signs:
+        return None
+    x, y = (plus or [ZERO])[0], (minus or [ZERO])[0]
+    below, above = ((x, y), -constant), ((y, x), constant)
+    strict = 1 if condition.op in ("<", ">") else 0
+    if condition.op == "==":
+        return [below, above]
+    pair, limit = above if condition.op in _NEGATED else below
+    return [(pair, limit - strict)]
+
+
+def _linear(expr: Expr, sign: int) -> tuple[list[tuple[str, int]], int] | None:
+    """Return a sum of names with their signs and a constant, None for what is no such sum."""
+    match expr:
+        case Const(value):
+            return [], sign * value
+        case Name(name):
+            return [(name, sign)], 0
+        case Unary("-", arg):
+            return _linear(arg, -sign)
+        case Binary("+" | "-" as op, left, right):
+            a, b = _linear(left, sign), _linear(right, sign if op == "+" else -sign)
+            return None if a is None or b is None else ([*a[0], *b[0]], a[1] + b[1])
+    return None
+
+
+def _close(found: Bounds) -> None:
+    """Add every bound that follows from two others."""
+    names = sorted({name for pair in found for name in pair})
+    for k in names:
+        for i in names:
+            first = found.get((i, k))
+            if first is None or i == k:
+                continue
+            for j in names:
+                second = found.get((k, j))
+                if second is not None and i != j and first + second < found.get((i, j), first + second + 1):
+                    found[i, j] = first + second
+
+
+@dataclass
+class Joined:
+    """What holds in all states added so far: the bounds of differences of `names`, and conditions that are no bounds."""
+
+    names: Sequence[str]
+    states: int = 0
+    bounds: Bounds = field(default_factory=dict)
+    others: tuple[Expr, ...] = ()
+    seen: dict[str, set[int] | None] = field(default_factory=dict)
+
+    def add(self, values: Mapping[str, int], region: tuple[Bounds, Sequence[Expr]]) -> None:
+        """Add a state: the values of its small variables, and what :func:`region_bounds` says of the others."""
+        wide, others = region
+        low, high = _ends(self.names, values, wide)
+        for name in self.names:
+            known = self.seen.get(name, set())
+            self.seen[name] = None if name not in values or known is None else known | {values[name]}
+        if self.states:
+            pairs: Iterable[tuple[str, str]] = list(self.bounds)
+        else:
+            every = (*self.names, ZERO)
+            pairs = [(x, y) for x in every for y in every if x != y]
+        bounds: Bounds = {}
+        for x, y in pairs:
+            limit = wide.get((x, y))
+            if limit is None and x in high and y in low:
+                limit = high[x] - low[y]
+            if limit is not None:
+                bounds[x, y] = limit if not self.states else max(limit, self.bounds[x, y])
+        self.bounds = bounds
+        self.others = tuple(others) if not self.states else tuple(each for each in self.others if each in others)
+        self.states += 1
+
+    def equalities(self) -> int:
+        """Return how many variables are determined, by a constant or by another variable."""
+        return sum(
+            any(self.bounds.get((x, y)) is not None and self.bounds.get((y, x)) == -self.bounds[x, y] for y in before)
+            for x, before in ((x, (ZERO, *self.names[:i])) for i, x in enumerate(self.names))
+        )
+
+
+def _ends(names: Sequence[str], values: Mapping[str, int], wide: Bounds) -> tuple[dict[str, int], dict[str, int]]:
+    low, high = {ZERO: 0}, {ZERO: 0}
+    for name in names:
+        if name in values:
+            low[name] = high[name] = values[name]
+        else:
+            above, below = wide.get((name, ZERO)), wide.get((ZERO, name))
+            if above is not None:
+                high[name] = above
+            if below is not None:
+                low[name] = -below
+    return low, high

@@ -1,0 +1,222 @@
+"""Which reordering of a run a stronger model does not have: the smallest difference between two models on a program.
+
+A run of a weaker model is a list of accesses, each with its place in its thread's program order and the moment at which it
+takes effect. A pair of accesses of one thread that take effect the other way round is a reordering. Sequential consistency
+has none, tso only that of a store and a later load of another word, pso also that of two stores to different words. A pair
+that lies on a cycle with the conflicts of the run is needed for it (Shasha and Snir: without such a cycle there is a run in
+program order with the same reads); of those the first is shown. Source: abstraction.md, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from rdma_robust.language.flow.cfg import (
+    AnyModelName,
+    Cas,
+    Cell,
+    Get,
+    Put,
+    Read,
+    RemoteRmw,
+    Rmw,
+    Step,
+    Write,
+)
+from rdma_robust.semantics.machines.machine import Action, Move, Verb
+
+NEVER: Final = 1 << 60
+"""The moment of what has not taken effect when the run ends."""
+
+Kind = Literal["load", "store", "atomic", "card read", "card write"]
+
+STRONGER: Final[dict[AnyModelName, tuple[AnyModelName, ...]]] = {
+    "sc": (),
+    "tso": ("sc",),
+    "pso": ("tso", "sc"),
+    "rma": ("rdma", "sc"),
+    "rdma": ("sc",),
+}
+"""The models that allow less than a model does, the nearest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """An access of a run: whose, for which step, its word, its place in program order and the moment of its effect.
+
+    `place` is the number of the move with which its thread did or posted it, `part` its place within an operation. A load
+    whose value came from a store that was still buffered has that store as `own`.
+    """
+
+    thread: int
+    step: Step
+    kind: Kind
+    cell: Cell
+    place: int
+    part: int
+    moment: int
+    own: int | None = None
+
+    @property
+    def writes(self) -> bool:
+        return self.kind in ("store", "atomic", "card write")
+
+
+@dataclass(frozen=True, slots=True)
+class Reordering:
+    """Two accesses of a thread, the `earlier` one of which took effect after the `later` one, or not at all."""
+
+    earlier: MemoryAccess
+    later: MemoryAccess
+
+    @property
+    def moment(self) -> int:
+        return self.later.moment
+
+
+def difference(moves: Sequence[Move], weaker: AnyModelName, stronger: AnyModelName) -> Reordering | None:
+    """Return the reordering in a run of `weaker` for which `stronger` does not have it, None if there is none to show."""
+    found = accesses([move.action for move in moves], buffered=weaker in ("tso", "pso"))
+    pairs = [pair for pair in reorderings(found) if not _allowed(pair, stronger)]
+    needed = [pair for pair in pairs if _on_cycle(found, pair)]
+    chosen = sorted(needed or pairs, key=lambda pair: (pair.moment, pair.later.place - pair.earlier.place))
+    return chosen[0] if chosen else None
+
+
+def accesses(actions: Sequence[Action], *, buffered: bool) -> list[MemoryAccess]:
+    """Return the accesses of a run, those of a thread in program order; `buffered` if stores go through a buffer."""
+    found: list[MemoryAccess] = []
+    for moment, action in enumerate(actions):
+        if action.verb is Verb.FLUSH and action.cell is not None:
+            _land(found, action.thread, action.cell, moment)
+        elif action.step is not None:
+            found += _new(found, action, action.step, moment, buffered)
+    return sorted(found, key=lambda each: (each.thread, each.place, each.part))
+
+
+def _land(found: list[MemoryAccess], thread: int, cell: Cell, moment: int) -> None:
+    """Note when the oldest store of a thread to a word that is not in memory reaches it."""
+    for number, each in enumerate(found):
+        if (each.thread, each.cell, each.kind, each.moment) == (thread, cell, "store", NEVER):
+            found[number] = replace(each, moment=moment)
+            return
+
+
+def _new(found: list[MemoryAccess], action: Action, step: Step, moment: int, buffered: bool) -> Iterator[MemoryAccess]:
+    op, thread = step.op, action.thread
+    match op, action.verb:
+        case Read(cell), Verb.ACCESS:
+            mine = [n for n, a in enumerate(found) if (a.thread, a.cell, a.kind, a.moment) == (thread, cell, "store", NEVER)]
+            yield MemoryAccess(thread, step, "load", cell, moment, 0, moment, found[mine[-1]].place if mine else None)
+        case Write(cell), Verb.ACCESS:
+            yield MemoryAccess(thread, step, "store", cell, moment, 0, NEVER if buffered else moment)
+        case ((Cas(cell) | Rmw(cell)), Verb.ACCESS):
+            yield MemoryAccess(thread, step, "load" if action.written is None else "atomic", cell, moment, 0, moment)
+        case ((Put() | Get() | RemoteRmw()), Verb.ISSUE):
+            yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment if op.source.hidden else NEVER)
+            yield MemoryAccess(thread, step, "card write", op.target, moment, 1, NEVER)
+        case ((Put() | Get() | RemoteRmw()), Verb.NIC_READ):
+            if not _take(found, action, 0, moment):
+                yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment)
+                yield MemoryAccess(thread, step, "card write", op.target, moment, 1, NEVER)
+        case ((Put() | Get() | RemoteRmw()), Verb.NIC_WRITE):
+            _take(found, action, 1, moment)
+
+
+def _read_kind(op: Put | Get | RemoteRmw) -> Kind:
+    return "atomic" if isinstance(op, RemoteRmw) else "card read"
+
+
+def _take(found: list[MemoryAccess], action: Action, part: int, moment: int) -> bool:
+    """Note the moment of the oldest operation of a step that has not come so far yet; return whether there is one."""
+    for number, each in enumerate(found):
+        if (each.thread, each.step, each.part, each.moment) == (action.thread, action.step, part, NEVER):
+            read = part == 0 or any(
+                (a.thread, a.place, a.part) == (each.thread, each.place, 0) and a.moment < NEVER for a in found
+            )
+            if read:
+                found[number] = replace(each, moment=moment)
+                return True
+    return False
+
+
+def reorderings(found: Sequence[MemoryAccess]) -> Iterator[Reordering]:
+    """Yield every pair of accesses of one operation's thread that took effect the other way round."""
+    for number, earlier in enumerate(found):
+        for later in found[number + 1 :]:
+            if later.thread != earlier.thread:
+                break
+            if later.place > earlier.place and later.moment < earlier.moment and later.own != earlier.place:
+                yield Reordering(earlier, later)
+
+
+def _allowed(pair: Reordering, model: AnyModelName) -> bool:
+    """Return whether a model has a reordering, whatever else the run does."""
+    kinds = (pair.earlier.kind, pair.later.kind)
+    match model:
+        case "sc":
+            return False
+        case "tso":
+            return kinds == ("store", "load")
+        case "pso":
+            return kinds in (("store", "load"), ("store", "store")) and pair.earlier.cell != pair.later.cell
+        case "rdma":
+            return not (_of_card(pair.earlier) and _of_card(pair.later) and _kept_by_pipe(pair))
+        case _:
+            return True
+
+
+def _of_card(each: MemoryAccess) -> bool:
+    return isinstance(each.step.op, Put | Get | RemoteRmw)
+
+
+def _kept_by_pipe(pair: Reordering) -> bool:
+    """Return whether a pipe keeps the order of two accesses of a card: two writes, or a put's read and what follows."""
+    same = _peer(pair.earlier.step) == _peer(pair.later.step)
+    kinds = (pair.earlier.kind, pair.later.kind)
+    puts = isinstance(pair.earlier.step.op, Put), isinstance(pair.later.step.op, Put)
+    both_writes = kinds == ("card write", "card write") and puts[0] == puts[1]
+    read_of_put = kinds[0] == "card read" and puts[0]
+    return same and (both_writes or read_of_put)
+
+
+def _peer(step: Step) -> str | None:
+    match step.op:
+        case Put(target=target):
+            return target.node
+        case Get(source=source) | RemoteRmw(source=source):
+            return source.node
+        case _:
+            return None
+
+
+def _on_cycle(found: Sequence[MemoryAccess], pair: Reordering) -> bool:
+    """Return whether conflicts and program order lead from the later access of a pair back to the earlier one."""
+    todo = [pair.later]
+    seen: set[MemoryAccess] = set()
+    while todo:
+        here = todo.pop()
+        if here == pair.earlier:
+            return True
+        if here not in seen:
+            seen.add(here)
+            todo += _after(found, here)
+    return False
+
+
+def _after(found: Sequence[MemoryAccess], here: MemoryAccess) -> Iterable[MemoryAccess]:
+    for each in found:
+        if each.thread == here.thread:
+            if (here.place, here.part) < (each.place, each.part):
+                yield each
+        elif each.cell == here.cell and (each.writes or here.writes) and _moment(here, found) < _moment(each, found):
+            yield each
+
+
+def _moment(each: MemoryAccess, found: Sequence[MemoryAccess]) -> float:
+    """Return when an access counts for others: a load from the own buffer, right after its store."""
+    if each.own is None:
+        return each.moment
+    return next((a.moment + 0.5 for a in found if (a.thread, a.place) == (each.thread, each.own)), each.moment)

@@ -1,0 +1,175 @@
+"""The safety of one program under memory models, from the source to a record, whatever happens on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.errors import LimitReached, ProgramError
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check.result import gave_up
+from rdma_robust.reports.prove.proof_record import ProofRecord, unproved, with_time
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.analyses.prove.needed import Needed
+    from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
+    from rdma_robust.cli.options.safety_options import SafetyEngineName, SafetyReductionName
+    from rdma_robust.language.flow.cfg import AnyModelName, Program
+
+
+@dataclass(frozen=True, slots=True)
+class ProofAsking:
+    """What is asked of every program: whether it is safe under `models`.
+
+    No models: those of its claims; `every` says that all were asked for, so that one that refuses the program is no error.
+    The limits are those of one program, None is no limit. `explain` asks for runs and facts in the text, which is `width`
+    wide, `full` for all of them. `define` are definitions that reports repeat.
+    """
+
+    models: tuple[AnyModelName, ...]
+    every: bool
+    engine: SafetyEngineName
+    reduction: SafetyReductionName
+    bound: int
+    timeout: float | None
+    max_states: int | None
+    memory: int | None
+    explain: bool = False
+    full: bool = False
+    width: int | None = None
+    expect: bool = False
+    define: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        asked = {"models": list(self.models), "engine": self.engine, "reduction": self.reduction, "bound": self.bound}
+        limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
+        return asked | limits | {"expect": self.expect, "define": list(self.define)}
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return Limits.of(self.timeout, self.max_states, self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofAnswer:
+    """The record of one program, and what to say about it on standard error."""
+
+    record: ProofRecord
+    messages: tuple[str, ...] = ()
+
+
+def answer_proof(item: Item, asking: ProofAsking, progress: Progress = ignore) -> ProofAnswer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    if isinstance(item, Missing):
+        return _unanswered(decide_item(item, CheckOptions()))
+    loaded = guarded(item.name, load_proving)
+    if isinstance(loaded, Answer):
+        return _unanswered(loaded)
+    started = time.monotonic()
+    limits = asking.limits()
+    try:
+        with guarded_by(limits, ENDING):
+            found = guarded(item.name, partial(_proved, item, asking, limits, progress))
+    except (Overrun, LimitReached) as error:
+        found = Answer(gave_up(item.name, str(error)))
+    except MemoryError as error:
+        found = Answer(gave_up(item.name, out_of_memory(error)))
+    answer = found if isinstance(found, ProofAnswer) else _unanswered(found)
+    return replace(answer, record=with_time(answer.record, time.monotonic() - started))
+
+
+def lost_proof(name: str, why: str, defect: bool, time_s: float) -> ProofAnswer:
+    """Return the answer for a program whose process gave none."""
+    return _unanswered(lost_program(name, why, defect, time_s))
+
+
+def load_proving() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.analyses.prove import prove  # noqa: F401, PLC0415
+    from rdma_robust.language import load  # noqa: F401, PLC0415
+    from rdma_robust.reports.prove import proof_view  # noqa: F401, PLC0415
+
+
+def _unanswered(answer: Answer) -> ProofAnswer:
+    return ProofAnswer(unproved(answer.result), answer.messages if answer.result.verdict == "error" else ())
+
+
+def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progress) -> ProofAnswer:
+    from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
+
+    text = read_source(item)
+    told = proved_text(text, item.name, asking, limits, progress)
+    how = HowShown(asking.explain, asking.full, asking.width)
+    record = proof_record(told.program, told.outcomes, how, told.needs, told.refused)
+    messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
+    order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
+    models = sorted(record.models, key=lambda each: order[each.model])
+    return ProofAnswer(replace(record, models=tuple(models), source=text), tuple(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class ProofsOfProgram:
+    """The answers for a program, model by model: `refused` are the models that do not have what it does, with the reason,
+    `needs` the flushes and fences of the text without which a safe program was tried."""
+
+    program: Program
+    models: tuple[AnyModelName, ...]
+    outcomes: tuple[SafetyOutcome, ...]
+    refused: Mapping[AnyModelName, str]
+    needs: Mapping[AnyModelName, tuple[Needed, ...]]
+
+
+def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progress: Progress = ignore) -> ProofsOfProgram:
+    """Return the answers for the program in `text`. The time is shared by the models, and by what is tried without a fence.
+
+    Raises ProgramError for an ill-formed program, and for one that a model that was named does not have.
+    """
+    from rdma_robust.analyses.prove.needed import needed  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415
+    from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety  # noqa: PLC0415
+    from rdma_robust.language.load import load_program  # noqa: PLC0415
+
+    program = load_program(text, name)
+    models = asking.models or models_of_claims(program)
+    refused = refused_models(program, models, every=asking.every)
+    asked = [model for model in models if model not in refused]
+    options = ReductionOptions(asking.reduction, asking.bound)
+    outcomes = []
+    needs: dict[AnyModelName, tuple[Needed, ...]] = {}
+    for number, model in enumerate(asked):
+        part = limits.share(1 / (len(asked) - number))
+        outcome = prove(program, model, part, engine=asking.engine, reduction=options, progress=progress)
+        outcomes.append(outcome)
+        if asking.full and outcome.safety is Safety.SAFE and outcome.engine is not None:
+            ask = partial(prove, model=model, limits=part, engine=asking.engine, reduction=options)
+            needs[model] = tuple(needed(program, ask))
+    return ProofsOfProgram(program, models, tuple(outcomes), refused, needs)
+
+
+def models_of_claims(program: Program) -> tuple[AnyModelName, ...]:
+    """Return the models that the program says it is safe or unsafe under, else sc."""
+    said = (each.model for each in program.expectations if each.kind == "safe")
+    return tuple(dict.fromkeys(model for model in said if model is not None)) or ("sc",)
+
+
+def refused_models(program: Program, models: Sequence[AnyModelName], *, every: bool) -> dict[AnyModelName, str]:
+    """Return the models that do not have what `program` does, each with the reason.
+
+    Raises ProgramError with everything that the models do not have, unless `every` model was asked for.
+    """
+    from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415 - slow
+
+    found = {model: refusals(program, model) for model in models}
+    if not every and any(found.values()):
+        wrong = dict.fromkeys(each for every_one in found.values() for each in every_one)
+        raise ProgramError(program.file, program.source, tuple(wrong))
+    return {model: each[0].message for model, each in found.items() if each}

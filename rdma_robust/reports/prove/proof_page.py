@@ -1,0 +1,66 @@
+"""The answers of `prove` for one program as a page that needs nothing else: source, runs as drawings, facts, fences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
+from rdma_robust.reports.prove.proof_lines import headline
+from rdma_robust.reports.prove.proof_record import ProofRecord
+from rdma_robust.reports.prove.proof_text import WORDS
+from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+
+_PACKAGE: Final = "rdma_robust.reports.prove"
+_CLASSES: Final = {"safe": "robust", "unsafe": "not-robust", "unknown": "unknown", "refused": "unknown"}
+_NEEDED: Final = {"safe": "safe: it is not needed", "unsafe": "unsafe", "unknown": "open"}
+
+
+def proof_html(record: ProofRecord, drawings: Mapping[str, str], version: str) -> str:
+    """Return the page; `drawings` are the runs of unsafe models as SVG, `version` is that of the tool."""
+    told = ", ".join(f"{each.model} {WORDS[each.verdict]}" for each in record.models)
+    return (
+        _templates()
+        .get_template("proof.html.j2")
+        .render(
+            told=record,
+            title=f"{record.program}: {told}",
+            classes=_CLASSES,
+            words=WORDS,
+            needed=_NEEDED,
+            heads={each.model: headline(each) for each in record.models},
+            marked={each.weaker for each in record.differences if each.lines},
+            style=PAGE_STYLE + STYLE,
+            script=page_script(SCRIPT),
+            source=listing(_lines(record)),
+            drawings={model: Markup(drawing) for model, drawing in drawings.items()},
+            version=version,
+        )
+    )
+
+
+@cache
+def _templates() -> Environment:
+    return templates(_PACKAGE)
+
+
+def _lines(record: ProofRecord) -> list[SourceLine]:
+    marks: dict[int, dict[str, str]] = {}
+    for each in record.models:
+        if each.claim is not None:
+            marks.setdefault(each.claim.line, {})["fault"] = f"violated under {each.model}"
+        for need in each.needs:
+            if need.verdict == "unsafe":
+                marks.setdefault(need.line, {})["keeps"] = f"needed under {each.model}"
+    for difference in record.differences:
+        for line in difference.lines:
+            marks.setdefault(line, {})["cycle"] = f"reordered by {difference.weaker}"
+    texts = (record.source or "").splitlines() or [""]
+    return [
+        SourceLine(n, text, tuple(marks.get(n, ())), ", ".join(marks.get(n, {}).values())) for n, text in enumerate(texts, 1)
+    ]

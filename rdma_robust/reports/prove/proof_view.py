@@ -1,0 +1,239 @@
+"""From the answers of `prove` to the records of its reports, and to the lines beneath their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rdma_robust.analyses.prove.facts import PlaceKnown, known_facts
+from rdma_robust.analyses.prove.needed import Needed
+from rdma_robust.analyses.prove.reorderings import NEVER, STRONGER, MemoryAccess, Reordering, difference
+from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
+from rdma_robust.language.flow.cfg import AnyModelName, Expectation, Program
+from rdma_robust.reports.check.result import diagnostics
+from rdma_robust.reports.prove.move_wording import deed_of, lane_of
+from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
+from rdma_robust.reports.prove.proof_record import (
+    ClaimView,
+    DifferenceView,
+    Expected,
+    ModelRecord,
+    MoveView,
+    NeedView,
+    PlaceFacts,
+    PossibleView,
+    ProofRecord,
+    RunView,
+    SafetyWord,
+    worst_word,
+)
+from rdma_robust.reports.share.columns import PAPER
+from rdma_robust.semantics.machines.by_model import stepwise_machine
+from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.text import one_line
+
+VERDICTS: Final[Mapping[Safety, SafetyWord]] = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe", Safety.UNKNOWN: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class HowShown:
+    """What the text has: runs and facts with `explain`, all of them with `full`, in lines of this `width`."""
+
+    explain: bool = True
+    full: bool = False
+    width: int | None = None
+
+
+def proof_record(
+    program: Program,
+    outcomes: Sequence[SafetyOutcome],
+    how: HowShown,
+    needs: Mapping[AnyModelName, Sequence[Needed]],
+    refused: Mapping[AnyModelName, str],
+) -> ProofRecord:
+    """Return the record of a program: its answers in the order of the models, then those of models that refuse it."""
+    records: list[ModelRecord] = []
+    for outcome in outcomes:
+        records.append(model_record(outcome, how, needs.get(outcome.model, ()), records))
+    found = differences(outcomes)
+    return ProofRecord(
+        program.file,
+        worst_word(records),
+        program=program.name,
+        models=(*records, *(refused_record(model, reason) for model, reason in refused.items())),
+        differences=tuple(found),
+        warnings=diagnostics(program.warnings),
+        lines=tuple(difference_lines(found, (how.width or PAPER) - 2)) if how.explain else (),
+    )
+
+
+def refused_record(model: AnyModelName, reason: str) -> ModelRecord:
+    """Return what stands for the answer of a model that does not have what the program does."""
+    return ModelRecord(model, "refused", one_line(reason, 200))
+
+
+def model_record(
+    outcome: SafetyOutcome, how: HowShown, needs: Sequence[Needed] = (), earlier: Sequence[ModelRecord] = ()
+) -> ModelRecord:
+    """Return the record of an answer; `needs` are the flushes and fences that were tried, `earlier` the records before it,
+    so that no run is shown twice."""
+    program, model = outcome.program, outcome.model
+    said = next((e for e in program.expectations if e.kind == "safe" and e.model == model), None)
+    word = VERDICTS[outcome.safety]
+    known = known_facts(outcome, full=how.full) if outcome.safety is Safety.SAFE and how.explain else ()
+    record = ModelRecord(
+        model,
+        word,
+        outcome.reason,
+        expected=_expected(said),
+        expected_line=None if said is None else said.span.line,
+        as_expected=None if said is None or word == "unknown" else (word == "safe") is not said.negated,
+        engine=outcome.engine,
+        reduction=None if outcome.engine is None else outcome.reduction.kind,
+        bound=None if outcome.engine is None else outcome.reduction.bound,
+        claims=len(outcome.claims),
+        states=outcome.states,
+        transitions=outcome.taken,
+        counts=dict(outcome.counts),
+        time_s=round(outcome.time_s, 6),
+        claim=None if outcome.claim is None else claim_view(outcome.claim),
+        run=None if outcome.run is None else run_view(program, outcome.run),
+        suspect=() if outcome.suspect is None else _suspect(program, outcome),
+        possible=tuple(_possible(program, each) for each in outcome.allowed),
+        facts=tuple(_facts(each) for each in known),
+        needs=tuple(_need(program, each) for each in needs),
+    )
+    record = replace(record, reason=reason_words(record))
+    if not how.explain:
+        return record
+    like = next((each.model for each in earlier if each.run is not None and each.run == record.run), "")
+    lines = model_lines(program, outcome, record, how.width, full=how.full, like=like)
+    return replace(record, lines=tuple(lines))
+
+
+def _expected(said: Expectation | None) -> Expected | None:
+    return None if said is None else "unsafe" if said.negated else "safe"
+
+
+def claim_view(claim: SafetyClaim) -> ClaimView:
+    """Return a claim as the reports have it."""
+    text = claim.text
+    if claim.kind in ("invariant", "outcome"):
+        text = text.removeprefix(claim.kind).strip()
+    if claim.kind == "outcome" and " : " in text:
+        text = text.rpartition(" : ")[0]
+    return ClaimView(claim.kind, one_line(text, 120), claim.span.line, claim.span.column)
+
+
+def run_view(program: Program, run: SafetyRun) -> RunView:
+    """Return a run as the reports have it."""
+    machine = stepwise_machine(program, run.model)
+    moves = (
+        MoveView(
+            program.threads[move.action.thread].name,
+            None if move.action.step is None else move.action.step.span.line,
+            None if move.action.step is None else move.action.step.span.column,
+            None if move.action.step is None else one_line(move.action.step.text),
+            move.action.verb.value,
+            move.action.read,
+            move.action.written,
+            lane_of(program, move.action),
+            deed_of(program, move.action, run.model),
+            tuple(fault.kind for fault in move.faults),
+        )
+        for move in run.moves
+        if move.action.verb is not Verb.START
+    )
+    return RunView(tuple(moves), tuple(machine.describe(run.moves[-1].state)))
+
+
+def _possible(program: Program, each: AllowedClaim) -> PossibleView:
+    run = None if each.run is None else run_view(program, each.run)
+    return PossibleView(claim_view(each.claim), each.possible, each.reason, run)
+
+
+def _suspect(program: Program, outcome: SafetyOutcome) -> tuple[str, ...]:
+    path = outcome.suspect
+    assert path is not None
+    causes: Iterable[Cause] = [cause for each in path.transitions for cause in each.causes]
+    causes = [*causes, *(path.bad.causes if path.bad is not None else ())]
+    return tuple(_of_cause(program, cause) for cause in causes)
+
+
+def _of_cause(program: Program, cause: Cause) -> str:
+    """Return a move of a path of which no values are known."""
+    action = Action(cause.thread, cause.verb, cause.step, cell=cause.cell)
+    where = lane_of(program, action)
+    if cause.step is None:
+        return f"{where}: a store to {cause.cell} reaches memory"
+    line, text = cause.step.span.line, one_line(cause.step.text)
+    does = "" if " CPU on " in where and cause.verb is not Verb.ISSUE else f"{_DOES.get(cause.verb, cause.verb.value)} "
+    return f"{where}, line {line}: {does}{text}"
+
+
+_DOES: Final[Mapping[Verb, str]] = {Verb.ISSUE: "posts", Verb.NIC_READ: "reads for", Verb.NIC_WRITE: "writes for"}
+
+
+def _facts(each: PlaceKnown) -> PlaceFacts:
+    return PlaceFacts(each.place, each.facts, each.states)
+
+
+def _need(program: Program, each: Needed) -> NeedView:
+    outcome = each.without
+    claim = None if outcome.claim is None else claim_view(outcome.claim).text
+    moves = () if outcome.run is None else [m for m in run_view(program, outcome.run).moves if m.where]
+    shown = tuple(f"{move.where}: {move.text}" for move in moves[-6:])
+    word = VERDICTS[outcome.safety]
+    return NeedView(one_line(each.text), each.span.line, each.span.column, word, outcome.reason, claim, shown)
+
+
+def differences(outcomes: Sequence[SafetyOutcome]) -> list[DifferenceView]:
+    """Return where a model is unsafe and the nearest stronger one that was asked is safe, with what makes the difference."""
+    found = {outcome.model: outcome for outcome in outcomes}
+    views = []
+    for weaker, outcome in found.items():
+        stronger = next((model for model in STRONGER[weaker] if model in found), None)
+        if outcome.run is None or stronger is None or found[stronger].safety is not Safety.SAFE:
+            continue
+        pair = difference(outcome.run.moves, weaker, stronger)
+        if pair is None:
+            views.append(DifferenceView(stronger, weaker, "it looks at what is still under way", ()))
+        else:
+            lines = (pair.earlier.step.span.line, pair.later.step.span.line)
+            views.append(DifferenceView(stronger, weaker, _reordered(outcome.program, pair), lines))
+    return views
+
+
+def _reordered(program: Program, pair: Reordering) -> str:
+    """Return what a reordering is, as a clause."""
+    earlier, later = pair.earlier, pair.later
+    name = program.threads[earlier.thread].name
+    late, done = _does_late(earlier)
+    when = f"only after {_does_then(later)}" if earlier.moment < NEVER else f"not before {_does_then(later)}, nor ever after"
+    return f"{name}'s {late} {done} {when}"
+
+
+def _statement(access: MemoryAccess) -> str:
+    return f"`{one_line(access.step.text)}` (line {access.step.span.line})"
+
+
+def _does_late(access: MemoryAccess) -> tuple[str, str]:
+    match access.kind:
+        case "store":
+            return f"store {_statement(access)}", "reaches memory"
+        case "card read" | "atomic":
+            return "card", f"reads {access.cell} for {_statement(access)}"
+        case "card write":
+            return "card", f"writes {access.cell} for {_statement(access)}"
+    return _statement(access), "takes effect"
+
+
+def _does_then(access: MemoryAccess) -> str:
+    match access.kind:
+        case "card read":
+            return f"it reads {access.cell} for the later {_statement(access)}"
+        case "card write":
+            return f"it writes {access.cell} for the later {_statement(access)}"
+    return f"the later {_statement(access)}{' has' if access.kind == 'store' else ''}"

@@ -1,0 +1,67 @@
+"""A replayed run for people: a table with a lane for each CPU, store buffer and network card, and the state at its end.
+
+Steps that only look at registers are left out unless they go wrong. A long run shows its beginning and its end, `-v` all
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.language.flow.cfg import Program, Silent
+from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
+from rdma_robust.reports.prove.move_wording import deed_of, lane_of
+from rdma_robust.reports.share.columns import PAPER
+from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.text import count, filled, printable
+
+INDENT: Final = "  "
+_FIRST, _LAST = 4, 20
+"""Steps at the beginning and at the end of a long run that are shown without being asked for."""
+
+
+def safety_run_lines(
+    program: Program, run: SafetyRun, end: Sequence[str], width: int | None, *, full: bool = False
+) -> list[str]:
+    """Return a run as lines of a table, with the state `end` that it leads to; with `full` every move."""
+    moves = [(number, move) for number, move in enumerate(run.moves) if move.action.verb is not Verb.START]
+    steps = [(number, move) for number, move in moves if full or not is_quiet(move)]
+    rows = []
+    places: list[tuple[int | None, tuple[int, ...]]] = []
+    for number, move in steps:
+        action = move.action
+        line, origins = (None, ()) if action.step is None else (action.step.span.line, action.step.span.expanded_from)
+        places.append((line, origins))
+        what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
+        rows.append(Shown(number, (gutter(number, place(line, origins), False, False), lane_of(program, action), what)))
+    ends = {row.number for row in (*rows[:_FIRST], *rows[-_LAST:])}
+    shown, note = folded(rows, ends, full=full)
+    room = (width or PAPER) - len(INDENT)
+    lines = [
+        f"{INDENT}{text}".rstrip() for text in table(_lanes(program, [m.action for _, m in steps]), shown, room, full=full)
+    ]
+    lines = lines if rows else []
+    hidden = len(moves) - len(steps)
+    note = note.replace(", on which the others do not depend", "")
+    quiet = f"Not shown: {count(hidden, 'step')} that only look at registers; -v shows them." if hidden and rows else ""
+    for remark in (note_of_places(places), note, quiet):
+        lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
+    lines.append("    in the end:" if rows else "    at the start:")
+    for text in end:
+        lines += filled(printable(text), width or PAPER, " " * 6, "  ")
+    return lines
+
+
+def is_quiet(move: Move) -> bool:
+    """Return whether a move only looks at registers of its thread."""
+    step = move.action.step
+    return step is not None and isinstance(step.op, Silent) and not step.assigns and not move.faults
+
+
+def _lanes(program: Program, actions: Sequence[Action]) -> list[str]:
+    """Return the lanes: those of one thread together, its CPU first; threads in the order of their first move."""
+    threads = list(dict.fromkeys(action.thread for action in actions))
+    rank = {lane_of(program, a): (threads.index(a.thread), " CPU on " not in lane_of(program, a)) for a in actions}
+    return sorted(rank, key=lambda lane: (*rank[lane], lane))
