@@ -71,11 +71,9 @@ def path_values(system: TransitionSystem, path: AbstractPath) -> PathValues:
         updates += [(-1, update) for update in (*path.bad.updates, Suppose(path.bad.condition))]
     undecided = False
     trails = _trails(_Trail({name: Const(value) for name, value in system.wide}), updates)
-    for number, trail in enumerate(trails):
-        if number == MOST_CHOICES:
-            return PathValues(None)
-        found = solved(trail.conditions, [name for _, name in trail.draws])
-        if found is None:
+    for trail in trails:
+        found = None if trail is None else solved(trail.conditions, [name for _, name in trail.draws])
+        if trail is None or found is None:
             undecided = True
         elif found:
             return PathValues(True, _by_cause(path, trail, found[0]))
@@ -91,11 +89,16 @@ def _by_cause(path: AbstractPath, trail: _Trail, found: Mapping[str, int]) -> tu
     return tuple(numbers)
 
 
-def _trails(start: _Trail, updates: Sequence[tuple[int, Update]]) -> Iterator[_Trail]:
-    """Yield what is known behind the updates, for every way to pick."""
+def _trails(start: _Trail, updates: Sequence[tuple[int, Update]]) -> Iterator[_Trail | None]:
+    """Yield what is known behind the updates, for every way to pick; None at the end if there are more than are tried."""
     fresh = (f"draw {i}" for i in count())
     agenda = [(start, 0)]
+    tried = 0
     while agenda:
+        if tried == MOST_CHOICES:
+            yield None
+            return
+        tried += 1
         trail, done = agenda.pop()
         while done < len(updates):
             place, update = updates[done]

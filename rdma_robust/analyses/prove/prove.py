@@ -14,14 +14,14 @@ from typing import Final, Literal
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.path_replay import replayed
-from rdma_robust.analyses.prove.predicates.paths import drawn_values
+from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.predicates.solving import NEEDED, has_solver
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
-from rdma_robust.analyses.prove.transition_system import Draw, SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
@@ -140,12 +140,12 @@ class _Work:
     def _run(
         self, system: ReducedSystem, claims: tuple[SafetyClaim, ...], path: AbstractPath, limits: Limits
     ) -> SafetyRun | None:
-        """Return a run along a path, with values of `nondet` from a solver if none are found by trying."""
-        run = replayed(self.program, self.model, claims, path, limits=limits)
-        if run is None and any(isinstance(update, Draw) for each in path.transitions for update in each.updates):
-            draws = drawn_values(system, path)
-            run = None if draws is None else replayed(self.program, self.model, claims, path, draws=draws, limits=limits)
-        return run
+        """Return a run along a path, with values of `nondet` with which it can be taken, if they are known."""
+        for draws in dict.fromkeys((path_values(system, path).draws, ())):
+            run = replayed(self.program, self.model, claims, path, draws=draws, limits=limits)
+            if run is not None:
+                return run
+        return None
 
     def _looked(self, claims: tuple[SafetyClaim, ...]) -> SafetyOutcome | None:
         """Return the answer if a bounded search on the machine finds a run."""

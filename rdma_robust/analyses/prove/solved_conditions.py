@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
+from rdma_robust.analyses.prove.predicates.solving import Formulas, has_solver
 from rdma_robust.analyses.prove.zones.linear_form import LinearForm
 from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, Ways
-from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, conj, evaluate
-
-if TYPE_CHECKING:
-    import z3
+from rdma_robust.expr import Expr, evaluate
 
 SOLVER_MS: Final = 5000
 """What z3 may take for one path."""
@@ -77,78 +76,18 @@ def _by_differences(forms: Sequence[LinearForm]) -> Values | None:
 
 
 def _by_solver(conditions: Sequence[Expr], variables: Sequence[str]) -> list[Values] | None:
-    try:
-        import z3  # noqa: PLC0415 - an extra, and slow to load
-    except ImportError:
+    """Ask z3. A quotient by 0 is any integer there, which the test of its model sees to."""
+    if not has_solver():
         return None
-    solver = z3.Solver()
+    formulas = Formulas(import_module("z3"))
+    solver = formulas.library.Solver()
     solver.set("timeout", SOLVER_MS)
-    known = {name: z3.Int(name) for name in variables}
-    solver.add(_boolean(conj(*conditions), known))
+    solver.add([formulas.condition(condition) for condition in conditions])
     answer = solver.check()
-    if answer == z3.unsat:
+    if answer == formulas.library.unsat:
         return []
-    if answer != z3.sat:
+    if answer != formulas.library.sat:
         return None
     model = solver.model()
-    values = {name: model.eval(variable, model_completion=True).as_long() for name, variable in known.items()}
+    values = {name: model.eval(formulas.name(name), model_completion=True).as_long() for name in variables}
     return [values] if _true(conditions, values) else None
-
-
-def _boolean(expr: Expr, known: Mapping[str, Any]) -> z3.BoolRef:
-    import z3  # noqa: PLC0415
-
-    match expr:
-        case Unary("!", arg):
-            return z3.Not(_boolean(arg, known))
-        case Binary("&&", left, right):
-            return z3.And(_boolean(left, known), _boolean(right, known))
-        case Binary("||", left, right):
-            return z3.Or(_boolean(left, known), _boolean(right, known))
-        case Binary("==" | "!=" | "<" | "<=" | ">" | ">=" as op, left, right):
-            return _COMPARED[op](_integer(left, known), _integer(right, known))
-        case _:
-            return _integer(expr, known) != 0
-
-
-def _integer(expr: Expr, known: Mapping[str, Any]) -> Any:
-    """Return the value as z3's; a quotient by 0 is any integer, which the test of the model sees to."""
-    import z3  # noqa: PLC0415
-
-    match expr:
-        case Const(value):
-            return z3.IntVal(value)
-        case Name(name):
-            return known[name]
-        case Unary("-", arg):
-            return -_integer(arg, known)
-        case Ite(test, then, other):
-            return z3.If(_boolean(test, known), _integer(then, known), _integer(other, known))
-        case Binary("+" | "-" | "*" | "/" | "%" as op, left, right):
-            return _ARITHMETIC[op](_integer(left, known), _integer(right, known))
-        case _:
-            return z3.If(_boolean(expr, known), z3.IntVal(1), z3.IntVal(0))
-
-
-def _truncated(a: Any, b: Any) -> Any:
-    """C's quotient; that of z3 leaves a remainder that is not negative."""
-    import z3  # noqa: PLC0415
-
-    return z3.If(a >= 0, a / b, -(-a / b))
-
-
-_COMPARED: Final[Mapping[str, Any]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-_ARITHMETIC: Final[Mapping[str, Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _truncated,
-    "%": lambda a, b: a - b * _truncated(a, b),
-}

@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Unreachable
 from rdma_robust.analyses.prove.predicates.linear_atoms import in_both_directions, predicates_of
-from rdma_robust.analyses.prove.predicates.solving import Formulas, has_solver, solver_library
+from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.update_ways import ways_of
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, conj, disj, equals, names, substitute
-from rdma_robust.language.flow.cfg import Nondet
 
 INTERPOLANT_MS: Final = 2000
 
@@ -46,38 +45,11 @@ def can_be_taken(system: TransitionSystem, path: AbstractPath, formulas: Formula
 
 def path_conditions(system: TransitionSystem, path: AbstractPath) -> list[Expr]:
     """Return conditions that can all be true iff a path can be taken: `x~3` is a later value of x."""
-    return _written(system, path).conditions
-
-
-def _written(system: TransitionSystem, path: AbstractPath) -> _Versions:
     writer = _Versions({name: [Const(value)] for name, value in system.wide})
     for step in updates_of(path):
         for update in step:
             writer.add(update)
-    return writer
-
-
-def drawn_values(system: TransitionSystem, path: AbstractPath) -> tuple[int | None, ...] | None:
-    """Return values with which a path can be taken, one for each `nondet` on it in order (None where the control states
-    say it); None if it cannot be, if that is not found out, or if there is no solver."""
-    if not has_solver():
-        return None
-    formulas = Formulas(solver_library("predicates"))
-    z3, writer = formulas.library, _written(system, path)
-    solver: Any = z3.Solver()
-    solver.set("timeout", INTERPOLANT_MS)
-    solver.add([formulas.condition(each) for each in writer.conditions])
-    if solver.check() != z3.sat:
-        return None
-    model = solver.model()
-    drawn = iter(int(model.eval(formulas.number(each), model_completion=True).as_long()) for each in writer.drawn)
-    found: list[int | None] = []
-    for transition in path.transitions:
-        wide = any(isinstance(update, Draw) for update in transition.updates)
-        for cause in transition.causes:
-            if cause.step is not None and isinstance(cause.step.op, Nondet):
-                found.append(next(drawn) if wide else None)
-    return tuple(found)
+    return writer.conditions
 
 
 class _Versions:
@@ -87,7 +59,6 @@ class _Versions:
         self._now = now
         self._made = 0
         self.conditions: list[Expr] = []
-        self.drawn: list[Expr] = []
 
     def add(self, update: Update) -> None:
         """Add what an update says, and set what it changes."""
@@ -101,7 +72,6 @@ class _Versions:
                 self.conditions += [] if low is None else [Binary("<=", self._read(low), drawn)]
                 self.conditions += [] if high is None else [Binary("<=", drawn, self._read(high))]
                 self._now[name] = [drawn]
-                self.drawn.append(drawn)
             case Join(name, value):
                 self._now[name] = [*self._now[name], self._version(name, self._read(value))]
             case Pick(name, folded):
