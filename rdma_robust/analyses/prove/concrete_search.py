@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.prove.on_machine import met_on, program_constants
+from rdma_robust.analyses.prove.on_machine import constants_of, met_on
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Program
@@ -82,7 +82,7 @@ class _Search:
     """One breadth-first search. `before` has how every state was come to; `left_out` if the box has ruled out a move."""
 
     def __init__(self, program: Program, model: AnyModelName, claims: Sequence[SafetyClaim], box: Box, every: bool) -> None:
-        self.constants = sorted(set(program_constants(program)))
+        self.constants = sorted(set(constants_of(program, claims)))
         self.most = box.values + max(map(abs, self.constants), default=0)
         self.box = box
         self.every = every

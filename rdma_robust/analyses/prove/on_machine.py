@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
@@ -89,8 +89,10 @@ class _Reader:
         return lambda state: int(state.threads[t].point == point)
 
 
-def program_constants(program: Program) -> Iterator[int]:
-    """Yield the constants of a program's steps and the values at the start, repeated as often as they occur."""
+def constants_of(program: Program, claims: Iterable[SafetyClaim] = ()) -> Iterator[int]:
+    """Yield the constants of a program's steps and of claims, and the values at the start, as often as they occur."""
+    yield from (value for claim in claims for value in constants(claim.bad))
+    yield from (value for _, value in program.constants)
     yield from (cell.init for cell in program.cells)
     for thread in program.threads:
         yield from (value for _, value in thread.registers)

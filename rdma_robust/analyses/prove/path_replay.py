@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from rdma_robust.analyses.prove.on_machine import Met, met_on, program_constants
+from rdma_robust.analyses.prove.on_machine import constants_of, met_on
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
@@ -47,7 +47,7 @@ def replayed(
     else:
         fault = path.transitions[-1].fault
         claim = next(c for c in claims if c.fault is not None and c.fault == fault)
-    way = _Replay(machine, met_on(machine, claim), draws, limits).along(causes)
+    way = _Replay(machine, claim, draws, limits).along(causes)
     return None if way is None else SafetyRun(model, way.run())
 
 
@@ -68,14 +68,14 @@ class _Way:
 
 
 class _Replay:
-    """`met` is the test for the end of the run, which may come before the end of the path."""
+    """The run ends where it shows the claim, which may come before the end of the path."""
 
-    def __init__(self, machine: StepMachine, met: Met, draws: Sequence[int | None] | None, limits: Limits) -> None:
+    def __init__(self, machine: StepMachine, claim: SafetyClaim, draws: Sequence[int | None] | None, limits: Limits) -> None:
         self.machine = machine
-        self.met = met
+        self.met = met_on(machine, claim)
         self.limits = limits
         self.draws = None if draws is None else iter(draws)
-        self.near = _near(program_constants(machine.program))
+        self.near = _near(constants_of(machine.program, [claim]))
 
     def along(self, causes: Iterable[Cause]) -> _Way | None:
         """Return the way to a move that meets the claim, at the first cause after which there is one."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.prove.concrete_search import BOXES, Box, Concrete, concrete_search
-from rdma_robust.analyses.prove.on_machine import program_constants, shows
+from rdma_robust.analyses.prove.on_machine import constants_of, shows
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
@@ -116,10 +116,10 @@ def drawing(low: Expr | None, high: Expr | None, *steps: Step) -> Program:
 def test_draws_are_found_again_next_to_constants_or_given() -> None:
     bad = SafetyClaim("invariant", "", NO_SPAN, 0, bad=equals(Name("A.x"), Const(41)))
     program = drawing(None, None, Step(Write(X, Binary("+", Name("r"), Const(1)))), Step(Write(X, Const(39))))
-    assert set(program_constants(program)) == {0, 1, 39}
+    assert set(constants_of(program)) == {0, 1, 39}
     search, run = found(program, "sc", bad)
     assert run is not None and [m.action.read for m in run.moves[1:]] == [40, None] and not search.exhausted
-    far = replace(bad, bad=equals(Name("A.x"), Const(1001)))
+    far = replace(bad, bad=equals(Binary("*", Const(7), Name("A.x")), Const(7007)))
     assert concrete_search(program, "sc", [far]).runs == {}
     assert not concrete_search(program, "sc", [far]).exhausted
     path = path_of(run, bad)
