@@ -1,6 +1,6 @@
 """rdma-robust: decides whether an RDMA program is robust.
 
-`check`, `parse`, `reach` and `verify` are the API; everything slow is imported when it is first used.
+`check`, `parse`, `prove`, `reach` and `verify` are the API; everything slow is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Literal
 
+    from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
     from rdma_robust.analyses.safety.hangs import Hang, Wait
     from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
-    from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.language.flow.cfg import AnyModelName, Program
     from rdma_robust.model import Model, ModelName
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
@@ -54,6 +56,9 @@ __all__ = [
     "ProgramError",
     "RdmaRobustError",
     "Reached",
+    "Safety",
+    "SafetyOutcome",
+    "SafetyRun",
     "SizeLimitError",
     "Span",
     "Status",
@@ -65,6 +70,7 @@ __all__ = [
     "__version__",
     "check",
     "parse",
+    "prove",
     "reach",
     "verify",
 ]
@@ -75,6 +81,7 @@ _HOMES: Final = {
     "model": ("Model",),
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
+    "analyses.prove.safety_outcome": ("Safety", "SafetyOutcome", "SafetyRun"),
     "analyses.safety.hangs": ("Hang", "Wait"),
     "analyses.safety.reach": ("Answer", "Argument", "Reached"),
     "analyses.safety.verify": ("Checked", "Claim", "Status", "Verified"),
@@ -195,6 +202,43 @@ def verify(
 
     limits = Limits.of(timeout, max_states, memory)
     return checked(blocking(decidable(_loaded(program, define))), limits, rdma(ordered_reads), hangs=hangs)
+
+
+def prove(
+    program: Program | str | os.PathLike[str],
+    model: AnyModelName = "sc",
+    *,
+    engine: Literal["auto", "explicit", "zones", "predicates", "spacer"] = "auto",
+    reduction: Literal["slots", "sets"] = "slots",
+    bound: int = 1,
+    define: Mapping[str, int | str] | None = None,
+    timeout: float | None = None,
+    max_states: int | None = None,
+    memory: int | None = None,
+) -> SafetyOutcome:
+    """Answer whether `program` is safe under a memory `model`, for all runs and with unbounded integers, see docs/prove.md.
+
+    SAFE comes with an inductive invariant, UNSAFE with a run that the model's machine has replayed, UNKNOWN with the reason.
+    `program` is as for :func:`check`; `engine`, `reduction` and `bound` are the options of the command, `timeout` is in
+    seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a statement that the
+    model does not have, and UsageError for another `model`, or for an engine whose solver is not installed.
+    """
+    from typing import get_args  # noqa: PLC0415 - only here
+
+    from rdma_robust.analyses.prove.prove import prove as proved  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
+    from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
+    from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415
+    from rdma_robust.language.flow.cfg import AnyModelName  # noqa: PLC0415
+    from rdma_robust.limits import Limits  # noqa: PLC0415
+
+    if model not in get_args(AnyModelName):
+        raise UsageError(f"no model is called {model!r}; there is {', '.join(get_args(AnyModelName))}")
+    loaded = _loaded(program, define)
+    if refused := refusals(loaded, model):
+        raise ProgramError(loaded.file, loaded.source, refused)
+    limits = Limits.of(timeout, max_states, memory)
+    return proved(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
 def _loaded(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program:

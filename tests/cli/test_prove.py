@@ -192,3 +192,90 @@ def test_a_limit_is_named_and_standard_input_is_read(cli: Cli) -> None:
     assert done.returncode == 3
     assert "UNKNOWN" in done.stdout
     assert "the limit of 3 states" in done.stdout
+
+
+PETERSON = """program peterson
+node A { f0, f1, turn }
+thread T0 on A { reg a, b
+  f0 = 1
+  turn = 1
+  mfence
+  a = f1
+  b = turn
+  if a == 0 || b == 0 { cs: skip } }
+thread T1 on A { reg a, b
+  f1 = 1
+  turn = 0
+  mfence
+  a = f0
+  b = turn
+  if a == 0 || b == 1 { cs: skip } }
+invariant !(T0 at cs && T1 at cs)
+expect safe under tso, unsafe under pso
+"""
+"""One fence a thread is enough where stores stay in order, and not where they do not."""
+
+
+def test_expect_lines_name_the_models_and_are_compared(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "p.rdma").write_text(PETERSON)
+    done = cli("prove", "p.rdma", "--expect")
+    assert done.returncode == 0
+    assert {model: cells[2:4] for model, cells in rows(done.stdout).items()} == {
+        "tso": ["SAFE", "yes"],
+        "pso": ["UNSAFE", "yes"],
+    }
+    assert "2 as expected, 0 not" in done.stdout
+    assert cli("prove", "p.rdma").returncode == 1
+    (tmp_path / "p.rdma").write_text(PETERSON.replace("unsafe under pso", "safe under pso"))
+    wrong = cli("prove", "p.rdma", "--expect", "--format", "concise")
+    assert wrong.returncode == 1
+    assert "p.rdma:18:1: error: violated: safe under pso: safe is expected, and the program is unsafe" in wrong.stdout
+    nobody = cli("prove", "p.rdma", "--expect", "--model", "sc")
+    assert nobody.returncode == 1
+    assert "0 as expected, 1 not" in nobody.stdout
+
+
+def test_an_outcome_that_is_claimed_to_be_possible(cli: Cli, tmp_path: Path) -> None:
+    line = "outcome T1.r == 0 && T2.r == 0 : allowed under tso, allowed under sc, forbidden under pso\n"
+    text = "node A { x, y }\nthread T1 on A { reg r; x = 1; r = y }\nthread T2 on A { reg r; y = 1; r = x }\n" + line
+    (tmp_path / "sb.rdma").write_text(text)
+    done = cli("prove", "--model", "sc,tso,pso", "sb.rdma", "--format", "json")
+    report = json.loads(done.stdout)
+    SCHEMA.validate(report)
+    found = {each["model"]: each for each in report["results"][0]["models"]}
+    assert [found[model]["exit_code"] for model in ("sc", "tso", "pso")] == [1, 0, 1]
+    assert (found["sc"]["possible"][0]["possible"], found["tso"]["possible"][0]["possible"]) == (False, True)
+    assert found["tso"]["possible"][0]["run"]["moves"]
+    text = cli("prove", "--model", "sc", "sb.rdma").stdout
+    assert "claimed to be possible and is not: line 4" in " ".join(text.split())
+
+
+def test_explain_tells_which_fence_a_proof_needs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "p.rdma").write_text(PETERSON)
+    done = cli("explain", "--model", "tso", "p.rdma")
+    assert done.returncode == 0
+    assert "T0 at cs: T1 not at cs" in done.stdout
+    assert "line 6, `mfence`: needed: without it, `!(T0 at cs && T1 at cs)` fails" in done.stdout
+    assert "line 13, `mfence`: needed" in done.stdout
+    report = json.loads(cli("explain", "--model", "tso", "p.rdma", "--format", "json").stdout)
+    SCHEMA.validate(report)
+    assert [each["verdict"] for each in report["results"][0]["models"][0]["needs"]] == ["unsafe", "unsafe"]
+    assert "needed" not in cli("prove", "--model", "tso", "p.rdma").stdout
+    assert "needed: without it" in cli("prove", "--model", "tso", "p.rdma", "--explain").stdout
+
+
+def test_explain_draws_runs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "p.rdma").write_text(PETERSON)
+    assert cli("explain", "--model", "all", "p.rdma", "-o", "p.html").returncode == 1
+    page = (tmp_path / "p.html").read_text()
+    assert page.count("<svg ") == page.count("that violates the claim</h2>") > 0
+    assert "store buffer" in page
+    assert "What makes it safe under tso" in page
+    assert "tso is safe, pso is not:" in page
+    assert "violated under pso" in page
+    drawing = ET.fromstring(cli("explain", "--model", "pso", "p.rdma", "--format", "svg").stdout)
+    assert drawing.tag.endswith("svg")
+    safe = cli("explain", "--model", "tso", "p.rdma", "--format", "svg")
+    assert (safe.returncode, "there is no run to draw" in safe.stderr) == (2, True)
+    dot = cli("explain", "--model", "tso", "p.rdma", "--format", "dot")
+    assert (dot.returncode, "a run under --model has a timeline: svg" in dot.stderr) == (2, True)

@@ -51,7 +51,7 @@ MAY_IMPORT = {
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove reports batch teaching.demos "
         "teaching.explorer teaching.patterns editing"
     ),
-    "__init__": f"{WORDS} language pipeline analyses.safety",
+    "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "__init__ cli",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.

@@ -21,7 +21,7 @@ OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
     ("--engine", ("prove",)): "the engines for safety",
-    ("--model", ("prove",)): "several, and more of them",
+    ("--model", ("explain", "prove")): "several, and more of them",
     ("--dump-after", ("prove",)): "there is one pass",
     ("--timeout", ("explore",)): "a page that is open must answer soon",
     ("--timeout", ("lsp",)): "somebody is typing",

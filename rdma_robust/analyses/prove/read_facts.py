@@ -88,18 +88,37 @@ def _orders(joined: Joined) -> list[str]:
     return found
 
 
-def shown_condition(expr: Expr, outer: str = "") -> str:
-    """Return a condition as people write it, with the brackets that it needs inside of an operator `outer`."""
+_BINDS: Final = {
+    "||": 1,
+    "&&": 2,
+    "==": 3,
+    "!=": 3,
+    "<": 3,
+    "<=": 3,
+    ">": 3,
+    ">=": 3,
+    "+": 4,
+    "-": 4,
+    "*": 5,
+    "/": 5,
+    "%": 5,
+}
+"""How tightly operators bind, as in programs."""
+
+
+def shown_condition(expr: Expr, outer: int = 0) -> str:
+    """Return a condition as people write it, with the brackets that it needs among operators that bind as `outer` does."""
     match expr:
         case Const(value):
             return str(value)
         case Name(name):
             return name
         case Unary(op, arg):
-            return f"{op}{shown_condition(arg, op)}"
+            return f"{op}{shown_condition(arg, 9)}"
         case Binary(op, left, right):
-            text = f"{shown_condition(left, op)} {op} {shown_condition(right, op)}"
-            return f"({text})" if outer and (outer != op or op in ("-", "/", "%")) else text
+            level = _BINDS.get(op, 0)
+            text = f"{shown_condition(left, level)} {op} {shown_condition(right, level + 1)}"
+            return f"({text})" if level < outer or not level else text
         case Ite(test, then, other):
             return f"({shown_condition(test)} ? {shown_condition(then)} : {shown_condition(other)})"
 

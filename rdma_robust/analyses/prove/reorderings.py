@@ -9,7 +9,7 @@ program order with the same reads); of those the first is shown. Source: abstrac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -74,6 +74,11 @@ class Reordering:
     @property
     def moment(self) -> int:
         return self.later.moment
+
+
+def nearest(model: AnyModelName, among: Collection[AnyModelName]) -> AnyModelName | None:
+    """Return the nearest model `among` those that allow less than `model` does, None if there is none."""
+    return next((each for each in STRONGER[model] if each in among), None)
 
 
 def difference(moves: Sequence[Move], weaker: AnyModelName, stronger: AnyModelName) -> Reordering | None:
@@ -193,25 +198,30 @@ def _peer(step: Step) -> str | None:
 
 
 def _on_cycle(found: Sequence[MemoryAccess], pair: Reordering) -> bool:
-    """Return whether conflicts and program order lead from the later access of a pair back to the earlier one."""
-    todo = [pair.later]
+    """Return whether a path leads from the later access of a pair back to the earlier one, by conflicts at both ends."""
+    last = {each for each in found if pair.earlier in _conflicting(found, each)}
+    todo = list(_conflicting(found, pair.later))
     seen: set[MemoryAccess] = set()
     while todo:
         here = todo.pop()
-        if here == pair.earlier:
+        if here in last:
             return True
         if here not in seen:
             seen.add(here)
-            todo += _after(found, here)
+            todo += [*_conflicting(found, here), *(each for each in found if _before(here, each))]
     return False
 
 
-def _after(found: Sequence[MemoryAccess], here: MemoryAccess) -> Iterable[MemoryAccess]:
+def _before(first: MemoryAccess, second: MemoryAccess) -> bool:
+    """Return whether one access is before another in program order."""
+    return first.thread == second.thread and (first.place, first.part) < (second.place, second.part)
+
+
+def _conflicting(found: Sequence[MemoryAccess], here: MemoryAccess) -> Iterator[MemoryAccess]:
+    """Yield the accesses of other threads to the same word that take effect later, where one of the two writes."""
     for each in found:
-        if each.thread == here.thread:
-            if (here.place, here.part) < (each.place, each.part):
-                yield each
-        elif each.cell == here.cell and (each.writes or here.writes) and _moment(here, found) < _moment(each, found):
+        conflict = each.thread != here.thread and each.cell == here.cell and (each.writes or here.writes)
+        if conflict and _moment(here, found) < _moment(each, found):
             yield each
 
 

@@ -28,8 +28,10 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing, ExplainFormat
+from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.cli.output import output
 from rdma_robust.cli.processes.decide_program import limits_of, remaining
+from rdma_robust.cli.processes.decide_proof import ProofAsking
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
@@ -42,6 +44,7 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
+    from rdma_robust.language.flow.cfg import AnyModelName
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,10 @@ def explain_command(
     ] = None,
     output: OutputFile = None,
     all_steps: AllSteps = False,
+    models: SafetyModels = None,
 ) -> None:
     """Note in the context what is to be done."""
+    named, every = models_named(models)
     options = CheckOptions(
         ordered_reads=ordered_reads,
         await_loops=await_loops,
@@ -95,8 +100,34 @@ def explain_command(
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))
+    if named:
+        from rdma_robust.cli.proof_explained import run_explain_proof  # noqa: PLC0415 - another question
+
+        asking = _asking(named, options, every=every, full=all_steps, width=width or width_of_output(output))
+        context.obj.append(partial(run_explain_proof, file, asking, form, output))
+        return
     request = ExplainRequest(file, options, form, of, final_states, width, output, all_steps)
     context.obj.append(partial(run_explain, request))
+
+
+def _asking(
+    models: tuple[AnyModelName, ...], options: CheckOptions, *, every: bool, full: bool, width: int | None
+) -> ProofAsking:
+    return ProofAsking(
+        models,
+        every,
+        "auto",
+        "slots",
+        1,
+        options.timeout,
+        options.max_states,
+        options.memory,
+        explain=True,
+        full=full,
+        needs=True,
+        width=width,
+        define=options.define,
+    )
 
 
 def run_explain(request: ExplainRequest) -> Exit:

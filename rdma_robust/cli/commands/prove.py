@@ -105,6 +105,7 @@ def prove_command(
         memory_limit(memory, min(jobs or processors(), len(items))),
         explain=len(items) == 1 if explain is None else explain,
         full=explain is True,
+        needs=explain is True,
         width=width_of_output(output),
         expect=expect,
         define=tuple(define or ()),

@@ -31,7 +31,8 @@ class ProofAsking:
 
     No models: those of its claims; `every` says that all were asked for, so that one that refuses the program is no error.
     The limits are those of one program, None is no limit. `explain` asks for runs and facts in the text, which is `width`
-    wide, `full` for all of them. `define` are definitions that reports repeat.
+    wide, `full` for all of them, `needs` for what a safe program is without each of its flushes and fences. `define` are
+    definitions that reports repeat.
     """
 
     models: tuple[AnyModelName, ...]
@@ -44,6 +45,7 @@ class ProofAsking:
     memory: int | None
     explain: bool = False
     full: bool = False
+    needs: bool = False
     width: int | None = None
     expect: bool = False
     define: tuple[str, ...] = ()
@@ -149,7 +151,7 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
         part = limits.share(1 / (len(asked) - number))
         outcome = prove(program, model, part, engine=asking.engine, reduction=options, progress=progress)
         outcomes.append(outcome)
-        if asking.full and outcome.safety is Safety.SAFE and outcome.engine is not None:
+        if asking.needs and outcome.safety is Safety.SAFE and outcome.engine is not None:
             ask = partial(prove, model=model, limits=part, engine=asking.engine, reduction=options)
             needs[model] = tuple(needed(program, ask))
     return ProofsOfProgram(program, models, tuple(outcomes), refused, needs)

@@ -7,7 +7,15 @@ from typing import Final
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome, SafetyRun
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.prove.proof_record import ClaimView, DifferenceView, ModelRecord, NeedView, PlaceFacts, PossibleView
+from rdma_robust.reports.prove.proof_record import (
+    ClaimView,
+    DifferenceView,
+    ModelRecord,
+    NeedView,
+    PlaceFacts,
+    PossibleView,
+    ProofRecord,
+)
 from rdma_robust.reports.prove.run_lines import safety_run_lines
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.text import count, filled, one_line, printable
@@ -38,10 +46,10 @@ def model_lines(
     yield from needs_lines(record.needs, room)
 
 
-def headline(record: ModelRecord, like: str = "") -> str:
+def headline(record: ModelRecord, like: str = "", after: str = "after this run:") -> str:
     """Return an answer with its reason as a sentence; `like` as for :func:`model_lines`."""
     if record.claim is not None:
-        after = f"after the run that is shown for {like}." if like else "after this run:"
+        after = f"after the run that is shown for {like}." if like else after
         return f"{record.model}: unsafe: line {record.claim.line}: {_violated(record.claim)} {after}"
     word = {"unknown": "undecided"}.get(record.verdict, record.verdict)
     return f"{record.model}: {word}: {printable(record.reason)}{_numbers(record)}."
@@ -99,16 +107,17 @@ def _suspect(suspect: Sequence[str], room: int, full: bool) -> Iterator[str]:
 
 def facts_lines(facts: Sequence[PlaceFacts], room: int, full: bool) -> Iterator[str]:
     """Yield the facts of a proof, a paragraph for each place."""
-    if not facts:
+    told_places = [each for each in facts if each.facts]
+    if not told_places:
         return
     yield "What makes it safe:"
-    shown = facts if full else facts[:_MOST_PLACES]
+    shown = told_places if full else told_places[:_MOST_PLACES]
     for each in shown:
         told = each.facts if full else each.facts[:_MOST_FACTS]
         more = f"; and {len(each.facts) - len(told)} more (-v)" if len(told) < len(each.facts) else ""
         yield from filled(f"{printable(each.place)}: {printable('; '.join(told))}{more}", room, "  ", "  ")
-    if len(shown) < len(facts):
-        yield f"  and {count(len(facts) - len(shown), 'more place')}; -v shows them"
+    if len(shown) < len(told_places):
+        yield f"  and {count(len(told_places) - len(shown), 'more place')}; -v shows them"
 
 
 def _possible(view: PossibleView, model: str, room: int) -> Iterator[str]:
@@ -142,3 +151,12 @@ def difference_lines(differences: Sequence[DifferenceView], room: int) -> Iterat
         yield "Where the models differ:"
     for each in differences:
         yield from filled(f"{each.stronger} is safe, {each.weaker} is not: {one_line(each.text, 300)}", room, "  ", "  ")
+
+
+def explained_lines(record: ProofRecord, width: int | None) -> list[str]:
+    """Return all that is told of a program, model by model, below its name."""
+    room = width or PAPER
+    lines = filled(f"{printable(record.program or '')} ({printable(record.file)})", room, "", "  ")
+    for each in record.models:
+        lines += ["", *(each.lines or filled(headline(each), room, "", "  "))]
+    return [*lines, *(["", *record.lines] if record.lines else [])]

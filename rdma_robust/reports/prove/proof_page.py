@@ -18,6 +18,7 @@ from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 
 _PACKAGE: Final = "rdma_robust.reports.prove"
 _CLASSES: Final = {"safe": "robust", "unsafe": "not-robust", "unknown": "unknown", "refused": "unknown"}
+_MARKS: Final = {"fault": "violated under", "keeps": "needed under", "cycle": "reordered by"}
 _NEEDED: Final = {"safe": "safe: it is not needed", "unsafe": "unsafe", "unknown": "open"}
 
 
@@ -33,7 +34,7 @@ def proof_html(record: ProofRecord, drawings: Mapping[str, str], version: str) -
             classes=_CLASSES,
             words=WORDS,
             needed=_NEEDED,
-            heads={each.model: headline(each) for each in record.models},
+            heads={each.model: headline(each, after="after the run below.") for each in record.models},
             marked={each.weaker for each in record.differences if each.lines},
             style=PAGE_STYLE + STYLE,
             script=page_script(SCRIPT),
@@ -50,17 +51,23 @@ def _templates() -> Environment:
 
 
 def _lines(record: ProofRecord) -> list[SourceLine]:
-    marks: dict[int, dict[str, str]] = {}
+    marks: dict[int, dict[str, list[str]]] = {}
+
+    def mark(line: int, kind: str, model: str) -> None:
+        marks.setdefault(line, {}).setdefault(kind, []).append(model)
+
     for each in record.models:
         if each.claim is not None:
-            marks.setdefault(each.claim.line, {})["fault"] = f"violated under {each.model}"
+            mark(each.claim.line, "fault", each.model)
         for need in each.needs:
             if need.verdict == "unsafe":
-                marks.setdefault(need.line, {})["keeps"] = f"needed under {each.model}"
+                mark(need.line, "keeps", each.model)
     for difference in record.differences:
         for line in difference.lines:
-            marks.setdefault(line, {})["cycle"] = f"reordered by {difference.weaker}"
+            mark(line, "cycle", difference.weaker)
     texts = (record.source or "").splitlines() or [""]
-    return [
-        SourceLine(n, text, tuple(marks.get(n, ())), ", ".join(marks.get(n, {}).values())) for n, text in enumerate(texts, 1)
-    ]
+    return [SourceLine(n, text, tuple(marks.get(n, ())), _badge(marks.get(n, {}))) for n, text in enumerate(texts, 1)]
+
+
+def _badge(marks: Mapping[str, list[str]]) -> str:
+    return ", ".join(f"{_MARKS[kind]} {', '.join(models)}" for kind, models in marks.items())

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.analyses.prove.facts import PlaceKnown, known_facts
 from rdma_robust.analyses.prove.needed import Needed
-from rdma_robust.analyses.prove.reorderings import NEVER, STRONGER, MemoryAccess, Reordering, difference
+from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Expectation, Program
@@ -194,7 +194,7 @@ def differences(outcomes: Sequence[SafetyOutcome]) -> list[DifferenceView]:
     found = {outcome.model: outcome for outcome in outcomes}
     views = []
     for weaker, outcome in found.items():
-        stronger = next((model for model in STRONGER[weaker] if model in found), None)
+        stronger = nearest(weaker, found)
         if outcome.run is None or stronger is None or found[stronger].safety is not Safety.SAFE:
             continue
         pair = difference(outcome.run.moves, weaker, stronger)

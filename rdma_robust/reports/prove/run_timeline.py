@@ -53,8 +53,7 @@ class _Building:
         line = None if action.step is None else action.step.span.line
         if line is None and operation is not None:
             line = self.operations[operation].line
-        text = deed_of(self.program, action, self.run.model)
-        told = text + "".join(f": {fault.message}" for fault in move.faults)
+        told = "; ".join(fault.message for fault in move.faults) or deed_of(self.program, action, self.run.model)
         kind: StepKind = "post" if self._buffers(action) else _KINDS[action.verb]
         self.steps.append(
             TimelineStep(

@@ -1,0 +1,90 @@
+"""`explain --model`: why a program is safe under memory models, or which run violates a claim."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from rdma_robust import TOOL, __version__
+from rdma_robust.cli.answering import answer_item, only
+from rdma_robust.cli.inputs import Source
+from rdma_robust.cli.output import output
+from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram, proved_text
+from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.reports.prove.proof_record import ProofRecord
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+
+def run_explain_proof(file: str, asking: ProofAsking, form: str, to: str | None) -> Exit:
+    """Explain the answers for one program; return the exit code, that of `prove`. Raises UsageError."""
+    item = only(file, "explain", asking.define)
+    place = output(to)
+    limits = asking.limits()
+    if form == "dot":
+        raise UsageError(
+            "--format dot draws the execution graph of a counterexample; a run under --model has a timeline: svg"
+        )
+
+    def explained(source: Source, text: str) -> Exit:
+        started = time.monotonic()
+        told = proved_text(text, source.name, asking, limits)
+        for warning in told.program.warnings:
+            warn(printable(warning.render(source.name, text), "\n"))
+        record = replace(_record(told, asking), source=text, time_s=round(time.monotonic() - started, 6))
+        with place:
+            (place.say if form == "text" else place.line)(_written(told, record, asking, form).rstrip("\n"))
+        return record.exit_of(expect=False)
+
+    return answer_item(item, limits, explained, ENDING)
+
+
+def _record(told: ProofsOfProgram, asking: ProofAsking) -> ProofRecord:
+    from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
+
+    how = HowShown(asking.explain, asking.full, asking.width)
+    return proof_record(told.program, told.outcomes, how, told.needs, told.refused)
+
+
+def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, form: str) -> str:
+    match form:
+        case "text":
+            from rdma_robust.reports.prove.proof_lines import explained_lines  # noqa: PLC0415
+
+            return "\n".join(explained_lines(record, asking.width))
+        case "json":
+            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.reports.prove.proof_json import document  # noqa: PLC0415
+
+            made = document([record], 1, record.time_s, None, expect=False, tool=TOOL, options=asking.described())
+            return layout(made)
+    drawings = _drawings(told)
+    if form == "html":
+        from rdma_robust.reports.prove.proof_page import proof_html  # noqa: PLC0415
+
+        return proof_html(record, drawings, __version__)
+    if not drawings:
+        raise UsageError("there is no run to draw: no model that was asked for is unsafe")
+    if len(drawings) > 1:
+        raise UsageError(f"one drawing has one run; name one of the models {', '.join(drawings)}, or take html")
+    return next(iter(drawings.values()))
+
+
+def _drawings(told: ProofsOfProgram) -> dict[str, str]:
+    """Return the runs of unsafe models, with the reordering that a stronger model does not have."""
+    from rdma_robust.analyses.prove.reorderings import difference, nearest  # noqa: PLC0415
+    from rdma_robust.analyses.prove.safety_outcome import Safety  # noqa: PLC0415
+    from rdma_robust.reports.explanation.explanation_timeline import run_svg  # noqa: PLC0415
+    from rdma_robust.reports.prove.run_timeline import run_timeline  # noqa: PLC0415
+
+    found = {outcome.model: outcome for outcome in told.outcomes}
+    drawings = {}
+    for model, outcome in found.items():
+        if outcome.run is not None:
+            stronger = nearest(model, found)
+            safe = stronger is not None and found[stronger].safety is Safety.SAFE
+            pair = difference(outcome.run.moves, model, stronger) if safe and stronger is not None else None
+            drawings[model] = run_svg(run_timeline(told.program, outcome.run, pair), told.program.name)
+    return {str(model): drawing for model, drawing in drawings.items()}
