@@ -57,7 +57,9 @@ class Expander:
         for statement in item.body.statements:
             made = list(self._statement(statement, Scope(), 1))
             if self._registers:
-                statements.append(ast.Registers(tuple(self._registers), statement.span))
+                labelled = statements and isinstance(statements[-1], ast.Label)
+                declared = ast.Registers(tuple(self._registers), statement.span)
+                statements.insert(len(statements) - bool(labelled), declared)
                 self._registers = []
             statements += made
         return replace(item, body=replace(item.body, statements=tuple(statements)))

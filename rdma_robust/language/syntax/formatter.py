@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from lark import Token
@@ -98,8 +99,25 @@ class _Formatter:
         self._put("}")
         self._trailing(item.span.end, item.span.end_line)
 
-    def _statement(self, statement: ast.Statement) -> None:
+    def _statements(self, statements: Sequence[ast.Statement]) -> None:
+        """Write statements with their labels before them; a label that stands before nothing gets a `skip`."""
+        label: ast.Label | None = None
+        for statement in (*statements, None):
+            if label is not None and (statement is None or isinstance(statement, ast.Label)):
+                self._line(f"{printer.statement(label)} skip", label.span)
+                label = None
+            if isinstance(statement, ast.Label):
+                label = statement
+            elif statement is not None:
+                self._statement(statement, label)
+                label = None
+
+    def _statement(self, statement: ast.Statement, label: ast.Label | None) -> None:
         text = printer.statement(statement)
+        span = statement.span
+        if label is not None:
+            text = f"{printer.statement(label)} {text}"
+            span = replace(span, line=label.span.line, column=label.span.column, start=label.span.start)
         match statement:
             case ast.If(arms, otherwise):
                 heads = [text, *(f"else if {printer.expression(arm.condition)}" for arm in arms[1:])]
@@ -107,14 +125,14 @@ class _Formatter:
                 if otherwise is not None:
                     heads.append("else")
                     blocks.append(otherwise)
-                self._with_blocks(heads, blocks, statement.span)
+                self._with_blocks(heads, blocks, span)
             case ast.While(body=body) | ast.Loop(body) | ast.For(body=body):
-                self._with_blocks([text], [body], statement.span)
+                self._with_blocks([text], [body], span)
             case ast.Choose(branches):
                 heads = [text, *("or" for _ in branches[1:])]
-                self._with_blocks(heads, list(branches), statement.span)
+                self._with_blocks(heads, list(branches), span)
             case _:
-                self._line(text, statement.span)
+                self._line(text, span)
 
     def _with_blocks(self, heads: list[str], blocks: list[ast.Block], span: Span) -> None:
         """Write `head { ... } head { ... }`; a short block stays on its line."""
@@ -148,8 +166,11 @@ class _Formatter:
         match block.statements:
             case ():
                 return f"{head} {{ }}"
-            case (statement,) if not blocks_of(statement):
+            case (statement,) if not blocks_of(statement) and not isinstance(statement, ast.Label):
                 line = f"{head} {{ {printer.statement(statement)} }}"
+                return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
+            case (ast.Label() as label, statement) if not blocks_of(statement) and not isinstance(statement, ast.Label):
+                line = f"{head} {{ {printer.statement(label)} {printer.statement(statement)} }}"
                 return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
             case _:
                 return ""
@@ -158,8 +179,7 @@ class _Formatter:
         self._indent()
         for comment in moved:
             self._own_lines(comment, self._last)
-        for statement in block.statements:
-            self._statement(statement)
+        self._statements(block.statements)
         self._comments_before(block.span.end)
         self._dedent()
 

@@ -28,7 +28,8 @@ def expression(expr: ast.Expr) -> str:
         case ast.ThreadEnded(thread):
             return f"{thread.text} ended"
         case ast.Unary(op, arg):
-            return f"{op}({expression(arg)})" if isinstance(arg, ast.Binary) else op + expression(arg)
+            whole = isinstance(arg, ast.Binary | ast.ThreadAt | ast.ThreadEnded)
+            return f"{op}({expression(arg)})" if whole else op + expression(arg)
         case ast.Binary(op, left, right):
             return f"{_operand(left, op, 0)} {op} {_operand(right, op, 1)}"
         case _:

@@ -62,6 +62,10 @@ def show_op(op: cfg.Op) -> str:
             return f"W {cell} {show(value)}"
         case cfg.Cas(cell, expected, new):
             return f"CAS {cell} {show(expected)} {show(new)}"
+        case cfg.Rmw(cell, new, when):
+            return f"RMW {cell} {show(new)}{'' if when == Const(1) else f' if {show(when)}'}"
+        case cfg.MFence():
+            return "MF"
         case cfg.Put(target, source):
             return f"PUT {target} {source}"
         case cfg.Get(target, source):
@@ -70,6 +74,12 @@ def show_op(op: cfg.Op) -> str:
             return f"POLL {node}"
         case cfg.RFence(node):
             return f"NF {node}"
+        case cfg.Flush(node):
+            return f"FLUSH {node}"
+        case cfg.Nondet(low, high):
+            return f"ANY {'' if low is None else show(low)}..{'' if high is None else show(high)}"
+        case cfg.RemoteRmw(target, source, new, when):
+            return f"GET {target} RMW {source} {show(new)}{'' if when == Const(1) else f' if {show(when)}'}"
 
 
 def show(expr: Expr) -> str:
@@ -112,6 +122,7 @@ class Generator:
     """Draws statements over the names of :data:`HEADER`."""
 
     random: Random
+    labels: int = 0
 
     def body(self) -> tuple[ast.Statement, ...]:
         return self._statements(5, 3)
@@ -144,7 +155,13 @@ class Generator:
         return self.expression(5, self._own() if self.random.random() < 0.8 else None)
 
     def _statements(self, longest: int, depth: int) -> tuple[ast.Statement, ...]:
-        return tuple(self._statement(depth) for _ in range(self.random.randint(0, longest)))
+        found: list[ast.Statement] = []
+        for _ in range(self.random.randint(0, longest)):
+            if self.random.random() < 0.15:
+                self.labels += 1
+                found.append(ast.Label(ast.Ident(f"L{self.labels}")))
+            found.append(self._statement(depth))
+        return tuple(found)
 
     def _block(self, depth: int) -> ast.Block:
         return ast.Block(self._statements(2, depth - 1))
@@ -164,9 +181,14 @@ class Generator:
                 return ast.Choose(tuple(self._block(depth) for _ in range(self.random.choice((2, 2, 3)))))
 
     def _simple(self) -> ast.Statement:
-        match self.random.randrange(11):
+        match self.random.randrange(13):
             case 0 | 1:
                 return ast.Assign(self._register(), self._reading())
+            case 11:
+                return self.random.choice([ast.Call(self._rmw()), ast.Assign(self._register(), self._rmw())])
+            case 12:
+                chosen = ast.NondetCall(ast.Number(self.random.randrange(2)), ast.Number(self.random.randint(1, 4)))
+                return ast.Assign(self.random.choice([self._register(), self._own()]), chosen)
             case 2:
                 return ast.Assign(self._own(), self.expression(3))
             case 3:
@@ -184,10 +206,14 @@ class Generator:
             case 9:
                 return ast.Assert(self._reading())
             case _:
-                return self.random.choice([ast.Skip(), ast.Halt()])
+                return self.random.choice([ast.Skip(), ast.Halt(), ast.MFence()])
 
     def _cas(self) -> ast.CasCall:
         return ast.CasCall(self._own(), self.expression(2), self.expression(3))
+
+
+    def _rmw(self) -> ast.RmwCall:
+        return ast.RmwCall(self.random.choice(["faa", "swap"]), self._own(), self.expression(2))
 
 
 def program(body: tuple[ast.Statement, ...]) -> ast.Program:

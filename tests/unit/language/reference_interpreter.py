@@ -7,10 +7,13 @@ statement is reported is left open, so all of them count as `fault`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import OPERATORS, evaluate
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import blocks_of
 
 VALUES = (0, 2)
 LOW, HIGH = 0, 3
@@ -29,7 +32,10 @@ def traces_of_graph(program: cfg.Program, length: int) -> set[Trace]:
     outgoing: dict[int, list[tuple[int, cfg.Step]]] = {}
     for source, target, step in cfg.steps(thread):
         outgoing.setdefault(source, []).append((target, step))
-    start: tuple[int, Registers, Trace] = (thread.entry, thread.registers, ())
+    labels = {point: f"@{name}" for name, point in thread.labels}
+    assert len(labels) == len(thread.labels), "two labels of one place"
+    begin = (labels[thread.entry],) if thread.entry in labels else ()
+    start: tuple[int, Registers, Trace] = (thread.entry, thread.registers, begin)
     seen = {start}
     todo = [start]
     while todo:
@@ -43,11 +49,15 @@ def traces_of_graph(program: cfg.Program, length: int) -> set[Trace]:
                 if step.fault is not None:
                     kind = "assertion" if step.fault.kind == "assertion" else "fault"
                     after = (*trace, kind) if kind == "fault" else (*after, kind)
+                if len(after) <= length:
+                    seen.add((-1, (), after))
+                if target in labels:
+                    after = (*after, labels[target])
                 state = (target, tuple(env.items()), after)
                 if state not in seen and len(after) <= length:
                     seen.add(state)
                     todo.append(state)
-    return {trace for _, _, trace in seen}
+    return {(), *(trace for _, _, trace in seen)}
 
 
 def _events(step: cfg.Step, env: dict[str, int]) -> Iterator[tuple[str, dict[str, int]]]:
@@ -65,8 +75,18 @@ def _events(step: cfg.Step, env: dict[str, int]) -> Iterator[tuple[str, dict[str
             if evaluate(step.guard, env):
                 yield f"W {cell} {evaluate(value, env)}", env
             return
+        case cfg.Rmw(cell, new, when):
+            for value in VALUES:
+                full = {**env, "$value": value}
+                if evaluate(step.guard, full):
+                    assert evaluate(when, full)
+                    event = f"RMW {cell} {value} {evaluate(new, full)}"
+                    yield event, env | {name: evaluate(value, full) for name, value in step.assigns}
+            return
         case cfg.Silent():
             event = ""
+        case cfg.MFence():
+            event = "MF"
         case cfg.Put(target, source):
             event = f"PUT {target} {source}"
         case cfg.Get(target, source):
@@ -117,13 +137,23 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
         case ast.Assign(ast.Ref(None, ast.Ident(name)), ast.CasCall() as call) if name in env:
             for event, old in _cas(call, env):
                 yield (event,), rest, env | {name: old}
+        case ast.Assign(ast.Ref(None, ast.Ident(name)), ast.RmwCall() as call) if name in env:
+            for events, old in _rmw(call, env):
+                yield events, (rest if old is not None else ()), env | {name: old or 0}
+        case ast.Assign(target, ast.NondetCall(ast.Number(low), ast.Number(high))):
+            for value in range(low, high + 1):
+                yield from _run(ast.Assign(target, ast.Number(value)), rest, env)
         case ast.Assign(ast.Ref(None, ast.Ident(name)), value) if name in env:
             for events, result in _readings(value, env, kept=True):
                 yield events, (rest if result is not None else ()), env | {name: result or 0}
         case ast.Assign(target, value):
             cell = _cell(target, env)
             yield (f"W {cell} {_kept(value, _value(value, env, None))}",), rest, env
+        case ast.Call(ast.RmwCall() as call):
+            for events, old in _rmw(call, env):
+                yield events, (rest if old is not None else ()), env
         case ast.Call(call):
+            assert isinstance(call, ast.CasCall)
             for event, _ in _cas(call, env):
                 yield (event,), rest, env
         case ast.Put(target, source):
@@ -141,9 +171,13 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
             yield (), (), env
         case ast.Skip():
             yield (), rest, env
+        case ast.MFence():
+            yield ("MF",), rest, env
+        case ast.Label(name):
+            yield (f"@{name.text}",), (_labelled(statement, rest[0]), *rest[1:]) if rest else (), env
         case ast.Loop(inner):
             yield (), rest, env
-            yield (), (*inner.statements, statement, *rest), env
+            yield (), (*inner.statements, *_again(statement), *rest), env
         case ast.Choose(branches):
             for branch in branches:
                 yield (), (*branch.statements, *rest), env
@@ -157,7 +191,7 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
                     yield (*events, "assertion"), rest, env
         case ast.While(condition, inner):
             for events, result in _readings(condition, env):
-                again = (*inner.statements, statement, *rest) if result else rest
+                again = (*inner.statements, *_again(statement), *rest) if result else rest
                 yield events, again if result is not None else (), env
         case ast.If(arms, otherwise):
             others = ast.If(arms[1:], otherwise) if len(arms) > 1 else ast.Choose((otherwise or ast.Block(()),))
@@ -195,6 +229,42 @@ def _cas(call: ast.CasCall, env: dict[str, int]) -> Iterator[tuple[str, int]]:
     expected, new = _value(call.expected, env, None), _kept(call.new, _value(call.new, env, None))
     for old in VALUES:
         yield f"CAS {cell} {old} {expected} {new}", old
+
+
+def _rmw(call: ast.RmwCall, env: dict[str, int]) -> Iterator[tuple[Trace, int | None]]:
+    cell = _cell(call.target, env)
+    value = _value(call.value, env, None)
+    if call.kind == "swap":
+        value = _kept(call.value, value)
+    for old in VALUES:
+        try:
+            new = value if call.kind == "swap" else _kept(ast.Binary("+", call.target, call.value), old + value)
+            yield (f"RMW {cell} {old} {new}",), old
+        except Failure:
+            yield ("fault",), None
+
+
+def _labelled(label: ast.Label, statement: ast.Statement) -> ast.Statement:
+    """Return a statement that, if it is a loop, comes by its label each time."""
+    match statement:
+        case ast.Loop() if _idle(statement):
+            return statement
+        case ast.Loop() | ast.While():
+            return replace(statement, span=replace(NO_SPAN, file=label.name.text))
+        case _:
+            return statement
+
+
+def _idle(statement: ast.Statement) -> bool:
+    """Whether a statement does nothing, however often it does it."""
+    inside = [each for block in blocks_of(statement) for each in block.statements]
+    return isinstance(statement, ast.Skip) or (isinstance(statement, ast.Loop | ast.Choose) and all(map(_idle, inside)))
+
+
+def _again(loop: ast.Loop | ast.While) -> tuple[ast.Statement, ...]:
+    """Return what a loop comes back to."""
+    label = loop.span.file
+    return (ast.Label(ast.Ident(label)), loop) if label else (loop,)
 
 
 def _source(source: ast.Expr, env: dict[str, int]) -> str:

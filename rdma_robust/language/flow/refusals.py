@@ -1,0 +1,54 @@
+"""Which operations a memory model does not have, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.language.flow import cfg
+
+_OF_A_NETWORK: Final[dict[type[cfg.Op], str]] = {
+    cfg.Put: "put",
+    cfg.Get: "get",
+    cfg.RemoteRmw: "get",
+    cfg.Poll: "poll",
+    cfg.RFence: "rfence",
+    cfg.Flush: "flush",
+}
+"""The operations that another node has a part in, and the words that they begin with."""
+
+
+def refuse(program: cfg.Program, models: Iterable[cfg.AnyModelName]) -> None:
+    """Raise ProgramError with every statement of `program` that one of the models does not have."""
+    found = dict.fromkeys(each for model in models for each in refusals(program, model))
+    if found:
+        told = sorted(found, key=lambda each: (each.span.start, each.message))
+        raise ProgramError(program.file, program.source, tuple(told))
+
+
+def refusals(program: cfg.Program, model: cfg.AnyModelName) -> tuple[Diagnostic, ...]:
+    """Return an error for every statement of `program` that `model` does not have, in the order of the source."""
+    made = (each for thread in program.threads for each in _of(thread, model))
+    return tuple(sorted(dict.fromkeys(made), key=lambda each: each.span.start))
+
+
+def _of(thread: cfg.Thread, model: cfg.AnyModelName) -> Iterator[Diagnostic]:
+    for _, _, step in thread.edges:
+        message = _message(step.op, model)
+        if message:
+            yield Diagnostic("error", "RR408", message, step.span)
+
+
+def _message(op: cfg.Op, model: cfg.AnyModelName) -> str:
+    match model, op:
+        case ("tso" | "pso"), _ if type(op) in _OF_A_NETWORK:
+            return f"`{_OF_A_NETWORK[type(op)]}` needs a network: model {model} is one shared memory; use --model rma or rdma"
+        case "rma", cfg.Poll(node):
+            return f"`poll` counts completions, which model rma does not have; use `flush {node}`"
+        case "rma", cfg.RFence(node):
+            return f"`rfence` orders a queue pair, which model rma does not have; use `flush {node}`"
+        case "rdma", cfg.RemoteRmw():
+            return "model rdma has no remote atomic operations yet; use --model rma"
+        case _:
+            return ""
