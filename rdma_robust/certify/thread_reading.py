@@ -14,7 +14,22 @@ from dataclasses import dataclass, field
 
 from rdma_robust.certify.hardware import Kind
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Poll, Put, Read, RFence, Silent, Step, Thread, Write, steps
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Get,
+    MFence,
+    Poll,
+    Put,
+    Read,
+    RFence,
+    Rmw,
+    Silent,
+    Step,
+    Thread,
+    Write,
+    steps,
+)
 
 Value = int | None
 """None is unknown."""
@@ -91,7 +106,7 @@ class ThreadReading:
                     yield cell, False
                 case Write(cell, _):
                     yield cell, True
-                case Cas(cell, _, _):
+                case Cas(cell, _, _) | Rmw(cell, _, _):
                     yield from ((cell, False), (cell, True))
                 case Put(target, source) | Get(target, source):
                     yield from ((source, False), (target, True))
@@ -118,7 +133,7 @@ class ThreadReading:
             here = todo.pop()
             for number in self._from.get(here.point, ()):
                 _, target, step = self.steps[number]
-                if not isinstance(step.op, Silent):
+                if not isinstance(step.op, Silent | MFence):
                     yield Ahead(number, here, _cell_read(step))
                 elif self._may(step, here, None):
                     after = Local(target, self._assigned(step, here, None))
@@ -147,6 +162,13 @@ class ThreadReading:
                     yield Move(Event(self.number, Kind.SWAP, cell), evaluated(new, values), after, line)
                 if same != 1:
                     yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
+            case Rmw(cell, new, when):
+                values = self._values(here) | {VALUE.name: value}
+                written = evaluated(when, values)
+                if written != 0:
+                    yield Move(Event(self.number, Kind.SWAP, cell), evaluated(new, values), after, line)
+                if written is None or written == 0:
+                    yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
             case Put(target_cell, source):
                 middle = Local(here.point, here.registers, ahead.number, value)
                 yield Move(Event(self.number, Kind.PUT_READS, source, target_cell.node), None, middle, line)
@@ -157,6 +179,8 @@ class ThreadReading:
                 yield Move(Event(self.number, Kind.POLL, None, node), None, after, line)
             case RFence(node):
                 yield Move(Event(self.number, Kind.FENCE, None, node), None, after, line)
+            case _:
+                raise AssertionError(f"nothing is certified of {type(step.op).__name__}")
 
     def _second(self, step: Step) -> Event:
         """The event that ends a put or get."""
@@ -189,7 +213,7 @@ def is_operation(step: Step) -> bool:
 
 def _cell_read(step: Step) -> Cell | None:
     match step.op:
-        case Read(cell) | Cas(cell, _, _):
+        case Read(cell) | Cas(cell, _, _) | Rmw(cell, _, _):
             return cell
         case Put(_, source) | Get(_, source):
             return source

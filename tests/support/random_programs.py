@@ -8,7 +8,10 @@ from random import Random
 
 @dataclass(frozen=True)
 class Size:
-    """Bounds (least, most) for random programs; `instructions` counts the statements of one thread, nested ones too."""
+    """Bounds (least, most) for random programs; `instructions` counts the statements of one thread, nested ones too.
+
+    With `atomics` there are fetch-and-add (only in programs with a domain), exchanges, `mfence` and choices of values too.
+    """
 
     threads: tuple[int, int] = (2, 3)
     nodes: tuple[int, int] = (1, 3)
@@ -16,6 +19,7 @@ class Size:
     instructions: tuple[int, int] = (2, 4)
     registers: int = 2
     total: int = 9
+    atomics: bool = False
 
 
 TINY = Size(threads=(1, 2), nodes=(1, 2), instructions=(1, 4), total=6)
@@ -109,6 +113,8 @@ class _Writer:
             return [f"{pad}rfence {rng.choice(polled)}"]
         kinds = {"put": 26, "get": 20, "write": 18, "read": 22, "cas": 8, "assume": 8, "fence": 1, "poll": 1}
         kinds |= {"register": 5, "assert": 2, "halt": 1}
+        if self.size.atomics:
+            kinds |= {"swap": 10, "mfence": 4, "nondet": 4} | ({"faa": 14} if self.domain else {})
         if depth < 3 and thread.left > 0:
             kinds |= {"if": 7, "choose": 5}
             kinds |= {"loop": 12, "while": 10} if self.loops else {}
@@ -138,6 +144,12 @@ class _Writer:
             case "cas":
                 swap = f"cas({local}, {self.value(thread)}, {self.value(thread)})"
                 return swap if self.rng.random() < 0.3 else f"{self.register(thread)} = {swap}"
+            case "faa" | "swap":
+                call = f"{kind}({local}, {self.value(thread)})"
+                return call if self.rng.random() < 0.4 else f"{self.register(thread)} = {call}"
+            case "nondet":
+                target = local if self.rng.random() < 0.3 else self.register(thread)
+                return f"{target} = nondet({self.rng.randint(0, 1)}, {self.rng.randint(1, 2)})"
             case "assume" | "assert":
                 return f"{kind} {self.condition(thread)}"
             case "spin":
@@ -145,7 +157,7 @@ class _Writer:
             case "register":
                 return f"{self.register(thread)} = {self.arithmetic(thread)}"
             case _:
-                return kind if kind == "halt" else "skip"
+                return kind if kind in ("halt", "mfence") else "skip"
 
     def operation(self, kind: str, thread: _Thread, node: str) -> str:
         remote, local = self.rng.choice(self.cells[node]), self.local(thread)

@@ -18,7 +18,7 @@ from typing import Final
 from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, change, moved
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic, Span
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Put, Read, RFence, Step, Write
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Put, Read, RFence, Rmw, Step, Write
 from rdma_robust.language.flow.waiting import waiting_points
 from rdma_robust.semantics.event_table import completes_on, polls_of
 
@@ -148,7 +148,8 @@ def _unpolled(pasts: set[Past]) -> bool:
 def _reads(edges: list[Edge], cell: Cell) -> bool:
     """Whether a statement reads a word, whatever the values."""
     return all(
-        (isinstance(step.op, Read | Cas) and step.op.cell == cell) or (isinstance(step.op, Put) and step.op.source == cell)
+        (isinstance(step.op, Read | Cas | Rmw) and step.op.cell == cell)
+        or (isinstance(step.op, Put) and step.op.source == cell)
         for _, _, step in edges
     )
 
@@ -205,7 +206,7 @@ def _without_use(flow: ThreadFlow, others: Others, trail: Trail, polls: list[Edg
         return False
     after = [step for _, target, _ in polls for _, _, step in flow.from_point(target)]
     return not any(
-        (isinstance(step.op, Write | Cas) and step.op.cell == op.source)
+        (isinstance(step.op, Write | Cas | Rmw) and step.op.cell == op.source)
         or (isinstance(step.op, Get) and step.op.target == op.source)
         for step in after
     )
@@ -233,7 +234,7 @@ def _visible(flow: ThreadFlow, others: Others, trail: Trail, step: Step) -> bool
     match step.op:
         case Put(target) if target.node != trail.node:
             return bool(others.readers.get(target))
-        case Write(cell) | Cas(cell):
+        case Write(cell) | Cas(cell) | Rmw(cell):
             return bool(others.readers.get(cell, frozenset()) - {flow.number})
         case _:
             return False

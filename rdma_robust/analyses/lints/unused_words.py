@@ -11,7 +11,7 @@ from rdma_robust.analyses.lints.queue_flow import ThreadFlow
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import Expr, evaluate, names
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, OutcomeLine, Program, Put, Silent, Write
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, OutcomeLine, Program, Put, Rmw, Silent, Write
 from rdma_robust.language.flow.exclusive import conjuncts
 from rdma_robust.semantics.event_table import cells_read
 from rdma_robust.semantics.values import ValueFlow, Values
@@ -77,17 +77,18 @@ def unreached(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
 
 
 def never_read(program: Program) -> Iterator[Diagnostic]:
-    """Yield the variables that are written by a CPU or a put and that nobody reads, in no outcome either (RR726).
+    """Yield the variables that are written by a CPU or a put and that nobody reads, nor an outcome or invariant (RR726).
 
     What is only fetched is left out: a get may be there for its completion. An array counts as one variable.
     """
     read = {_variable(cell) for t in program.threads for _, _, step in t.edges for cell in cells_read(step.op)}
-    asked = {name.split("[")[0] for line in program.outcomes for name in names(line.condition)}
+    conditions = [line.condition for line in program.outcomes] + [line.condition for line in program.invariants]
+    asked = {name.split("[")[0] for condition in conditions for name in names(condition)}
     told: set[str] = set()
     for thread in program.threads:
         for _, _, step in thread.edges:
             match step.op:
-                case Write(cell) | Put(cell) | Cas(cell):
+                case Write(cell) | Put(cell) | Cas(cell) | Rmw(cell):
                     variable = _variable(cell)
                 case Get() | Silent() | _:
                     continue

@@ -42,8 +42,10 @@ def _of(thread: cfg.Thread, model: cfg.AnyModelName) -> Iterator[Diagnostic]:
 
 def _message(op: cfg.Op, model: cfg.AnyModelName) -> str:
     match model, op:
-        case ("tso" | "pso"), _ if type(op) in _OF_A_NETWORK:
-            return f"`{_OF_A_NETWORK[type(op)]}` needs a network: model {model} is one shared memory; use --model rma or rdma"
+        case (("tso" | "pso"), _) if type(op) in _OF_A_NETWORK:
+            return (
+                f"`{_OF_A_NETWORK[type(op)]}` needs a network: model {model} is one shared memory; use --model rma or rdma"
+            )
         case "rma", cfg.Poll(node):
             return f"`poll` counts completions, which model rma does not have; use `flush {node}`"
         case "rma", cfg.RFence(node):

@@ -211,7 +211,6 @@ class Generator:
     def _cas(self) -> ast.CasCall:
         return ast.CasCall(self._own(), self.expression(2), self.expression(3))
 
-
     def _rmw(self) -> ast.RmwCall:
         return ast.RmwCall(self.random.choice(["faa", "swap"]), self._own(), self.expression(2))
 
