@@ -1,4 +1,4 @@
-"""Which statements of a program a memory model does not have. Source: abstraction.md, section 1."""
+"""Which operations a memory model does not have, and what to write instead. Source: abstraction.md, section 1."""
 
 from __future__ import annotations
 
@@ -6,32 +6,42 @@ from collections.abc import Iterator
 from typing import Final
 
 from rdma_robust.errors import Diagnostic
-from rdma_robust.language.flow.cfg import AnyModelName, Flush, Get, Op, Poll, Program, Put, RemoteRmw, RFence, steps
+from rdma_robust.language.flow import cfg
 
-SHARED_MEMORY: Final = ("tso", "pso")
-
-
-def refusals(program: Program, model: AnyModelName) -> tuple[Diagnostic, ...]:
-    """Return an error for every statement that `model` does not have, in the order of the text."""
-    found: dict[tuple[int, str], Diagnostic] = {}
-    for thread in program.threads:
-        for _, _, step in steps(thread):
-            for message, hint in _refused(step.op, model):
-                found.setdefault((step.span.start, message), Diagnostic("error", "RR002", message, step.span, hint=hint))
-    return tuple(sorted(found.values(), key=lambda each: each.span.start))
+_OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
+    cfg.Put: ("put", "rma or rdma"),
+    cfg.Get: ("get", "rma or rdma"),
+    cfg.RemoteRmw: ("get", "rma"),
+    cfg.Poll: ("poll", "rdma"),
+    cfg.RFence: ("rfence", "rdma"),
+    cfg.Flush: ("flush", "rma or rdma"),
+}
+"""The operations that another node has a part in: the words that they begin with, and the models that have them."""
 
 
-def _refused(op: Op, model: AnyModelName) -> Iterator[tuple[str, str]]:
-    match op:
-        case Put() | Get() | RemoteRmw() | Flush() if model in SHARED_MEMORY:
-            word = {Put: "put", Flush: "flush"}.get(type(op), "get")
-            yield f"`{word}` needs a network: model {model} is one shared memory", "use --model rma or rdma"
-        case RemoteRmw() if model == "rdma":
-            yield "remote atomics are not in model rdma yet", "use --model rma"
-        case Poll() | RFence() if model in SHARED_MEMORY:
-            word = "poll" if isinstance(op, Poll) else "rfence"
-            yield f"`{word}` needs a network: model {model} is one shared memory", "use --model rdma"
-        case Poll() if model == "rma":
-            yield "`poll` counts completions, which model rma does not have", f"use `flush {op.node}`"
-        case RFence() if model == "rma":
-            yield "`rfence` orders a pipe, which model rma does not have", f"use `flush {op.node}`"
+def refusals(program: cfg.Program, model: cfg.AnyModelName) -> tuple[Diagnostic, ...]:
+    """Return an error for every statement of `program` that `model` does not have, in the order of the source."""
+    made = (each for thread in program.threads for each in _of(thread, model))
+    return tuple(sorted(dict.fromkeys(made), key=lambda each: each.span.start))
+
+
+def _of(thread: cfg.Thread, model: cfg.AnyModelName) -> Iterator[Diagnostic]:
+    for _, _, step in thread.edges:
+        message = _message(step.op, model)
+        if message:
+            yield Diagnostic("error", "RR408", message, step.span)
+
+
+def _message(op: cfg.Op, model: cfg.AnyModelName) -> str:
+    match model, op:
+        case (("tso" | "pso"), _) if type(op) in _OF_A_NETWORK:
+            word, models = _OF_A_NETWORK[type(op)]
+            return f"`{word}` needs a network: model {model} is one shared memory; use --model {models}"
+        case "rma", cfg.Poll(node):
+            return f"`poll` counts completions, which model rma does not have; use `flush {node}`"
+        case "rma", cfg.RFence(node):
+            return f"`rfence` orders a queue pair, which model rma does not have; use `flush {node}`"
+        case "rdma", cfg.RemoteRmw():
+            return "model rdma has no remote atomic operations yet; use --model rma"
+        case _:
+            return ""

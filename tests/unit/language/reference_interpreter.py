@@ -134,6 +134,16 @@ def _run(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[st
 
 def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[str, int]) -> Iterator[Choice]:
     match statement:
+        case ast.Loop() | ast.Choose() | ast.While() | ast.If():
+            yield from _with_blocks(statement, rest, env)
+        case ast.Assume(condition) | ast.Assert(condition):
+            for events, result in _readings(condition, env):
+                if result:
+                    yield events, rest, env
+                elif result is None:
+                    yield events, (), env
+                elif isinstance(statement, ast.Assert):
+                    yield (*events, "assertion"), rest, env
         case ast.Assign(ast.Ref(None, ast.Ident(name)), ast.CasCall() as call) if name in env:
             for event, old in _cas(call, env):
                 yield (event,), rest, env | {name: old}
@@ -175,20 +185,18 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
             yield ("MF",), rest, env
         case ast.Label(name):
             yield (f"@{name.text}",), (_labelled(statement, rest[0]), *rest[1:]) if rest else (), env
+        case _:
+            raise AssertionError(statement)
+
+
+def _with_blocks(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[str, int]) -> Iterator[Choice]:
+    match statement:
         case ast.Loop(inner):
             yield (), rest, env
             yield (), (*inner.statements, *_again(statement), *rest), env
         case ast.Choose(branches):
             for branch in branches:
                 yield (), (*branch.statements, *rest), env
-        case ast.Assume(condition) | ast.Assert(condition):
-            for events, result in _readings(condition, env):
-                if result:
-                    yield events, rest, env
-                elif result is None:
-                    yield events, (), env
-                elif isinstance(statement, ast.Assert):
-                    yield (*events, "assertion"), rest, env
         case ast.While(condition, inner):
             for events, result in _readings(condition, env):
                 again = (*inner.statements, *_again(statement), *rest) if result else rest
@@ -198,8 +206,6 @@ def _step(statement: ast.Statement, rest: tuple[ast.Statement, ...], env: dict[s
             for events, result in _readings(arms[0].condition, env):
                 inner_statements = arms[0].block.statements if result else (others,)
                 yield events, (*inner_statements, *rest) if result is not None else (), env
-        case _:
-            raise AssertionError(statement)
 
 
 def _readings(expr: ast.Expr, env: dict[str, int], kept: bool = False) -> Iterator[tuple[Trace, int | None]]:
