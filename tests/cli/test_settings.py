@@ -58,6 +58,7 @@ def test_settings_are_the_options_of_commands() -> None:
 ONE_RUN = {
     *("-D", "--format", "--output", "--force", "--write", "--diff", "--check", "--watch", "--certificate", "--dump-after"),
     *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
+    *("--goal", "--sites", "--from-full"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""

@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify",
     "analyses.safety": f"{WORDS} language semantics counters robustness",
-    "analyses.repair": f"{WORDS} language semantics robustness analyses.safety",
+    "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",

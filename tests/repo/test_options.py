@@ -22,6 +22,7 @@ OTHERWISE = {
     ("--engine", ("cover",)): "the engines for nets",
     ("--engine", ("prove",)): "the engines for safety",
     ("--model", ("explain", "prove")): "several, and more of them",
+    ("--model", ("repair",)): "those in which something can be made to wait",
     ("--dump-after", ("prove",)): "there is one pass",
     ("--timeout", ("explore",)): "a page that is open must answer soon",
     ("--timeout", ("lsp",)): "somebody is typing",

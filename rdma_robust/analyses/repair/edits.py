@@ -261,9 +261,9 @@ def _position(text: str, offset: int) -> tuple[int, int]:
 def places(source: Source, *, await_loops: bool = False) -> list[Place]:
     """Return the places of every thread in source order, one of those that no event lies between.
 
-    Registers and `skip` make no events, nothing runs behind a `halt`; with `await_loops`, a loop that only waits is one
-    blocking read and has no inside. Inside of a `for` and of a macro there are none: what is put there stands at many
-    program points, in many threads.
+    Registers and `skip` make no events, nothing runs behind a `halt`, and a label stays at its statement; with
+    `await_loops`, a loop that only waits is one blocking read and has no inside. Inside of a `for` and of a macro there are
+    none: what is put there stands at many program points, in many threads.
     """
     found: list[Place] = []
     for number, thread in enumerate(source.threads):
@@ -285,5 +285,5 @@ def _places_in(block: ast.Block, thread: int, depth: int, await_loops: bool) -> 
         if not (waits and await_loops) and not isinstance(statement, ast.For):
             for inside in blocks_of(statement):
                 yield from _places_in(inside, thread, inner, await_loops)
-        if not isinstance(statement, idle):
+        if not isinstance(statement, idle | ast.Label):
             yield Place(thread, block, k + 1, depth)

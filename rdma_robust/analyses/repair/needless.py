@@ -194,11 +194,13 @@ def _parts(source: Source, program: Program) -> Iterator[Part]:
 
 
 def _parts_in(block: ast.Block, thread: int, depth: int, unread: Mapping[int, str]) -> Iterator[Part]:
+    labelled = False
     for statement in block.statements:
+        free, labelled = not labelled, isinstance(statement, ast.Label)
         match statement:
-            case ast.Poll(node) | ast.RFence(node):
+            case ast.Poll(node) | ast.RFence(node) if free:
                 yield Part(statement, thread, node.text, depth)
-            case ast.Get() if statement.span.start in unread:
+            case ast.Get() if free and statement.span.start in unread:
                 yield Part(statement, thread, unread[statement.span.start], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import AnyModelName
 
 LOOP_WEIGHT: Final = 10
 """How often the body of a loop counts, by default."""
@@ -23,11 +24,14 @@ MOST_COPIES: Final = 24
 
 
 class Kind(Enum):
-    """The statement that is inserted. A flush is a get with the polls that take it."""
+    """The statement that is inserted. For robustness a flush is a get with the polls that take it; for safety there are
+    `flush` and `mfence` statements instead."""
 
     GET = "get"
     POLL = "poll"
     RFENCE = "rfence"
+    FLUSH = "flush"
+    MFENCE = "mfence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,11 @@ class Costs:
     rfence: int = 1
     flush: int = 5
     loop_weight: int = LOOP_WEIGHT
+    mfence: int = 1
 
     def __post_init__(self) -> None:
-        for name, value in (("poll", self.poll), ("rfence", self.rfence), ("flush", self.flush)):
+        named = (("poll", self.poll), ("rfence", self.rfence), ("flush", self.flush), ("mfence", self.mfence))
+        for name, value in named:
             if not 1 <= value <= MOST_COST:
                 raise UsageError(f"the cost of a {name} is {value}; it must be from 1 to {MOST_COST}")
         if not 1 <= self.loop_weight <= MOST_LOOP_WEIGHT:
@@ -75,8 +81,25 @@ class Costs:
     def of(self, kind: Kind, depth: int) -> int:
         """Return the cost of one statement inside `depth` loops."""
         plain = {Kind.POLL: self.poll, Kind.RFENCE: self.rfence, Kind.GET: self.flush}
+        plain |= {Kind.FLUSH: self.flush, Kind.MFENCE: self.mfence}
         factor: int = self.loop_weight ** min(depth, DEEPEST)
         return plain[kind] * factor
+
+
+COUNTING: Final = Costs(flush=1, loop_weight=1)
+"""Costs by which the cheapest set of waits is the one with the fewest."""
+
+SiteName = Literal["after-remote", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """For the goal `safe`: the memory model, where flushes or `mfence`s can stand (behind each remote operation or store, at
+    all places between two statements, or nowhere), and whether those of the program (`own`) can go."""
+
+    model: AnyModelName
+    sites: SiteName | None = "after-remote"
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +151,8 @@ class Solution:
     `declared` are the words (`Node.word`) that flushes needed. `removed` is what can go, and then `cost` what that saves.
     The edits do not overlap and are in the order of the text. `hangs` is what a search through states says of the hangs of
     the repaired program: `none`, `kept` (the program has one too), or `unknown` (a limit came first). `spare` are polls of
-    the program itself that could go, with lines of the patched one, each together with an inserted get.
+    the program itself that could go, with lines of the patched one, each together with an inserted get. `kept` are waits of
+    the program that could go and do not, with its lines; their cost counts.
     """
 
     insertions: tuple[Insertion, ...]
@@ -140,19 +164,24 @@ class Solution:
     edits: tuple[TextEdit, ...] = ()
     hangs: str = ""
     spare: tuple[Insertion, ...] = ()
+    kept: tuple[Insertion, ...] = ()
 
 
-Status = Literal["robust", "repaired", "impossible", "unknown"]
+Status = Literal["robust", "safe", "repaired", "impossible", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
     """The answer for one program.
 
-    `status` is `robust` (nothing to do), `repaired`, `impossible` (no set of insertions makes it robust; for needless
-    instructions: it is not robust) or `unknown` (a limit came first). `reason` says why in a line. The first of
-    `solutions` is the best; it is a cheapest one iff `optimal`. `complete` says, for all irreducible solutions, that
-    these are all. `checked` counts the programs decided on the way, `cycles` the counterexamples learnt from.
+    `status` is `robust` or `safe` (nothing to do), `repaired`, `impossible` (no set of insertions will do; for needless
+    instructions: the program is not robust, or not safe) or `unknown` (a limit came first). `reason` says why in a line. The
+    first of `solutions` is the best; it is a cheapest one iff `optimal`. `complete` says, for all irreducible solutions,
+    that these are all. `checked` counts the programs decided on the way, `cycles` the counterexamples learnt from.
+
+    With `waits` the goal was safety under its model: then `candidates` counts the waits to choose from, `needed` are those
+    that every safe set has, `undecided` the sets that may be better than the solutions, by the lines of the program that
+    they stand behind, or on; and `run` tells why no set will do.
     """
 
     status: Status
@@ -164,6 +193,11 @@ class Repair:
     cycles: int = 0
     time_s: float = 0.0
     scope: str = ""
+    waits: Waits | None = None
+    candidates: int = 0
+    needed: tuple[Insertion, ...] = ()
+    undecided: tuple[tuple[Insertion, ...], ...] = ()
+    run: tuple[str, ...] = ()
 
     @property
     def insertions(self) -> tuple[Insertion, ...]:

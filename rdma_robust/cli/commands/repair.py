@@ -42,13 +42,41 @@ from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
+    from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, SiteName
+    from rdma_robust.language.flow.cfg import Program
 
 
 CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
 CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
-CostFlush = Annotated[int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top.")]
-LoopWeight = Annotated[int, typer.Option(metavar="N", help="How often the body of a loop counts, for each loop around it.")]
+CostFlush = Annotated[
+    int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. With --goal safe 1.")
+]
+CostMfence = Annotated[int, typer.Option(metavar="N", help="Cost of an `mfence`, with --goal safe.")]
+LoopWeight = Annotated[
+    int, typer.Option(metavar="N", help="How often the body of a loop counts, for each loop around it. With --goal safe 1.")
+]
+Goal = Annotated[
+    Literal["robust", "safe"],
+    typer.Option(help="robust: nothing happens that is not sequentially consistent. safe: no claim is violated."),
+]
+SafeModel = Annotated[
+    Literal["sc", "tso", "pso", "rma"] | None,
+    typer.Option(
+        "--model",
+        help="The memory model to be safe under. Default: the one of the `expect safe` line.",
+        show_default=False,
+    ),
+]
+Sites = Annotated[
+    Literal["after-remote", "all"] | None,
+    typer.Option(
+        help="With --goal safe, where waits can stand: behind each remote operation or store, or between any statements.",
+        show_default="after-remote",
+    ),
+]
+FromFull = Annotated[
+    bool, typer.Option("--from-full", help="With --goal safe: flushes and mfences of the program can go as well.")
+]
 RepairFormat = Annotated[
     Literal["text", "json", "sarif"] | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)
 ]
@@ -63,13 +91,24 @@ Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and n
 
 
 @dataclass(frozen=True, slots=True)
+class Safety:
+    """The goal `safe`: under which model (None: the one that the program expects), by waits at which sites."""
+
+    model: Literal["sc", "tso", "pso", "rma"] | None
+    sites: SiteName
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """What to repair and where the patched program goes: back into its file (`write`), into `path`, or nowhere."""
+    """What to repair, with which goal (robust if `safety` is None), and where the patched program goes: back into its file
+    (`write`), into `path`, or nowhere."""
 
     file: str
     options: RepairOptions
     limits: CheckOptions
     needless: bool = False
+    safety: Safety | None = None
     write: bool = False
     path: str | None = None
     force: bool = False
@@ -81,9 +120,14 @@ def repair_command(
     context: typer.Context,
     file: File,
     *,
+    goal: Goal = "robust",
+    model: SafeModel = None,
+    sites: Sites = None,
+    from_full: FromFull = False,
     cost_poll: CostPoll = 2,
     cost_rfence: CostRfence = 1,
     cost_flush: CostFlush = 5,
+    cost_mfence: CostMfence = 1,
     loop_weight: LoopWeight = 10,
     all_minimal: AllMinimal = False,
     remove_needless: RemoveNeedless = False,
@@ -102,7 +146,11 @@ def repair_command(
     """Note in the context what is to be done."""
     from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
 
-    options = RepairOptions(Costs(cost_poll, cost_rfence, cost_flush, loop_weight), all_minimal, timeout=limit(timeout))
+    if goal == "safe":
+        cost_flush = cost_flush if _given(context, "cost_flush") else 1
+        loop_weight = loop_weight if _given(context, "loop_weight") else 1
+    costs = Costs(cost_poll, cost_rfence, cost_flush, loop_weight, cost_mfence)
+    options = RepairOptions(costs, all_minimal, timeout=limit(timeout))
     most = memory_limit(memory)
     limits = CheckOptions(
         ordered_reads=ordered_reads,
@@ -111,8 +159,26 @@ def repair_command(
         memory=most,
         define=tuple(define or ()),
     )
-    request = RepairRequest(file, options, limits, remove_needless, write, output, force, diff, format_ or "text")
+    _belongs(context, goal)
+    safety = Safety(model, sites or "after-remote", from_full) if goal == "safe" else None
+    request = RepairRequest(file, options, limits, remove_needless, safety, write, output, force, diff, format_ or "text")
     context.obj.append(partial(run_repair, request))
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    """Return whether somebody said what a parameter is, on the command line or in settings."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+
+
+def _belongs(context: typer.Context, goal: str) -> None:
+    """Raise UsageError if an option of the other goal was given on the command line."""
+    of_robust, of_safe = ["cost_poll", "cost_rfence", "ordered_reads"], ["model", "sites", "from_full", "cost_mfence"]
+    other, options = ("robust", of_robust) if goal == "safe" else ("safe", of_safe)
+    for name in options:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"--{name.replace('_', '-')} belongs to --goal {other}")
 
 
 def run_repair(request: RepairRequest) -> Exit:
@@ -151,6 +217,8 @@ def _agree(request: RepairRequest) -> None:
         raise UsageError(
             f"--output - prints the patched program, and leaves no room for --diff or --format {request.format}"
         )
+    if request.needless and request.safety is not None and request.safety.own:
+        raise UsageError("--from-full and --remove-needless exclude one another: both take out what the program has")
     if request.needless and request.options.all_minimal:
         raise UsageError("--all-minimal and --remove-needless exclude one another")
 
@@ -158,12 +226,28 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import load_decidable, load_program  # noqa: PLC0415 - slow, and reading may have failed
 
-    for warning in load_decidable(text, name).warnings:
+    program = (load_decidable if request.safety is None else load_program)(text, name)
+    for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
+    if request.safety is not None:
+        return _made_safe(text, program, request.safety, request)
     work = remove_needless if request.needless else repair
     return work(text, name, request.options, request.limits)
+
+
+def _made_safe(text: str, program: Program, safety: Safety, request: RepairRequest) -> Repair:
+    from rdma_robust.analyses.repair.repairs import Waits  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
+
+    expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
+    if safety.model is None and len(expected) != 1:
+        named = f"the program expects something under {', '.join(sorted(expected))}" if expected else "it has no such line"
+        raise UsageError(f"--goal safe needs --model, or a line that expects the program to be safe under one: {named}")
+    waits = Waits(safety.model or expected.pop(), safety.sites, safety.own)
+    work = remove_waits if request.needless else make_safe
+    return work(text, program.file, waits, request.options, request.limits)
 
 
 def _undefined(repair: Repair, original: str, source: Source) -> Repair:
@@ -193,7 +277,7 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
     """Put the new program where it was asked for; return the file's name. A program that is fine as it is goes to `--output`
     as it is, and is not written back."""
-    if repair.status not in ("robust", "repaired"):
+    if repair.status not in ("robust", "safe", "repaired"):
         return None
     new = repair.patched or text
     if request.path == "-":
@@ -231,7 +315,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         if repair.status in ("impossible", "unknown"):
             warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
     elif request.format == "json":
-        report = repair_report.repair_object(repair, source.name, TOOL, _options(request), written)
+        report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair), written)
         out.line(json_report.layout(report))
     elif request.format == "sarif":
         log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
@@ -243,13 +327,18 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
     return repair_report.exit_of_repair(repair)
 
 
-def _options(request: RepairRequest) -> dict[str, object]:
+def _options(request: RepairRequest, repair: Repair) -> dict[str, object]:
     costs, limits = request.options.costs, request.limits
     return {
         "cost_poll": costs.poll,
         "cost_rfence": costs.rfence,
         "cost_flush": costs.flush,
+        "cost_mfence": costs.mfence,
         "loop_weight": costs.loop_weight,
+        "goal": "robust" if request.safety is None else "safe",
+        "safe_under": None if repair.waits is None else repair.waits.model,
+        "sites": None if request.safety is None else request.safety.sites,
+        "from_full": request.safety is not None and request.safety.own,
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,
         **limits.model.described(),

@@ -190,10 +190,13 @@ A flush is a get of any word of the node, polled to completion: it makes earlier
 again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
 insertion.
 
+With --goal safe no claim of the program is violated under a memory model, by the fewest `flush` statements (rma) or
+`mfence`s (tso, pso). --sites and --from-full say among which; costs are 1 then, and loops count once, unless told otherwise.
+
 \b
 Exit codes
-  0  repaired, or already robust (--remove-needless: done)    3  a limit came first
-  1  no repair exists (--remove-needless: not robust)         4  internal error
+  0  repaired, or fine already (--remove-needless: done)      3  a limit came first
+  1  no repair exists (--remove-needless: not robust, safe)   4  internal error
   2  usage, invalid program, or a file that cannot be written
 \b
 Examples
@@ -202,6 +205,7 @@ Examples
   rdma-robust repair --diff --cost-flush 20 sb.rdma | patch
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
+  rdma-robust repair --goal safe --model rma dekker.rdma
 """
 
 EXPLORE_HELP = """Step through a program by hand, on RDMA hardware and under sequential consistency side by side.

@@ -47,6 +47,7 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "cost-poll": ("whole", ("repair",)),
     "cost-rfence": ("whole", ("repair",)),
     "cost-flush": ("whole", ("repair",)),
+    "cost-mfence": ("whole", ("repair",)),
     "loop-weight": ("whole", ("repair",)),
     "fail-on": ("text", ("compare",)),
 }

@@ -22,7 +22,7 @@ HANGS = {
 }
 """What is said of the hangs of a repaired program."""
 
-EXITS = {"robust": Exit.OK, "repaired": Exit.OK, "impossible": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN}
+EXITS = {"robust": Exit.OK, "safe": Exit.OK, "repaired": Exit.OK, "impossible": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN}
 
 
 def exit_of_repair(repair: Repair) -> Exit:
@@ -36,6 +36,8 @@ def repair_text(repair: Repair, file: str, needless: bool, width: int | None = N
     lines = sentence(f"{printable(file)}: {_headline(repair, needless)}", width)
     if repair.status in ("impossible", "unknown") or not repair.solutions:
         lines += sentence(printable(repair.reason), width, "  ")
+    for move in repair.run:
+        lines += sentence(printable(move), width, "    ")
     many = len(repair.solutions) > 1
     for number, solution in enumerate(repair.solutions, 1):
         if many:
@@ -57,16 +59,30 @@ def _headline(repair: Repair, needless: bool) -> str:
         return "no needless instructions" if needless else "NO REPAIR"
     if repair.status == "unknown":
         return "UNKNOWN"
-    if repair.status == "robust":
-        return "robust, nothing is needless" if needless else "robust, nothing to repair"
+    if repair.status in ("robust", "safe"):
+        done = "robust" if repair.waits is None else f"safe under {repair.waits.model}"
+        return f"{done}, nothing is needless" if needless else f"{done}, nothing to repair"
     if needless:
         more = "" if repair.complete else ", perhaps more"
         return f"{count(len(repair.removed), 'instruction')} can go{more}, which saves {repair.cost}"
+    if repair.waits is not None and len(repair.solutions) == 1 and not repair.complete:
+        return f"{_made_safe(repair)}, {_proven(repair)}"
     if len(repair.solutions) > 1 or repair.complete:
         these = "all" if repair.complete else "the first found"
         return f"{count(len(repair.solutions), 'irreducible repair')} ({these}), the cheapest costs {repair.cost}"
-    proven = "no cheaper repair exists" if repair.optimal else "the cheapest found, there may be a cheaper one"
-    return f"repaired at cost {repair.cost}, {proven}"
+    return f"repaired at cost {repair.cost}, {_proven(repair)}"
+
+
+def _proven(repair: Repair) -> str:
+    return "no cheaper repair exists" if repair.optimal else "the cheapest found, there may be a cheaper one"
+
+
+def _made_safe(repair: Repair) -> str:
+    """Return how many waits make a program safe, of how many that there could be."""
+    assert repair.waits is not None
+    best = repair.solutions[0]
+    number = len(best.insertions) + len(best.kept)
+    return f"safe under {repair.waits.model} with {number} of {count(repair.candidates, 'candidate')} at cost {repair.cost}"
 
 
 def _told(repair: Repair, width: int | None) -> list[str]:
@@ -77,12 +93,22 @@ def _told(repair: Repair, width: int | None) -> list[str]:
     if spare := repair.solutions[0].spare:
         own = ", ".join(f"{i.lines[0]} (line {i.line})" for i in spare)
         lines += sentence(f"of the program itself, each could go together with an inserted get: {own}", width, "  ")
-    lines += sentence(f"hangs: {HANGS[repair.solutions[0].hangs]}", width, "  ")
+    if repair.waits is None:
+        lines += sentence(f"hangs: {HANGS[repair.solutions[0].hangs]}", width, "  ")
+    if repair.needed:
+        lines += sentence(f"in every safe set: {', '.join(map(_named, repair.needed))}", width, "  ")
+    for chosen in repair.undecided:
+        lines += sentence(f"undecided: {', '.join(map(_named, chosen)) or 'the program as it is'}", width, "  ")
     return [*lines, ""]
+
+
+def _named(insertion: Insertion) -> str:
+    return f"{insertion.lines[0]} at line {insertion.line}"
 
 
 def _rows(solution: Solution, width: int | None) -> list[str]:
     rows = [*((i, "") for i in solution.insertions), *((i, "without ") for i in solution.removed)]
+    rows += [(i, "as before: ") for i in solution.kept]
     cells = [
         (
             f"line {insertion.line:>4}",
@@ -121,6 +147,10 @@ def repair_object(
         "cycles": repair.cycles,
         "written": None if written is None else valid_unicode(written),
         "time_s": round(repair.time_s, 6),
+        "candidates": repair.candidates,
+        "needed": _insertions(repair.needed),
+        "undecided": [_insertions(chosen) for chosen in repair.undecided],
+        "run": [valid_unicode(move) for move in repair.run],
         "solutions": [
             {
                 "cost": s.cost,
@@ -129,6 +159,7 @@ def repair_object(
                 "declared": list(s.declared),
                 "hangs": s.hangs,
                 "spare": _insertions(s.spare),
+                "kept": _insertions(s.kept),
                 "edits": [asdict(edit) for edit in s.edits],
                 "diff": valid_unicode(s.diff),
                 "patched": s.patched,

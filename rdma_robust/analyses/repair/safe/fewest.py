@@ -1,0 +1,150 @@
+"""The search for the fewest waits: a cheapest set that meets all clauses, decided; a run that is left gives a clause.
+
+A wait (a flush, an `mfence`) only removes runs: what is safe with some set is safe with every larger one. A run of the
+program with a set of waits is one with any set that has none of the waits it would have been kept by. So every safe set
+meets the clause of each run, and a set that is cheapest among those that meet all clauses, and safe, is a cheapest safe set.
+
+Sets that were not decided are left out and listed: then nothing is claimed about them. Source: the implicit hitting set
+approach (Moreno-Centeno and Karp 2013); the first clauses are those of all waits but one (Baumann et al., VMCAI 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
+from rdma_robust.analyses.repair.repairs import Choice, Choices
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a program with a set of waits is safe; if not, the `clause` of a run: waits of which each safe set has one."""
+
+    safety: Safety
+    clause: Choices = frozenset()
+
+
+Judge = Callable[[Choices], Judged]
+"""Decides a set of waits. Raises OutOfTimeError when the time for everything is over."""
+
+
+@dataclass
+class Fewest:
+    """The state of one search among the subsets of `universe`.
+
+    `found` are the irreducible safe sets in the order of their cost; `undecided` those that were not decided, and of which
+    no larger set shows that they are not safe; `safe` is the cheapest set known to be safe. `exhausted` once there are
+    no more candidates: then `found` are all, but for the undecided. `needed` are waits that every safe set has.
+    """
+
+    universe: Sequence[Choice]
+    costs: Mapping[Choice, int]
+    judge: Judge
+    found: list[Choices] = field(default_factory=list)
+    undecided: list[Choices] = field(default_factory=list)
+    clauses: list[Choices] = field(default_factory=list)
+    safe: Choices | None = None
+    needed: Choices = frozenset()
+    exhausted: bool = False
+    _safe: list[Choices] = field(default_factory=list)
+
+    def cost(self, chosen: Choices) -> int:
+        return sum(self.costs[c] for c in chosen)
+
+    def run(self, wanted: int) -> None:
+        """Search for so many sets, given that all of `universe` is safe. Raises OutOfTimeError."""
+        everything = frozenset(self.universe)
+        self._is_safe(everything)
+        for choice in self._dear_first(everything):
+            if self._ask(everything - {choice}).clause:
+                self.needed |= {choice}
+        if self._ask(self.needed).safety is not Safety.SAFE:
+            self._descend()
+        sets = HittingSets(self.universe, self.costs)
+        for clause in self.clauses:
+            sets.hit(clause)
+        known = len(self.clauses)
+        while len(self.found) < wanted:
+            chosen = sets.best(None)
+            if chosen is None:
+                self.exhausted = True
+                return
+            if self.safe is not None and not self.found and self.cost(self.safe) == self.cost(chosen):
+                chosen = self.safe
+            judged = self._ask(chosen)
+            if judged.safety is Safety.SAFE:
+                self.found.append(chosen)
+                sets.forbid(chosen)
+            elif judged.safety is Safety.UNSAFE:
+                self._shrink(judged.clause)
+            elif not self._refuted_from_above(chosen):
+                self.undecided.append(chosen)
+                sets.exclude(chosen, sets.universe)
+            for clause in self.clauses[known:]:
+                sets.hit(clause)
+            known = len(self.clauses)
+
+    def cheaper_undecided(self, than: Choices) -> list[Choices]:
+        """Return the undecided sets that cost less than a safe one."""
+        return [chosen for chosen in self.undecided if self.cost(chosen) < self.cost(than)]
+
+    def _ask(self, chosen: Choices) -> Judged:
+        """Decide a set, unless a clause or a safe set says what it is."""
+        for clause in self.clauses:
+            if not clause & chosen:
+                return Judged(Safety.UNSAFE, clause)
+        if any(safe <= chosen for safe in self._safe):
+            return Judged(Safety.SAFE)
+        judged = self.judge(chosen)
+        if judged.safety is Safety.SAFE:
+            self._is_safe(chosen)
+        elif judged.safety is Safety.UNSAFE:
+            self.clauses.append(judged.clause)
+        return judged
+
+    def _is_safe(self, chosen: Choices) -> None:
+        self._safe = [each for each in self._safe if not chosen <= each] + [chosen]
+        if self.safe is None or self.cost(chosen) < self.cost(self.safe):
+            self.safe = chosen
+
+    def _descend(self) -> None:
+        """Take waits away one by one, the dear ones first, as long as what is left is safe: the more waits there are, the
+        fewer runs, so these decisions are the quick ones."""
+        left = frozenset(self.universe)
+        for choice in self._dear_first(left - self.needed):
+            if self._ask(left - {choice}).safety is Safety.SAFE:
+                left -= {choice}
+
+    def _refuted_from_above(self, chosen: Choices) -> bool:
+        """Look for a larger set that is not safe, taking from all waits one after the other that a set has not."""
+        left = frozenset(self.universe)
+        for choice in self._dear_first(left - chosen):
+            judged = self._ask(left - {choice})
+            if judged.safety is Safety.UNSAFE:
+                return True
+            if judged.safety is Safety.SAFE:
+                left -= {choice}
+        return False
+
+    def _shrink(self, clause: Choices) -> None:
+        """Look for runs that are left by all but a part of a clause, which is a stronger clause."""
+        everything = frozenset(self.universe)
+        for choice in self._dear_first(clause):
+            if choice in clause and len(clause) > 1:
+                judged = self._ask(everything - clause | {choice})
+                if judged.safety is Safety.UNSAFE:
+                    clause = judged.clause
+
+    def _dear_first(self, choices: Choices) -> list[Choice]:
+        return sorted(choices, key=lambda c: (-self.costs[c], c.order))
+
+
+def decided(search: Fewest, wanted: int) -> bool:
+    """Run a search; return whether it came to its end in time."""
+    try:
+        search.run(wanted)
+    except OutOfTimeError:
+        return False
+    return True

@@ -1,0 +1,78 @@
+"""Decides programs with some of the waits, until the time is over, and learns from their runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.repairs import Choices
+from rdma_robust.analyses.repair.safe.blame import blame
+from rdma_robust.analyses.repair.safe.fewest import Judged
+from rdma_robust.analyses.repair.safe.rerun import has_run
+from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.errors import LimitReached
+from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.limits import Limits
+
+Prove = Callable[[Program, Limits], SafetyOutcome]
+"""Decides whether a program is safe under the model that is asked about."""
+
+_SHARE: Final = 0.2
+"""The part of the time left that one set may take."""
+
+_LEAST_S: Final = 1.0
+
+
+@dataclass
+class Decisions:
+    """Decides sets of waits. `checked` counts programs, `cycles` runs learnt from."""
+
+    spots: Spots
+    prove: Prove
+    limits: Limits
+    checked: int = 0
+    cycles: int = 0
+
+    def decide(self, program: Program, *, whole: bool = False) -> SafetyOutcome:
+        """Decide a program, with all of the time that is left or a share of it. Raises OutOfTimeError."""
+        left = self.limits.seconds_left()
+        if left is not None and left <= 0:
+            raise OutOfTimeError
+        limits = self.limits
+        if left is not None and not whole:
+            limits = replace(limits, deadline=time.monotonic() + min(left, max(_LEAST_S, _SHARE * left)))
+        self.checked += 1
+        return self.prove(_forbidding(program, self.spots.model), limits)
+
+    def judge(self, chosen: Choices) -> Judged:
+        """Decide a set. Raises OutOfTimeError."""
+        try:
+            outcome = self.decide(self.spots.having(chosen))
+        except LimitReached:
+            return Judged(Safety.UNKNOWN)
+        if outcome.safety is not Safety.UNSAFE:
+            return Judged(outcome.safety)
+        self.cycles += 1
+        return Judged(Safety.UNSAFE, self.clause(chosen, outcome))
+
+    def clause(self, chosen: Choices, outcome: SafetyOutcome) -> Choices:
+        """Return waits of which every safe set has one, since a run is left without them: at worst all but the chosen."""
+        everything = frozenset(self.spots.universe)
+        assert outcome.run is not None
+        assert outcome.claim is not None
+        found = blame(self.spots, chosen, outcome.run, outcome.claim)
+        if has_run(self.spots, everything - found, outcome.run, outcome.claim):
+            return found
+        return everything - chosen
+
+
+def _forbidding(program: Program, model: AnyModelName) -> Program:
+    """Return a program without what it says to be possible, or says of other models: no wait is needed for that."""
+    outcomes = (
+        replace(o, claims=tuple(c for c in o.claims if c.model == model and not c.allowed)) for o in program.outcomes
+    )
+    return replace(program, outcomes=tuple(outcome for outcome in outcomes if outcome.claims))

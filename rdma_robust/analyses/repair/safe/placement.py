@@ -1,0 +1,171 @@
+"""Repair for safety: the way in from text to answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.repair.hitting import OutOfTimeError
+from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Solution, Status, Waits
+from rdma_robust.analyses.repair.safe.fewest import Fewest
+from rdma_robust.analyses.repair.safe.judging import Decisions
+from rdma_robust.analyses.repair.safe.rewriting import Rewriter
+from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
+from rdma_robust.analyses.repair.written_out import outside_of_copies
+from rdma_robust.errors import InternalError, LimitReached, ProgramError, UsageError
+from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.text import count, one_line
+
+
+def make_safe(
+    text: str, file: str, waits: Waits, options: RepairOptions | None = None, limits: CheckOptions | None = None
+) -> Repair:
+    """Return the cheapest waits, of those that `waits` allows, with which the program in `text` is safe under its model.
+
+    `options.timeout` limits everything together; of `limits` the states, the memory, and `await_loops` count. Every solution
+    was proven again from its text. Raises ProgramError for a bad program and for one with statements that the model does
+    not have, UsageError for a model that is not known here, SizeLimitError for a program too large with all waits in.
+    """
+    return outside_of_copies(_answer(text, file, waits, options, limits), text, file)
+
+
+def remove_waits(
+    text: str, file: str, waits: Waits, options: RepairOptions | None = None, limits: CheckOptions | None = None
+) -> Repair:
+    """Return the waits of the program in `text` that can go while it stays safe under a model: of most cost together.
+
+    Labelled ones stay, and those in macros. What is left was proven again from its text. Raises ProgramError, UsageError.
+    """
+    found = _answer(text, file, replace(waits, sites=None, own=True), options, limits)
+    if found.status == "impossible":
+        return replace(found, reason=f"the program is not safe under {waits.model}: repair it first", run=())
+    gone = tuple(replace(s, cost=sum(i.cost for i in s.removed), kept=()) for s in found.solutions)
+    done = found.status in ("safe", "repaired")
+    return replace(found, solutions=gone, complete=found.optimal if done else found.complete)
+
+
+def _answer(text: str, file: str, waits: Waits, options: RepairOptions | None, limits: CheckOptions | None) -> Repair:
+    started = time.monotonic()
+    options, limits = options or RepairOptions(COUNTING), limits or CheckOptions()
+    if waits.model not in WAITS:
+        raise UsageError(f"which waits make a program safe under {waits.model} is not known; take {', '.join(WAITS)}")
+    work = Limits.of(options.timeout, limits.max_states, limits.memory, started=started)
+    if refused := refusals(load_program(text, file), waits.model):
+        raise ProgramError(file, text, refused)
+    try:
+        spots = spots_of(text, file, waits, await_loops=limits.await_loops)
+        found = _Placement(spots, waits, options, work, limits.await_loops).answer()
+    except OutOfTimeError:
+        found = Repair("unknown", f"{work.said('time')} came before it was known what all waits together do")
+    except LimitReached as reached:
+        found = Repair("unknown", str(reached))
+    return replace(found, time_s=time.monotonic() - started, waits=waits)
+
+
+class _Placement:
+    """One search, from the program with all waits to the answer."""
+
+    def __init__(self, spots: Spots, waits: Waits, options: RepairOptions, work: Limits, await_loops: bool) -> None:
+        self.spots, self.waits, self.options, self.await_loops = spots, waits, options, await_loops
+        self.decisions = Decisions(spots, lambda program, within: prove(program, waits.model, within), work)
+        self.rewriter = Rewriter(self.spots, options.costs)
+        self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
+
+    def answer(self) -> Repair:
+        """Return the answer. Raises OutOfTimeError if not even all waits were decided."""
+        first = self.decisions.decide(self.spots.having(frozenset(self.spots.universe)), whole=True)
+        if first.safety is not Safety.SAFE:
+            return self._hopeless(first)
+        on_time = True
+        try:
+            self.search.run(self.options.most_solutions if self.options.all_minimal else 1)
+        except (OutOfTimeError, LimitReached):
+            on_time = False
+        chosen = self.search.found or [self._cheapest_known()]
+        solutions = [s for s in map(self._solution, chosen) if s is not None]
+        if not solutions:
+            raise OutOfTimeError
+        return self._repair(chosen[0], tuple(solutions), on_time)
+
+    def _hopeless(self, first: SafetyOutcome) -> Repair:
+        """Return the answer for a program that was not proven safe with all waits in."""
+        having = f"with all of {count(len(self.spots.universe), 'candidate')}" if self.spots.universe else "as it is"
+        if first.safety is Safety.UNKNOWN:
+            return self._with("unknown", f"{having} it is not known to be safe: {first.reason}")
+        assert first.run is not None
+        assert first.claim is not None
+        violated = f"line {self.spots.line(first.claim.span.start)}, `{one_line(first.claim.text)}`"
+        reason = f"no {NAMES[self.waits.model]} make it safe: {having} this is violated: {violated}"
+        return replace(self._with("impossible", reason), run=self.rewriter.told(first.run))
+
+    def _cheapest_known(self) -> Choices:
+        return self.search.safe if self.search.safe is not None else frozenset(self.spots.universe)
+
+    def _solution(self, chosen: Choices) -> Solution | None:
+        """Return a set as a solution, None if there is no time to prove its text again."""
+        solution = self.rewriter.solution(chosen)
+        try:
+            program = blocking(load_program(solution.patched, self.spots.program.file), self.await_loops)
+            outcome = self.decisions.decide(program, whole=True)
+        except (OutOfTimeError, LimitReached):
+            return None
+        if outcome.safety is Safety.UNSAFE:
+            raise InternalError("the text of a repair is not the program that was proven safe")
+        return solution if outcome.safety is Safety.SAFE else None
+
+    def _repair(self, best: Choices, solutions: tuple[Solution, ...], on_time: bool) -> Repair:
+        search = self.search
+        better = search.cheaper_undecided(best)
+        optimal = bool(search.found) and not better
+        complete = on_time and search.exhausted and not search.undecided
+        scope = _scope(self.waits)
+        if optimal:
+            reason = f"the cheapest of {scope}"
+        elif search.found:
+            reason = f"no smaller set was proven; {count(len(better), 'set')} undecided"
+        else:
+            reason = "the cheapest found: a limit came before all cheaper sets were decided"
+        if not solutions[0].edits:
+            found = self._with("safe", "nothing is missing" if not self.waits.own else f"its own waits are {reason}")
+        else:
+            found = self._with("repaired", reason)
+        return replace(
+            found,
+            solutions=solutions if solutions[0].edits else (),
+            optimal=optimal,
+            complete=complete,
+            scope=scope,
+            needed=self.rewriter.rows(search.needed),
+            undecided=tuple(map(self.rewriter.rows, search.undecided if self.options.all_minimal else better)),
+        )
+
+    def _with(self, status: Status, reason: str) -> Repair:
+        return Repair(
+            status,
+            reason,
+            checked=self.decisions.checked,
+            cycles=self.decisions.cycles,
+            candidates=len(self.spots.universe),
+        )
+
+
+NAMES: Final[Mapping[AnyModelName, str]] = {"sc": "waits", "tso": "mfences", "pso": "mfences", "rma": "flushes"}
+"""What waits of a model are called."""
+
+
+def _scope(waits: Waits) -> str:
+    """Return which sets a cheapest one is a cheapest of, in words."""
+    behind = {"rma": "of the peer behind each put, get and remote atomic"}.get(waits.model, "behind each store")
+    where = behind if waits.sites == "after-remote" else "between any two statements"
+    own = ", and those of the program, which can go" * waits.own
+    return f"all sets of {NAMES[waits.model]} {where}{own}"

@@ -1,0 +1,222 @@
+"""The spots of a program: behind every remote operation or store, or everywhere, and the waits that it has itself.
+
+With `all`, left out is what no cheapest set needs: spots where nothing can be under way, or behind which a thread does
+nothing more; and those behind a statement of the same block that starts nothing to wait for: in front of it a wait costs the
+same, and keeps a thread from all that it keeps it from behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
+from rdma_robust.analyses.repair.repairs import Choice, Kind, SiteName, Waits
+from rdma_robust.analyses.repair.safe.spots import Spot, Spots
+from rdma_robust.digraph import reachable
+from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.language.flow.cfg import (
+    AnyModelName,
+    Cas,
+    Flush,
+    Get,
+    MFence,
+    Op,
+    Program,
+    Put,
+    RemoteRmw,
+    Rmw,
+    Silent,
+    Write,
+)
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import blocks_of
+
+WAITS: Final[Mapping[AnyModelName, Kind | None]] = {"sc": None, "tso": Kind.MFENCE, "pso": Kind.MFENCE, "rma": Kind.FLUSH}
+"""What waits under a model."""
+
+_Started = Mapping[tuple[int, int], frozenset[str]]
+"""What the statement of a thread that begins at an offset may start: peers of remote operations, '' for a store."""
+
+
+def spots_of(text: str, file: str, waits: Waits, *, await_loops: bool) -> Spots:
+    """Return the spots of the program in `text`.
+
+    Raises ProgramError for a bad program and SizeLimitError for one that is too large with all waits in.
+    """
+    program = blocking(load_program(text, file), await_loops)
+    source = Source.of(text, file)
+    kind = WAITS[waits.model]
+    mine = list(_own(source, program, kind)) if waits.own and kind else []
+    new = list(_new(source, program, kind, waits.sites, await_loops)) if waits.sites and kind else []
+    spots = sorted((*mine, *new), key=_order)
+    full, edits, starts = _filled(source, file, spots, await_loops)
+    at = []
+    for thread in full.threads:
+        here = ((p, step.span.start) for p, _, step in thread.edges if _wait(step.op) is not None)
+        at.append({p: starts[offset] for p, offset in here if offset in starts})
+    found = Spots(source, program, waits.model, tuple(spots), full, edits, tuple(at), ())
+    return replace(found, universe=tuple(_universe(found)))
+
+
+def _order(spot: Spot) -> tuple[int, bool, str]:
+    return _offset(spot), spot.statement is not None, spot.node
+
+
+def _offset(spot: Spot) -> int:
+    if spot.statement is not None:
+        return spot.statement.span.start
+    assert spot.place is not None
+    before = spot.place.before
+    return spot.place.block.span.start + 1 if before is None else before.span.end
+
+
+def _wait(op: Op) -> str | None:
+    """Return whom a wait is for: a peer, '' for stores; None for what is no wait."""
+    match op:
+        case Flush(node):
+            return node
+        case MFence():
+            return ""
+    return None
+
+
+def started(op: Op, kind: Kind) -> str | None:
+    """Return what an operation starts that a wait of this kind is for: its peer, '' for a store, None for nothing."""
+    match op:
+        case Put(target=cell) | Get(source=cell) | RemoteRmw(source=cell) if kind is Kind.FLUSH:
+            return cell.node
+        case Write() if kind is Kind.MFENCE:
+            return ""
+    return None
+
+
+def _started(program: Program, kind: Kind) -> _Started:
+    found: dict[tuple[int, int], set[str]] = {}
+    for number, thread in enumerate(program.threads):
+        for _, _, step in thread.edges:
+            what = started(step.op, kind)
+            found.setdefault((number, step.span.start), set()).update(set() if what is None else {what})
+    return {key: frozenset(each) for key, each in found.items()}
+
+
+def _own(source: Source, program: Program, kind: Kind) -> Iterator[Spot]:
+    """Yield the waits of the program itself, but for labelled ones and those in macros."""
+    wanted: dict[tuple[int, int], str] = {}
+    for number, thread in enumerate(program.threads):
+        for _, _, step in thread.edges:
+            node = _wait(step.op)
+            if node is not None and bool(node) == (kind is Kind.FLUSH):
+                wanted[number, step.span.start] = node
+
+    def inside(block: ast.Block, thread: int, depth: int) -> Iterator[Spot]:
+        labelled = False
+        for statement in block.statements:
+            node = wanted.get((thread, statement.span.start))
+            if node is not None and not labelled:
+                yield Spot(kind, node, thread, depth, statement=statement)
+            labelled = isinstance(statement, ast.Label)
+            deeper = depth + isinstance(statement, ast.While | ast.Loop)
+            for each in blocks_of(statement):
+                yield from inside(each, thread, deeper)
+
+    for number, tree in enumerate(source.threads):
+        yield from inside(tree.body, number, 0)
+
+
+def _new(source: Source, program: Program, kind: Kind, sites: SiteName, await_loops: bool) -> Iterator[Spot]:
+    """Yield what can be inserted: nothing in front of a wait that is the same."""
+    starts = _started(program, kind)
+    own = {(spot.thread, spot.node, spot.statement) for spot in _own(source, program, kind)}
+    peers = [
+        sorted({n for (t, _), nodes in starts.items() if t == number for n in nodes})
+        for number in range(len(source.threads))
+    ]
+    for place in places(source, await_loops=await_loops):
+        here = None if place.before is None else starts.get((place.thread, place.before.span.start))
+        for node in peers[place.thread]:
+            behind = here is not None and node in here
+            waits = behind if sites == "after-remote" else behind or here is None or bool(blocks_of_before(place))
+            if waits and (place.thread, node, place.after) not in own:
+                yield Spot(kind, node, place.thread, place.depth, place)
+
+
+def blocks_of_before(place: Place) -> tuple[ast.Block, ...]:
+    return () if place.before is None else blocks_of(place.before)
+
+
+def _filled(
+    source: Source, file: str, spots: Sequence[Spot], await_loops: bool
+) -> tuple[Program, tuple[Edit, ...], dict[int, int]]:
+    """Return the program with all spots, the edits that put them in, and the spots by where they begin in it."""
+    edits, ordered = insertions(source, spots, range(len(spots)))
+    text, new = apply(source.text, edits)
+    starts = {start: k for (start, _), k in zip(new, ordered, strict=True)}
+    for number, spot in enumerate(spots):
+        if spot.statement is not None:
+            starts[moved(edits, spot.statement.span.start)] = number
+    try:
+        return blocking(load_program(text, file), await_loops), tuple(edits), starts
+    except ProgramError as error:
+        raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
+
+
+def insertions(source: Source, spots: Sequence[Spot], chosen: Iterable[int]) -> tuple[list[Edit], list[int]]:
+    """Return the edits that put in the chosen spots that can be inserted, and the spots in the order of their text."""
+    groups: dict[tuple[int, int, int], list[int]] = {}
+    for number in chosen:
+        place = spots[number].place
+        if place is not None:
+            groups.setdefault((place.thread, place.block.span.start, place.index), []).append(number)
+    edits = []
+    for group in groups.values():
+        place = spots[group[0]].place
+        assert place is not None
+        edits.append((source.insert(place, [spots[k].text for k in group]), group))
+    edits.sort(key=lambda each: each[0].offset)
+    return [edit for edit, _ in edits], [k for _, group in edits for k in group]
+
+
+def moved(edits: Iterable[Edit], offset: int) -> int:
+    """Return where the character at an offset is after insertions."""
+    return offset + sum(len(edit.text) for edit in edits if edit.offset <= offset)
+
+
+def _universe(spots: Spots) -> Iterator[Choice]:
+    """Yield the spots worth choosing, see above."""
+    useful = [_useful(spots, number) for number in range(len(spots.full.threads))]
+    for number, spot in enumerate(spots.spots):
+        if number in useful[spot.thread] or spot.statement is not None:
+            yield Choice(number, spot.kind, spot.node)
+
+
+def _useful(spots: Spots, number: int) -> frozenset[int]:
+    """Return the spots of a thread that a thread can come to with something to wait for, and with something left to do."""
+    thread, at = spots.full.threads[number], spots.at[number]
+    named = any(atom.thread == thread.name for line in spots.program.invariants for _, atom in line.atoms)
+    back: dict[int, list[int]] = {}
+    for source, target, _ in thread.edges:
+        back.setdefault(target, []).append(source)
+    busy = {a for a, _, s in thread.edges if a not in at and (not isinstance(s.op, Silent) or s.fault is not None)}
+    ahead = reachable(busy, back)
+    pending = {node: _pending(spots, number, node) for node in {spot.node for spot in spots.spots}}
+    return frozenset(k for p, k in at.items() if p in pending[spots.spots[k].node] and (named or p in ahead))
+
+
+def _pending(spots: Spots, number: int, node: str) -> set[int]:
+    """Return the points of a thread before which something may be under way that a wait for `node` is for."""
+    thread, at = spots.full.threads[number], spots.at[number]
+    kind = WAITS[spots.model]
+    assert kind is not None
+    starts: set[int] = set()
+    following: dict[int, list[int]] = {}
+    for source, target, step in thread.edges:
+        if started(step.op, kind) == node:
+            starts.add(target)
+        ended = source not in at and (_wait(step.op) == node or (kind is Kind.MFENCE and isinstance(step.op, Cas | Rmw)))
+        if not ended:
+            following.setdefault(source, []).append(target)
+    return reachable(starts, following)
