@@ -13,17 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rdma_robust.analyses.prove.joined import Bounds, Joined, region_bounds
-from rdma_robust.analyses.prove.proof_engine import Region
 from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import AnyModelName, PointAt, Program, Read, Step, Thread, ThreadEnded, steps
+from rdma_robust.limits import Limits
 from rdma_robust.text import one_line
 
-MOST_STATES: Final = 50_000
+MOST_STATES: Final = 20_000
 """With more states than these, facts would take longer than the proof."""
-_MOST_TO_SPLIT: Final = 5_000
+_MOST_TO_SPLIT: Final = 1_500
+
+FACTS_S: Final = 5.0
+"""For facts: the answer is there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +70,31 @@ class _Place:
             return True
 
 
-def known_facts(outcome: SafetyOutcome, *, full: bool = False) -> tuple[PlaceKnown, ...]:
+def known_facts(outcome: SafetyOutcome, *, full: bool = False, seconds: float = FACTS_S) -> tuple[PlaceKnown, ...]:
     """Return the facts of a SAFE outcome: those that always hold, then place by place; with `full` for every combination of
-    program points too. Nothing where there is no invariant, or one of more than MOST_STATES states."""
+    program points too.
+
+    Nothing where there is no invariant, or one of more than MOST_STATES states; what is not found in `seconds` is left out.
+    """
     if outcome.system is None or outcome.invariant is None:
         return ()
     if sum(map(len, outcome.invariant.values())) > MOST_STATES:
         return ()
     states = list(_states(outcome))
-    telling = _Telling(
-        outcome.program, outcome.model, outcome.claims, _telling_names(outcome.program, outcome.claims), states
-    )
-    return tuple(telling.all(full=full))
+    names_ = _telling_names(outcome.program, outcome.claims)
+    telling = _Telling(outcome.program, outcome.model, outcome.claims, names_, states)
+    limits = Limits.of(seconds)
+    found: list[PlaceKnown] = []
+    for each in telling.all(full=full):
+        found.append(each)
+        if limits.exceeded():
+            break
+    return tuple(found)
 
 
 def _states(outcome: SafetyOutcome) -> Iterator[_ProofState]:
     system, invariant = outcome.system, outcome.invariant
     assert system is not None and invariant is not None
-    parsed: dict[Region, tuple[Bounds, Sequence[Expr]]] = {}
     for control, regions in invariant.items():
         told: Any = system.described(control)
         if "threads" not in told:
@@ -94,9 +104,7 @@ def _states(outcome: SafetyOutcome) -> Iterator[_ProofState]:
         points = {name: each["point"] for name, each in threads.items()}
         busy = frozenset(name for name, each in threads.items() if each.get("under way"))
         for region in regions:
-            if region not in parsed:
-                parsed[region] = region_bounds(region)
-            yield _ProofState(points, values, busy, parsed[region])
+            yield _ProofState(points, values, busy, region_bounds(region))
 
 
 def _telling_names(program: Program, claims: Sequence[SafetyClaim]) -> list[str]:
@@ -115,6 +123,15 @@ def _matters(step: Step, guards: set[str]) -> bool:
     return VALUE.name in names(step.guard) or any(name in guards for name, _ in step.assigns)
 
 
+def _claimed(program: Program, claims: Sequence[SafetyClaim]) -> Iterator[str]:
+    """Yield the variables that claims name; an assertion those of its condition."""
+    for claim in claims:
+        yield from names(claim.bad)
+        for thread in program.threads if claim.fault is not None else ():
+            failing = (step.guard for _, _, step in thread.edges if step.fault == claim.fault)
+            yield from (f"{thread.name}.{name}" for guard in failing for name in names(guard))
+
+
 @dataclass
 class _Telling:
     program: Program
@@ -125,9 +142,12 @@ class _Telling:
     threads: dict[str, Thread] = field(init=False)
     busy: frozenset[str] = field(init=False)
     """The threads that ever have something under way."""
+    claimed: frozenset[str] = field(init=False)
+    """The variables that claims name: facts about them come first."""
 
     def __post_init__(self) -> None:
         self.busy = frozenset(name for state in self.states for name in state.busy)
+        self.claimed = frozenset(_claimed(self.program, self.claims))
         self.threads = {thread.name: thread for thread in self.program.threads}
 
     def all(self, *, full: bool) -> Iterator[PlaceKnown]:
@@ -159,7 +179,8 @@ class _Telling:
         idle = [name for name in self.threads if not any(name in state.busy for state in here)]
         words = "buffer is empty" if self.model in ("tso", "pso") else "operations are all complete"
         empty = [f"{name}'s {words}" for name in idle if name in self.busy and self.model != "sc"]
-        return (*read_facts(joined, said, ranges=ranges), *(each for each in empty if each not in said))
+        facts = (*read_facts(joined, said, ranges=ranges), *(each for each in empty if each not in said))
+        return tuple(sorted(facts, key=lambda fact: not self.claimed.intersection(fact.split())))
 
     def apart(self, place: _Place, here: Sequence[_ProofState]) -> Iterator[str]:
         """Yield where other threads never are at this place, of the places that claims name."""

@@ -20,6 +20,9 @@ ZERO: Final = ""
 Bounds = dict[tuple[str, str], int]
 """(x, y) to c where x - y <= c."""
 
+_NONE: Final = 1 << 62
+"""Stands for no bound; sums of bounds stay far below."""
+
 _NEGATED: Final = {">=": "<=", ">": "<"}
 _FEW: Final = 4
 """So many values of a variable are told one by one if they are no interval."""
@@ -41,6 +44,13 @@ def region_bounds(region: Region) -> tuple[Bounds, list[Expr]]:
 
 def _bounds_of(condition: Expr) -> list[tuple[tuple[str, str], int]] | None:
     """Return `x <= c`, `-x <= c`, `x - y <= c`, and what can be written so, as bounds; None for another condition."""
+    match condition:
+        case Binary("<=", Name(x), Const(limit)):
+            return [((x, ZERO), limit)]
+        case Binary("<=", Unary("-", Name(x)), Const(limit)):
+            return [((ZERO, x), limit)]
+        case Binary("<=", Binary("-", Name(x), Name(y)), Const(limit)):
+            return [((x, y), limit)]
     if not isinstance(condition, Binary) or condition.op not in ("<=", "<", ">=", ">", "=="):
         return None
     parts = _linear(condition.left, 1), _linear(condition.right, -1)
@@ -80,17 +90,22 @@ def _linear(expr: Expr, sign: int) -> tuple[list[tuple[str, int]], int] | None:
 
 
 def _close(found: Bounds) -> None:
-    """Add every bound that follows from two others."""
+    """Add every bound that follows from others (Floyd, Warshall)."""
     names = sorted({name for pair in found for name in pair})
-    for k in names:
-        for i in names:
-            first = found.get((i, k))
-            if first is None or i == k:
-                continue
-            for j in names:
-                second = found.get((k, j))
-                if second is not None and i != j and first + second < found.get((i, j), first + second + 1):
-                    found[i, j] = first + second
+    places = {name: place for place, name in enumerate(names)}
+    rows = [[_NONE] * len(names) for _ in names]
+    for (x, y), limit in found.items():
+        rows[places[x]][places[y]] = limit
+    for k, through in enumerate(rows):
+        for row in rows:
+            first = row[k]
+            if first < _NONE and row is not through:
+                for j, second in enumerate(through):
+                    row[j] = min(row[j], first + second)
+    for i, row in enumerate(rows):
+        for j, bound in enumerate(row):
+            if bound < _NONE // 2 and i != j:
+                found[names[i], names[j]] = bound
 
 
 @dataclass

@@ -78,7 +78,7 @@ def _orders(joined: Joined) -> list[str]:
     for (x, y), limit in bounds.items():
         above, below = joined.bounds.get((x, ZERO)), joined.bounds.get((ZERO, y))
         implied = above is not None and below is not None and above + below <= limit
-        if implied or (joined.seen.get(x) is not None and joined.seen.get(y) is not None):
+        if implied or joined.seen.get(x) is not None or joined.seen.get(y) is not None:
             continue
         between = any(
             (x, z) in bounds and (z, y) in bounds and bounds[x, z] + bounds[z, y] <= limit for z in names if z not in (x, y)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
     from rdma_robust.cli.options.safety_options import SafetyEngineName, SafetyReductionName
     from rdma_robust.language.flow.cfg import AnyModelName, Program
+
+
+_NEEDS: Final = 0.5
+"""Of the time that is left, for what a program is without its fences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +152,19 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
     outcomes = []
     needs: dict[AnyModelName, tuple[Needed, ...]] = {}
     for number, model in enumerate(asked):
-        part = limits.share(1 / (len(asked) - number))
+        part = _share(limits, len(asked) - number)
         outcome = prove(program, model, part, engine=asking.engine, reduction=options, progress=progress)
         outcomes.append(outcome)
         if asking.needs and outcome.safety is Safety.SAFE and outcome.engine is not None:
-            ask = partial(prove, model=model, limits=part, engine=asking.engine, reduction=options)
+            ask = partial(prove, model=model, limits=limits.share(_NEEDS), engine=asking.engine, reduction=options)
             needs[model] = tuple(needed(program, ask))
     return ProofsOfProgram(program, models, tuple(outcomes), refused, needs)
+
+
+def _share(limits: Limits, parts: int) -> Limits:
+    """Return limits with one of so many equal parts of the time that is left."""
+    left = limits.seconds_left()
+    return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
 
 
 def models_of_claims(program: Program) -> tuple[AnyModelName, ...]:
