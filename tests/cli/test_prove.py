@@ -77,7 +77,7 @@ def test_without_a_model_it_is_sc_and_facts_are_told(cli: Cli, folder: Path) -> 
     assert done.returncode == 0
     assert list(rows(done.stdout)) == ["sc"]
     assert "What makes it safe:" in done.stdout
-    assert "T2 at line 11 (assert r == 1 || s == 0), if T2.s != 0: A.x == 1; A.seen == 1; T2.r == 1" in done.stdout
+    assert "T2 at line 11 (assert r == 1 || s == 0), if T2.s != 0: T2.r == 1; T2.s == 1; A.x == 1" in done.stdout
     assert "What makes it safe" not in cli("prove", "--no-explain", "sb.rdma").stdout
 
 
