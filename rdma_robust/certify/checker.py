@@ -7,7 +7,7 @@ the axioms. What it trusts is the front ends, from text to flow graphs and from 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from rdma_robust.certify import invariant_states, invariants, nets, violations
@@ -22,11 +22,13 @@ from rdma_robust.certify.document import (
     read_program_options,
     reject,
 )
+from rdma_robust.certify.safety import safety_invariants, safety_states
+from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -35,6 +37,14 @@ PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, bool, object]
     "not-robust": {violations.KIND: violations.check_not_robust},
 }
 """For each claim about a program the kinds of evidence, and what checks them under the setting of ordered reads."""
+
+SAFETY_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, str, object], str]]]] = {
+    "safe": {
+        safety_states.KIND: safety_invariants.check_safe,
+        safety_invariants.NOTHING: safety_invariants.check_nothing_forbidden,
+    },
+}
+"""For each claim about what a program must not do under a memory model the kinds of evidence, and what checks them."""
 
 NET_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Net, object], str]]]] = {
     "safe": {**nets.INVARIANTS, "staged": nets.check_staged},
@@ -47,10 +57,11 @@ Check = TypeVar("Check")
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """What a valid certificate proves, and by what."""
+    """What a valid certificate proves, under which memory model if that is not RDMA by itself, and by what."""
 
     claim: str
     by: str
+    model: str = ""
 
 
 def verify(certificate: Certificate, text: str, name: str) -> Proved:
@@ -67,7 +78,8 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
         if kind == NET:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
-        return _about_program(certificate, load_decidable(text, name))
+        load = load_program if certificate.claim["kind"] in SAFETY_CHECKS else load_decidable
+        return _about_program(certificate, load(text, name))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
@@ -77,16 +89,23 @@ def verify_graphs(certificate: Certificate, program: Program) -> Proved:
     """Check `certificate` against a program that is no text, by its canonical form. Raises InvalidCertificate."""
     if certificate.input != GRAPHS:
         reject("it is about a text, and can be checked against that only")
-    given = blocking(program, read_program_options(certificate.options).await_loops)
+    given = program
+    if certificate.claim["kind"] not in SAFETY_CHECKS:
+        given = blocking(program, read_program_options(certificate.options).await_loops)
     if digest(canonical(given)) != certificate.sha256:
         reject(f"it is not about this program: the SHA-256 of the canonical form of {program.name} is another one")
     return _about_program(certificate, program)
 
 
 def _about_program(certificate: Certificate, program: Program) -> Proved:
-    options = read_program_options(certificate.options)
-    meant = blocking(program, options.await_loops)
-    return _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, options.ordered_reads, evidence))
+    if certificate.claim["kind"] in SAFETY_CHECKS:
+        options = members(certificate.options, "`options`", ("model",))
+        model = one_of(options["model"], "`options.model`", tuple(REDUCTIONS))
+        proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))
+        return replace(proved, model=model)
+    settings = read_program_options(certificate.options)
+    meant = blocking(program, settings.await_loops)
+    return _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, settings.ordered_reads, evidence))
 
 
 def _proved(

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",
-    "evidence": f"{WORDS} language semantics counters petri robustness certify",
+    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
     "analyses.safety": f"{WORDS} language semantics counters robustness",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

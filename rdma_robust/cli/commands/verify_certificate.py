@@ -62,7 +62,8 @@ def _answer(given: Item | None, source: Source) -> Exit:
     except InvalidCertificate as error:
         _say(f"{source.name}: INVALID: {error}")
         return Exit.NOT_ROBUST
-    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}, proved by {proved.by}")
+    under = f" under {proved.model}" if proved.model else ""
+    _say(f"{source.name}: VALID: {name} {PHRASES[proved.claim]}{under}, proved by {proved.by}")
     return Exit.OK
 
 

@@ -1,0 +1,169 @@
+"""Models tso and pso: stores wait in a buffer per thread (tso) or per thread and word (pso), with room for `bound` each.
+
+A store that finds no room must be impossible; then no buffer of any length is ever longer (Dan, Meshman, Vechev, Yahav,
+SAS 2013, Theorem 1), and the reduction is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rdma_robust.certify.document import reject
+from rdma_robust.certify.safety.lead_ups import Agent
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, Taken
+from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, expression
+from rdma_robust.certify.safety.wide_updates import Assign, Forget, WideUpdates
+from rdma_robust.expr import Expr, Name
+from rdma_robust.language.flow.cfg import MFence, Program, Write
+
+Stores = tuple[tuple[int, int | None], ...]
+"""The stores of a buffer, oldest first: the place of the word, and the value, None for a wide word."""
+
+
+class _Buffered(ReducedProgram):
+    """`own` of a thread: its buffers, one for each of `queues`."""
+
+    posts_local = True
+
+    def __init__(self, variables: Variables, bound: int, *, lazy: bool = True) -> None:
+        program: Program = variables.program
+        self.stores = [
+            sorted({variables.place[e[2].op.cell] for e in t.edges if isinstance(e[2].op, Write)}) for t in program.threads
+        ]
+        super().__init__(variables, bound, lazy=lazy)
+        if bound < 1:
+            reject(f"a bound of {bound} leaves buffers no room")
+
+    def refuse(self, thread: str, op: object) -> None:
+        if getattr(op, "node", None) is not None or hasattr(op, "source"):
+            reject(f"thread {thread} has a {type(op).__name__.lower()}: model {self.model} is one shared memory")
+
+    def queue(self, t: int, word: int) -> int:
+        """Return the number of the buffer that a store of thread `t` to a word goes to."""
+        raise NotImplementedError
+
+    def slot(self, t: int, queue: int, place: int) -> str:
+        """Return the wide variable of a place in a buffer."""
+        raise NotImplementedError
+
+    def load(self, state: PlacedState, t: int, word: int) -> Known:
+        queue = self.queue(t, word) if word in self.stores[t] else -1
+        stores: Stores = state.own[t][queue] if queue >= 0 else ()
+        for i in range(len(stores) - 1, -1, -1):
+            if stores[i][0] == word:
+                value = stores[i][1]
+                return Name(self.slot(t, queue, i)) if value is None else value
+        return self.in_memory(state, word)
+
+    def stored(self, state: PlacedState, t: int) -> bool:
+        return not any(state.own[t])
+
+    def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[Taken]:
+        raise AssertionError(state, t, instruction)
+
+    def store(self, state: PlacedState, t: int, instruction: Instruction, value: None) -> Iterator[Taken]:
+        word = instruction.writes
+        queue = self.queue(t, word)
+        stores: Stores = state.own[t][queue]
+        full = len(stores) >= self.bound
+        for done in self.code[t].done(instruction, state.registers[t], value):
+            assert done.written is not None
+            for number, assigned, assumed, bad in self._entries(t, queue, len(stores), word, done.written):
+                changed = done._replace(assumed=(*done.assumed, *assumed), bad=done.bad or bad)
+                own = _changed(state.own[t], queue, (*stores, (word, number)))
+                taken = self.stepped(state, t, instruction, changed, assigned=assigned, own=own)
+                if full and not changed.bad:
+                    taken = taken._replace(to=None, never=f"a buffer may hold more than {self.bound} stores")
+                yield taken
+
+    def _entries(
+        self, t: int, queue: int, place: int, word: int, value: Known
+    ) -> Iterator[tuple[int | None, tuple[tuple[str, Expr], ...], tuple[Expr, ...], bool]]:
+        if self.wide_words[word]:
+            yield None, ((self.slot(t, queue, place), expression(value)),), (), False
+            return
+        for number, assumed in self.variables.given(self.words[word], value):
+            yield number, (), assumed, number is None
+
+    def agents(self, state: PlacedState) -> Sequence[Agent]:
+        return [Agent(t, -1, q[0][0], takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) if q]
+
+    def ahead(self, state: PlacedState) -> Sequence[Agent]:
+        return [Agent(t, -1, w, takes=i) for t, own in enumerate(state.own) for i, q in enumerate(own) for w, _ in q]
+
+    def act(self, state: PlacedState, agent: Agent) -> Iterator[Taken]:
+        t, queue = agent.thread, agent.takes
+        assert isinstance(queue, int)
+        stores: Stores = state.own[t][queue]
+        (word, number), *rest = stores
+        slots = [self.slot(t, queue, i) for i in range(len(stores))]
+        value: Known = Name(slots[0]) if number is None else number
+        moves = tuple((slots[i], Name(slots[i + 1])) for i, (_, v) in enumerate(rest) if v is None)
+        used = {slots[i] for i, (_, v) in enumerate(rest) if v is None}
+        gone = [slot for slot, (_, v) in zip(slots, stores, strict=True) if v is None and slot not in used]
+        after: WideUpdates = (*((Assign(moves),) if moves else ()), *map(Forget, gone))
+        own = _changed(state.own[t], queue, tuple(rest))
+        text = f"a store to {self.words[word]} reaches memory"
+        yield from self.moved(state, t, word, value, own=own, text=text, after=after)
+
+    def touches(self, agent: Agent, t: int, instruction: Instruction) -> bool:
+        if isinstance(instruction.step.op, MFence) or (instruction.reads >= 0 and instruction.writes >= 0):
+            return agent.thread == t or agent.writes == instruction.reads
+        return instruction.reads >= 0 and agent.writes == instruction.reads and agent.thread != t
+
+    def local(self, instruction: Instruction) -> bool:
+        return isinstance(instruction.step.op, Write)
+
+    def told(self, _t: int, own: Own) -> object:
+        """The stores, oldest first, each word and value: null if that is wide."""
+        return [[self.words[word], value] for stores in own for word, value in stores]
+
+    def folded(self, _state: PlacedState) -> frozenset[str]:
+        return frozenset()
+
+    def slots(self, state: PlacedState) -> frozenset[str]:
+        return frozenset(
+            self.slot(t, queue, i)
+            for t, own in enumerate(state.own)
+            for queue, stores in enumerate(own)
+            for i, (_, value) in enumerate(stores)
+            if value is None
+        )
+
+
+class TotalStoreOrder(_Buffered):
+    """One buffer per thread; its slots are `T#1`, `T#2`, ..., the oldest first."""
+
+    model = "tso"
+
+    def __init__(self, variables: Variables, bound: int, *, lazy: bool = True) -> None:
+        super().__init__(variables, bound, lazy=lazy)
+        self.leads.in_order = True
+
+    def nothing(self, _t: int) -> Own:
+        return ((),)
+
+    def queue(self, _t: int, _word: int) -> int:
+        return 0
+
+    def slot(self, t: int, _queue: int, place: int) -> str:
+        return f"{self.program.threads[t].name}#{place + 1}"
+
+
+class PartialStoreOrder(_Buffered):
+    """One buffer per thread and word that it stores to; its slots are `T#A.x#1`, `T#A.x#2`, ..., the oldest first."""
+
+    model = "pso"
+
+    def nothing(self, t: int) -> Own:
+        return ((),) * len(self.stores[t])
+
+    def queue(self, t: int, word: int) -> int:
+        return self.stores[t].index(word)
+
+    def slot(self, t: int, queue: int, place: int) -> str:
+        return f"{self.program.threads[t].name}#{self.words[self.stores[t][queue]]}#{place + 1}"
+
+
+def _changed(own: tuple[Stores, ...], queue: int, stores: Stores) -> tuple[Stores, ...]:
+    return (*own[:queue], stores, *own[queue + 1 :])

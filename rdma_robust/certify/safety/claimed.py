@@ -1,0 +1,56 @@
+"""What a program claims of states under a model: what must be false in every state, or in every final one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rdma_robust.expr import Const, Expr, conj, names, negate
+from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.flow.cfg import PointAt, Program, ThreadEnded
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """`bad`, over registers `T.r`, words `A.x`, constants, and atoms (a thread's number and program point), is false in
+    every state; with `final` in every state in which all threads have ended and nothing is under way."""
+
+    text: str
+    bad: Expr
+    names: frozenset[str]
+    atoms: Mapping[str, tuple[int, int]]
+    constants: Mapping[str, Expr]
+    final: bool
+
+
+def claims_of(program: Program, model: str) -> tuple[Claimed, ...]:
+    """Return what `program` claims of states under `model`: its invariants, and the outcomes that it forbids there.
+
+    A condition that divides by zero does not hold.
+    """
+    return tuple(_claims(program, model))
+
+
+def _claims(program: Program, model: str) -> Iterator[Claimed]:
+    threads = {thread.name: t for t, thread in enumerate(program.threads)}
+    constants = {name: Const(value) for name, value in program.constants}
+    for line in program.invariants:
+        atoms = {name: _place(program, threads[atom.thread], atom) for name, atom in line.atoms}
+        bad = negate(conj(defined(line.condition), line.condition))
+        known = {name: value for name, value in constants.items() if name not in atoms}
+        yield Claimed(f"invariant {line.text}", bad, frozenset(names(bad)), atoms, known, False)
+    for outcome in program.outcomes:
+        if any(claim.model == model and not claim.allowed for claim in outcome.claims):
+            bad = conj(defined(outcome.condition), outcome.condition)
+            yield Claimed(f"outcome {outcome.text}", bad, frozenset(names(bad)), {}, constants, True)
+
+
+def _place(program: Program, t: int, atom: PointAt | ThreadEnded) -> tuple[int, int]:
+    thread = program.threads[t]
+    return t, thread.exit if isinstance(atom, ThreadEnded) else dict(thread.labels)[atom.label]
+
+
+def watched_points(program: Program) -> frozenset[tuple[int, int]]:
+    """Return the program points, each with the number of its thread, that invariants ask for."""
+    threads = {thread.name: t for t, thread in enumerate(program.threads)}
+    return frozenset(_place(program, threads[atom.thread], atom) for line in program.invariants for _, atom in line.atoms)

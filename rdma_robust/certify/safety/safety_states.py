@@ -1,0 +1,178 @@
+"""The evidence for SAFE as data: states with regions of their wide variables, read without trust.
+
+A state is looked up by what the checker's own reduction says of it, so whatever else the evidence has is not asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rdma_robust.certify.document import array, integer, members, natural, reject, string, truth
+from rdma_robust.certify.safety.conditions_read import read_condition
+from rdma_robust.certify.safety.implications import RegionOf, parsed, region_of
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
+from rdma_robust.certify.safety.thread_steps import Small
+from rdma_robust.language.flow.cfg import Program
+
+KIND: Final = "inductive-invariant"
+
+_MEMBERS: Final = (
+    "kind",
+    "bound",
+    "lazy",
+    "wide",
+    "numbers",
+    "threads",
+    "words",
+    "memory",
+    "conditions",
+    "regions",
+    "states",
+)
+
+Row = tuple[tuple[int, ...], int, tuple[int, ...]]
+"""The numbers of the threads' states, of the memory, and of what the threads have under way."""
+
+
+class Declared:
+    """What the evidence says of how the program is to be reduced."""
+
+    def __init__(self, program: Program, evidence: object) -> None:
+        found = members(evidence, "`evidence`", _MEMBERS)
+        known = {f"{t.name}.{name}" for t in program.threads for name, _ in t.registers} | {str(c) for c in program.cells}
+
+        def variable(value: object, where: str) -> str:
+            name = string(value, where)
+            return name if name in known else reject(f"{where}: the program has no register or word {name!r:.60}")
+
+        self.found = found
+        self.bound = natural(found["bound"], "`evidence.bound`")
+        self.lazy = truth(found["lazy"], "`evidence.lazy`")
+        self.wide = frozenset(array(found["wide"], "`evidence.wide`", variable))
+        rows = array(found["numbers"], "`evidence.numbers`", lambda item, at: members(item, at, ("variable", "values")))
+        self.numbers = {
+            variable(row["variable"], "`evidence.numbers`"): tuple(array(row["values"], "`evidence.numbers`", integer))
+            for row in rows
+        }
+
+
+class StateTable:
+    """The regions of each state; none for a state that is not there."""
+
+    def __init__(self, system: ReducedProgram, found: Mapping[str, object]) -> None:
+        self._system = system
+        self._keys = Keys(system)
+        self._threads, self._under_way = self._read_threads(found["threads"])
+        small = [name for name, wide in zip(system.words, system.wide_words, strict=True) if not wide]
+        if array(found["words"], "`evidence.words`", string) != small:
+            reject("`evidence.words` does not name the words of the program that are not wide, in their order")
+        self._memory = _numbered(found["memory"], "`evidence.memory`", len(small))
+        conditions = array(
+            found["conditions"], "`evidence.conditions`", lambda item, at: parsed(read_condition(item, at, _Any()))
+        )
+
+        def region(item: object, at: str) -> RegionOf:
+            return region_of([conditions[i] for i in _below(array(item, at, natural), len(conditions), at)])
+
+        regions = array(found["regions"], "`evidence.regions`", region)
+        self._rows: dict[Row, tuple[RegionOf, ...]] = {}
+        rows = found["states"]
+        if not isinstance(rows, list):
+            reject("`evidence.states` is not an array")
+        for i, row in enumerate(rows):
+            where = f"`evidence.states[{i}]`"
+            if not isinstance(row, list) or len(row) != 4:
+                reject(f"{where} is not an array of 4")
+            threads, memory, under_way, of = row
+            key = tuple(array(threads, where, natural)), natural(memory, where), tuple(array(under_way, where, natural))
+            numbers = _below(array(of, where, natural), len(regions), where)
+            self._rows[key] = (*self._rows.get(key, ()), *(regions[n] for n in numbers))
+        self.regions = len(regions)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def regions_of(self, state: PlacedState) -> tuple[RegionOf, ...]:
+        """Return the regions of a state."""
+        memory = self._memory.get(tuple(value for value in state.memory if value is not None))
+        threads = tuple(
+            known.get((point, self._keys.small(registers)), -1)
+            for known, point, registers in zip(self._threads, state.points, state.registers, strict=True)
+        )
+        under_way = tuple(
+            known.get(self._keys.own(t, own), -1)
+            for t, (known, own) in enumerate(zip(self._under_way, state.own, strict=True))
+        )
+        return () if memory is None else self._rows.get((threads, memory, under_way), ())
+
+    def _read_threads(self, value: object) -> tuple[list[dict[tuple[int, Small], int]], list[dict[str, int]]]:
+        rows = array(
+            value, "`evidence.threads`", lambda item, at: members(item, at, ("thread", "registers", "states", "under_way"))
+        )
+        if [row["thread"] for row in rows] != [code.thread.name for code in self._system.code]:
+            reject("`evidence.threads` is not about the threads of the program, in their order")
+        threads: list[dict[tuple[int, Small], int]] = []
+        under_way: list[dict[str, int]] = []
+        for t, row in enumerate(rows):
+            where = f"`evidence.threads[{t}]`"
+            names = small_registers(self._system, t)
+            if array(row["registers"], f"{where}.registers", string) != names:
+                reject(f"{where}.registers does not name the registers that are not wide, in their order")
+            states = _numbered(row["states"], f"{where}.states", 1 + len(names))
+            threads.append({(values[0], values[1:]): number for values, number in states.items()})
+            if not isinstance(row["under_way"], list):
+                reject(f"{where}.under_way is not an array")
+            under_way.append({canonical_json(each): i for i, each in enumerate(row["under_way"])})
+        return threads, under_way
+
+
+class Keys:
+    """What states are looked up by, each thing computed once."""
+
+    def __init__(self, system: ReducedProgram) -> None:
+        self._system = system
+        self._own: list[dict[Any, str]] = [{} for _ in system.code]
+
+    def own(self, t: int, own: Any) -> str:
+        if own not in self._own[t]:
+            self._own[t][own] = canonical_json(self._system.told(t, own))
+        return self._own[t][own]
+
+    @staticmethod
+    def small(values: Small) -> Small:
+        return values if None not in values else tuple(value for value in values if value is not None)
+
+
+def small_registers(system: ReducedProgram, t: int) -> list[str]:
+    code = system.code[t]
+    return [
+        name for (name, _), full in zip(code.thread.registers, code.names, strict=True) if full not in system.variables.wide
+    ]
+
+
+def canonical_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+class _Any:
+    """Every name: a condition on a variable that does not exist constrains nothing that is asked for."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not name.startswith("$") and bool(name)
+
+
+def _numbered(value: object, where: str, length: int) -> dict[tuple[int, ...], int]:
+    rows = array(value, where, lambda item, at: tuple(array(item, at, integer)))
+    for i, row in enumerate(rows):
+        if len(row) != length:
+            reject(f"{where}[{i}] has {len(row)} numbers, not {length}")
+    return {row: i for i, row in enumerate(rows)}
+
+
+def _below(numbers: Sequence[int], length: int, where: str) -> Sequence[int]:
+    for number in numbers:
+        if number >= length:
+            reject(f"{where} names number {number} of {length}")
+    return numbers

@@ -1,0 +1,148 @@
+"""Certificates of safety: an inductive set of states of the checker's own reduction.
+
+The checker has a reduction of its own, with its own states, so the invariant of the answer is not what it asks for. The
+engine that found it is run once more, on that reduction; whether the two agree is thereby seen as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
+
+from rdma_robust.analyses.prove.engines import engines_for
+from rdma_robust.analyses.prove.proof_engine import Region, Searched
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.prove.transition_system import Control
+from rdma_robust.analyses.prove.value_sets import value_sets
+from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, digest
+from rdma_robust.certify.safety.claimed import claims_of
+from rdma_robust.certify.safety.conditions_read import told_condition
+from rdma_robust.certify.safety.models import reduced_program
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
+from rdma_robust.certify.safety.safety_invariants import NOTHING
+from rdma_robust.certify.safety.safety_states import KIND, Keys, small_registers
+from rdma_robust.certify.safety.thread_steps import Variables
+from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.evidence.checkers_system import CheckersSystem
+from rdma_robust.expr import Expr
+from rdma_robust.language.flow.canonical import canonical
+from rdma_robust.language.flow.cfg import steps
+from rdma_robust.language.load import has_text
+from rdma_robust.limits import NO_LIMITS, Limits
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def safety_certificate(outcome: SafetyOutcome, file: str | None, limits: Limits = NO_LIMITS) -> Certificate | None:
+    """Return the certificate of an answer of `prove`, None if it is UNKNOWN.
+
+    `file` is the path of the program relative to the certificate. Raises SizeLimitError if a limit is reached, and
+    InternalError if the checker's reduction contradicts the answer.
+    """
+    if outcome.safety is not Safety.SAFE:
+        return None
+    program = outcome.program
+    written = has_text(program)
+    text = program.source if written else canonical(program)
+    kind = PROGRAM if written else GRAPHS
+    return Certificate(kind, file, digest(text), {"kind": "safe"}, {"model": outcome.model}, safe_evidence(outcome, limits))
+
+
+def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: bool = True) -> JsonObject:
+    """Return the evidence that `outcome` is SAFE, see docs/certificates.md; raises as :func:`safety_certificate`."""
+    program = outcome.program
+    faults = (step.fault for thread in program.threads for _, _, step in steps(thread))
+    if not claims_of(program, outcome.model) and not any(fault is not None for fault in faults):
+        return {"kind": NOTHING}
+    values = value_sets(program, outcome.reduction.narrow).of
+    wide = frozenset(name for name, numbers in values.items() if numbers is None)
+    numbers = {name: found for name, found in values.items() if found is not None}
+    bound = max(outcome.reduction.bound, 0 if outcome.model == "rma" else 1)
+    system = reduced_program(Variables(program, wide, numbers), outcome.model, bound, lazy=lazy)
+    found = _searched(outcome, system, limits)
+    assert found.invariant is not None
+    return evidence_of(system, found.invariant)
+
+
+def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> Searched:
+    """Run the engine that gave the answer on the checker's reduction."""
+    found = None
+    for _, engine in engines_for(seen := CheckersSystem(system), outcome.engine or "auto"):
+        found = engine(seen, limits, lambda *_: None)
+        if found.invariant is not None:
+            return found
+    if found is None:
+        raise InternalError(f"the engine {outcome.engine} cannot be run on the checker's reduction")
+    if found.cut:
+        raise SizeLimitError(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
+    raise InternalError(f"the checker's reduction of {outcome.program.name} under {outcome.model} is not safe")
+
+
+def evidence_of(system: ReducedProgram, invariant: Mapping[Control, tuple[Region, ...]]) -> JsonObject:
+    """Return an invariant of the checker's reduction in the words of the format."""
+    tables = _Tables(system)
+    states = [tables.row(control, regions) for control, regions in invariant.items() if isinstance(control, PlacedState)]
+    variables = system.variables
+    split = {name for code in system.code for name in code.names} | set(system.words)
+    return {
+        "kind": KIND,
+        "bound": system.bound,
+        "lazy": system.lazy,
+        "wide": sorted(variables.wide),
+        "numbers": [
+            {"variable": name, "values": list(values)}
+            for name, values in sorted(variables.numbers.items())
+            if variables.wide and name in split
+        ],
+        "threads": [
+            {
+                "thread": code.thread.name,
+                "registers": small_registers(system, t),
+                "states": [list(state) for state in tables.threads[t]],
+                "under_way": list(tables.under_way[t].values()),
+            }
+            for t, code in enumerate(system.code)
+        ],
+        "words": [word for word, wide in zip(system.words, system.wide_words, strict=True) if not wide],
+        "memory": [list(values) for values in tables.memory],
+        "conditions": [told_condition(condition) for condition in tables.conditions],
+        "regions": [list(region) for region in tables.regions],
+        "states": states,
+    }
+
+
+class _Tables:
+    """Everything that states have in common, each thing once and numbered."""
+
+    def __init__(self, system: ReducedProgram) -> None:
+        self._system = system
+        self._keys = Keys(system)
+        self.threads: list[dict[tuple[int, ...], int]] = [{} for _ in system.code]
+        self.under_way: list[dict[str, object]] = [{} for _ in system.code]
+        self._own: list[dict[str, int]] = [{} for _ in system.code]
+        self.memory: dict[tuple[int, ...], int] = {}
+        self.conditions: dict[Expr, int] = {}
+        self.regions: dict[tuple[int, ...], int] = {}
+
+    def row(self, state: PlacedState, regions: Iterable[Region]) -> list[object]:
+        threads = [
+            _number(self.threads[t], (point, *_small(registers)))
+            for t, (point, registers) in enumerate(zip(state.points, state.registers, strict=True))
+        ]
+        under_way = []
+        for t, own in enumerate(state.own):
+            key = self._keys.own(t, own)
+            self.under_way[t].setdefault(key, self._system.told(t, own))
+            under_way.append(_number(self._own[t], key))
+        return [threads, _number(self.memory, _small(state.memory)), under_way, [self._region(r) for r in regions]]
+
+    def _region(self, region: Region) -> int:
+        return _number(self.regions, tuple(_number(self.conditions, condition) for condition in region))
+
+
+def _number(table: dict[Key, int], key: Key) -> int:
+    return table.setdefault(key, len(table))
+
+
+def _small(values: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(value for value in values if value is not None)

@@ -1,0 +1,242 @@
+"""Certificates of safety: true ones are accepted for every model and engine, forged ones are refused and counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from random import Random
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rdma_robust import TOOL
+from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.certify.checker import verify
+from rdma_robust.certify.document import InvalidCertificate, read_document
+from rdma_robust.certify.safety.models import reduced_program
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
+from rdma_robust.certify.safety.thread_steps import Variables
+from rdma_robust.evidence.envelope import write_document
+from rdma_robust.evidence.of_safety import evidence_of, safety_certificate
+from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from tests.conftest import ROOT
+from tests.support.safety_certificates import MODELS, evidence_for, random_claimed, refusal, weakened
+
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text()))
+
+TICKET = """
+node M { next = 0, serving = 0, data = 0 }
+thread T0 on M { reg t, d
+  loop { t = faa(next, 1); await serving == t; cs: d = data; assert d == t; data = d + 1; FENCE serving = t + 1 } }
+thread T1 on M { reg t, d
+  loop { t = faa(next, 1); await serving == t; cs: d = data; assert d == t; data = d + 1; FENCE serving = t + 1 } }
+invariant !(T0 at cs && T1 at cs)
+"""
+
+DEKKER = """
+node M { x = 0, y = 0 }
+thread T0 on M { reg r; x = 1; FENCE r = y; assume r == 0; cs: skip }
+thread T1 on M { reg r; y = 1; FENCE r = x; assume r == 0; cs: skip }
+invariant !(T0 at cs && T1 at cs)
+"""
+
+SENT = """
+node A { x = 0 }
+node B { y = 0, seen = 0 }
+thread T on A { reg r; loop { r = x; x = r + 1; put B.y = x; FLUSH } }
+thread U on B { reg s; loop { s = y; seen = s } }
+invariant B.y <= A.x
+invariant B.seen <= B.y
+"""
+
+COUNTED = """
+node A { got = 0 }
+node B { y = 0 }
+thread T on A { reg r, s; loop { get got = faa(B.y, 1); FLUSH r = got; assert r == s; s = s + 1 } }
+invariant A.got <= B.y
+"""
+
+DRAWN = """
+node M { x = 0, y = 0 }
+thread T on M { reg r, s; loop { r = nondet(0, 9); s = nondet(); x = r + r; FENCE y = s } }
+invariant M.x >= 0 && M.x <= 18
+"""
+
+SAFE: list[tuple[str, str, AnyModelName]] = [
+    *(("ticket", TICKET.replace("FENCE", "mfence;"), model) for model in ("sc", "tso", "pso")),
+    ("ticket unfenced", TICKET.replace("FENCE", ""), "tso"),
+    *(("dekker", DEKKER.replace("FENCE", "mfence;"), model) for model in ("sc", "tso", "pso")),
+    *(("sent", SENT.replace("FLUSH", "flush B").replace("invariant B.seen <= B.y", ""), model) for model in ("sc", "rma")),
+    ("sent flushed", SENT.replace("FLUSH", "flush B"), "rma"),
+    ("counted", COUNTED.replace("FLUSH", "flush B;"), "rma"),
+    *(("drawn", DRAWN.replace("FENCE", "mfence;"), model) for model in ("sc", "pso")),
+]
+
+UNSAFE: list[tuple[str, str, AnyModelName, str]] = [
+    ("ticket", TICKET.replace("FENCE", ""), "pso", TICKET.replace("FENCE", "mfence;")),
+    ("dekker", DEKKER.replace("FENCE", "mfence;", 1).replace("FENCE", ""), "tso", DEKKER.replace("FENCE", "mfence;")),
+    ("sent", SENT.replace("FLUSH", ""), "rma", SENT.replace("FLUSH", "flush B")),
+    ("counted", COUNTED.replace("FLUSH", ""), "rma", COUNTED.replace("FLUSH", "flush B;")),
+]
+
+
+def loaded(text: str) -> Program:
+    return load_program(text, "program.rdma")
+
+
+@pytest.mark.parametrize(("name", "text", "model"), SAFE, ids=[f"{name} {model}" for name, _, model in SAFE])
+def test_what_is_proven_has_a_certificate(name: str, text: str, model: AnyModelName) -> None:
+    outcome = prove(loaded(text), model, Limits.of(20.0))
+    assert outcome.safety is Safety.SAFE, (name, outcome.reason)
+    made = safety_certificate(outcome, "program.rdma")
+    assert made is not None
+    data = write_document(made, TOOL)
+    SCHEMA.validate(json.loads(data))
+    proved = verify(read_document(data), text, "program.rdma")
+    assert (proved.claim, proved.model) == ("safe", model)
+    assert proved.by.startswith("an inductive invariant of ")
+
+
+@pytest.mark.parametrize(("name", "text", "model", "safe"), UNSAFE, ids=[f"{name} {model}" for name, _, model, _ in UNSAFE])
+def test_a_program_with_a_fence_less_is_refused_the_invariant_of_the_safe_one(
+    name: str, text: str, model: AnyModelName, safe: str
+) -> None:
+    program = loaded(text)
+    assert prove(program, model, Limits.of(20.0)).safety is Safety.UNSAFE, name
+    evidence = evidence_for(loaded(safe), model)
+    assert evidence is not None
+    assert refusal(loaded(safe), model, evidence) == ""
+    assert refusal(program, model, evidence) != ""
+    for lazy in (True, False):
+        assert refusal(program, model, evidence | {"lazy": lazy}) != ""
+
+
+def test_changed_evidence_is_refused() -> None:
+    """All of it, but for a condition that the others imply, and a bound that is never reached."""
+    refused: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    for name, text, model in SAFE:
+        if name in ("sent", "drawn"):
+            continue
+        program = loaded(text)
+        evidence = evidence_for(program, model)
+        assert evidence is not None
+        for sort, forged in weakened(evidence, Random(7), 3):
+            (refused if refusal(program, model, forged) else accepted)[sort] += 1
+    always = {"a state left out", "a program point changed", "a value changed", "what is under way changed"}
+    assert accepted.keys() <= {"a condition added", "the bound changed"}, accepted
+    assert all(refused[sort] >= 9 for sort in (*always, "a region left out", "a condition tightened")), refused
+    assert refused["a condition added"] >= 5
+    assert refused["the bound changed"] >= 5
+    assert sum(refused.values()) >= 120
+
+
+def all_but_bad(system: ReducedProgram) -> dict[PlacedState, tuple[tuple[()], ...]]:
+    """Every state that is reached without going on from one that violates a claim, but for these themselves."""
+    found: dict[PlacedState, tuple[tuple[()], ...]] = {}
+    agenda = [system.initial()]
+    while agenda:
+        state = agenda.pop()
+        if state in found or any(True for _ in system.doubts(state)):
+            continue
+        found[state] = ((),)
+        agenda += [taken.to for taken in system.successors(state) if taken.to is not None and taken.fault is None]
+    return found
+
+
+def agree(seeds: range) -> Counter[str]:
+    """On random programs: whatever is proven has a certificate; nothing proves what is not so."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        for model in MODELS:
+            program = random_claimed(seed, model)
+            outcome = prove(program, model, Limits.of(20.0, states=20_000))
+            if outcome.safety is Safety.SAFE:
+                for lazy in (True, False):
+                    evidence = evidence_for(program, model, lazy=lazy)
+                    assert evidence is not None
+                    assert refusal(program, model, evidence) == "", (seed, model, lazy)
+                    seen["accepted"] += 1
+            elif outcome.safety is Safety.UNSAFE:
+                bound = {"sc": 1, "rma": seed % 3}.get(model, 8)
+                for lazy in (True, False):
+                    system = reduced_program(Variables(program, frozenset(), {}), model, bound, lazy=lazy)
+                    forged = json.loads(json.dumps(evidence_of(system, all_but_bad(system))))
+                    assert refusal(program, model, forged) != "", (seed, model, lazy)
+                    seen["refused"] += 1
+    return seen
+
+
+def test_random_programs_agree() -> None:
+    seen = agree(range(8))
+    assert seen["accepted"] >= 20
+    assert seen["refused"] >= 10
+
+
+@pytest.mark.long
+def test_many_random_programs_agree() -> None:
+    seen = agree(range(100, 400))
+    assert seen["accepted"] >= 500
+    assert seen["refused"] >= 300
+
+
+def test_what_the_envelope_says_is_checked() -> None:
+    text = DEKKER.replace("FENCE", "mfence;")
+    outcome = prove(loaded(text), "sc", Limits.of(20.0))
+    made = safety_certificate(outcome, "program.rdma")
+    assert made is not None
+    whole = json.loads(write_document(made, TOOL))
+    reasons = []
+    for change in (
+        {"options": {"model": "tso"}},
+        {"options": {"model": "rdma"}},
+        {"options": {}},
+        {"claim": {"kind": "unsafe"}},
+        {"claim": {"kind": "robust"}},
+        {"evidence": {"kind": "nothing-forbidden"}},
+        {"input": whole["input"] | {"sha256": "0" * 64}},
+    ):
+        with pytest.raises(InvalidCertificate) as caught:
+            verify(read_document(json.dumps(whole | change).encode()), text, "program.rdma")
+        reasons.append(str(caught.value))
+    assert len(set(reasons)) >= 6
+    assert "forbids something" in reasons[5]
+    weaker = text.replace("invariant !(T0 at cs && T1 at cs)", "invariant !(T0 at cs)")
+    with pytest.raises(InvalidCertificate, match="not about this text"):
+        verify(read_document(json.dumps(whole).encode()), weaker, "program.rdma")
+
+
+def test_a_program_that_forbids_nothing_says_so() -> None:
+    text = DEKKER.replace("FENCE", "").replace("invariant !(T0 at cs && T1 at cs)", "")
+    made = safety_certificate(prove(loaded(text), "tso"), None)
+    assert made is not None
+    data = write_document(made, TOOL)
+    SCHEMA.validate(json.loads(data))
+    assert verify(read_document(data), text, "x").by == "the program forbids nothing"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"wide": ["M.none"]}, "no register or word 'M.none'"),
+        ({"threads": []}, "not about the threads"),
+        ({"words": ["M.y", "M.x"]}, "does not name the words"),
+        ({"memory": [[0]]}, "has 1 numbers, not 2"),
+        ({"conditions": [["<", 1]]}, "operator '<' with 1 arguments"),
+        ({"conditions": ["$0"]}, "there is no wide variable '$0'"),
+        ({"regions": [[3]]}, "names number 3 of 0"),
+        ({"states": [[1, 2]]}, "not an array of 4"),
+        ({"states": []}, "the initial state is not in the set"),
+        ({"bound": -1}, "negative"),
+        ({"lazy": 1}, "not true or false"),
+        ({"more": 1}, "unknown member"),
+    ],
+)
+def test_evidence_is_read_without_trust(change: dict[str, object], why: str) -> None:
+    program = loaded(DEKKER.replace("FENCE", "mfence;"))
+    evidence = evidence_for(program, "tso")
+    assert evidence is not None
+    assert why in refusal(program, "tso", evidence | change)
