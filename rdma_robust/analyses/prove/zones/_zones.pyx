@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-LAYOUT = 1
+LAYOUT = 2
 """To be raised with every change of ZoneCode and ZoneOp."""
 
 cdef enum:
@@ -47,7 +47,7 @@ def of_values(values, int64_t clip):
     return PyBytes_FromStringAndSize(<char *>work, rows * rows * 4)
 
 
-def entries(bytes zone):
+def entries(bytes zone not None):
     """Return the entries row by row, None for infinity."""
     cdef int32_t *at = <int32_t *>PyBytes_AS_STRING(zone)
     return [None if at[i] == INF else at[i] for i in range(len(zone) // 4)]
@@ -61,7 +61,7 @@ cdef inline bint within(const int32_t *small, const int32_t *large, Py_ssize_t s
     return True
 
 
-def included(bytes small, bytes large):
+def included(bytes small not None, bytes large not None):
     """Return whether every point of one zone is in the other, over the same variables."""
     cdef Py_ssize_t size = PyBytes_GET_SIZE(small)
     if size != PyBytes_GET_SIZE(large):
@@ -69,20 +69,9 @@ def included(bytes small, bytes large):
     return bool(within(<int32_t *>PyBytes_AS_STRING(small), <int32_t *>PyBytes_AS_STRING(large), size // 4))
 
 
-def placed(bytes zone, kept):
-    """Return None if a kept zone includes this one, else those that it includes."""
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(zone)
-    cdef const int32_t *new = <int32_t *>PyBytes_AS_STRING(zone)
-    cdef bytes other
-    cdef list smaller = []
-    for other in kept:
-        if PyBytes_GET_SIZE(other) != size:
-            raise ValueError("zones of different variables")
-        if within(new, <int32_t *>PyBytes_AS_STRING(other), size // 4):
-            return None
-        if within(<int32_t *>PyBytes_AS_STRING(other), new, size // 4):
-            smaller.append(other)
-    return smaller
+def smaller(bytes zone not None, list kept not None):
+    """Return the kept zones that a zone includes."""
+    return [other for other in kept if included(other, zone)]
 
 
 cdef class compiled:
@@ -115,19 +104,39 @@ cdef class compiled:
         self.target = <int32_t *>PyBytes_AS_STRING(self.target_bytes)
         self.ops = <int32_t *>PyBytes_AS_STRING(self.op_bytes)
 
-    def __call__(self, bytes zone):
+    def __call__(self, bytes zone not None, list kept not None=[]):
+        """True if the zone after, clipped or not, is in one of the kept ones."""
         cdef int32_t[MOST_ROWS * MOST_ROWS] work
         cdef int32_t[MOST_ROWS * MOST_ROWS] out
-        if self.keeps:
-            return zone
+        cdef Py_ssize_t size = self.after * self.after
         if PyBytes_GET_SIZE(zone) != 4 * self.before * self.before:
             raise ValueError("a zone of other variables")
+        if self.keeps:
+            return True if kept_within(<int32_t *>PyBytes_AS_STRING(zone), size, kept) else zone
         load(work, <int32_t *>PyBytes_AS_STRING(zone), self.before, self.source, self.rows)
         if not execute(work, self.rows, self.ops, self.length, self.clip):
             return None
         load(out, work, self.rows, self.target, self.after)
-        clip_and_close(out, self.after, self.clip)
-        return PyBytes_FromStringAndSize(<char *>out, self.after * self.after * 4)
+        if kept_within(out, size, kept):
+            return True
+        if clip_and_close(out, self.after, self.clip) and kept_within(out, size, kept):
+            return True
+        return PyBytes_FromStringAndSize(<char *>out, 4 * size)
+
+
+cdef bint kept_within(const int32_t *zone, Py_ssize_t size, list kept) except -1:
+    """Whether a kept zone includes this one. It goes to the front: it may include the next one too."""
+    cdef Py_ssize_t i
+    cdef bytes large
+    for i in range(len(kept)):
+        large = kept[i]
+        if PyBytes_GET_SIZE(large) != 4 * size:
+            raise ValueError("zones of different variables")
+        if within(zone, <int32_t *>PyBytes_AS_STRING(large), size):
+            if i:
+                kept[i], kept[0] = kept[0], large
+            return True
+    return False
 
 
 cdef bytes _numbers(numbers):
@@ -149,7 +158,8 @@ cdef void load(int32_t *to, const int32_t *zone, int size, const int32_t *rows, 
         to[i * count + i] = 0
 
 
-cdef void clip_and_close(int32_t *work, int n, int32_t clip) noexcept nogil:
+cdef bint clip_and_close(int32_t *work, int n, int32_t clip) noexcept nogil:
+    """Whether the zone has changed."""
     cdef int i, k
     cdef int32_t first
     cdef bint changed = False
@@ -162,12 +172,13 @@ cdef void clip_and_close(int32_t *work, int n, int32_t clip) noexcept nogil:
             work[i] = -clip
             changed = True
     if not changed:
-        return
+        return False
     for k in range(n):
         for i in range(n):
             first = work[i * n + k]
             if first != INF and i != k:
                 add_way(work + i * n, first, work + k * n, n)
+    return True
 
 
 cdef inline void add_way(int32_t *row, int32_t first, const int32_t *then, int n) noexcept nogil:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from rdma_robust.analyses.prove.zones import zone_matrix
 from rdma_robust.analyses.prove.zones.zone_code import ZoneCode
 
-_LAYOUT: Final = 1
+_LAYOUT: Final = 2
 
 Zone = Any
 """A zone, hashable; equal ones are the same zone."""
 
-RunZone = Callable[[Zone], Zone | None]
+
+class RunZone(Protocol):
+    """Returns the zone after a piece of code; None if it is empty, True if it is in a kept one. Reorders the kept ones."""
+
+    def __call__(self, zone: Zone, kept: list[Zone] = ...) -> Any: ...
 
 
 class ZoneKernel(Protocol):
@@ -25,7 +29,7 @@ class ZoneKernel(Protocol):
 
     def included(self, small: Zone, large: Zone) -> bool: ...
 
-    def placed(self, zone: Zone, kept: Collection[Zone]) -> list[Zone] | None: ...
+    def smaller(self, zone: Zone, kept: list[Zone]) -> list[Zone]: ...
 
     def compiled(self, code: ZoneCode) -> RunZone: ...
 

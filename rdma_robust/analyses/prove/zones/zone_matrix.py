@@ -7,8 +7,9 @@ entry is larger, and the zone over fewer variables is the matrix without the row
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from rdma_robust.analyses.prove.zones.zone_code import ZoneCode, ZoneOp
 
@@ -45,20 +46,30 @@ def included(small: Matrix, large: Matrix) -> bool:
     return all(a <= b for a, b in zip(small, large, strict=True))
 
 
-def placed(zone: Matrix, kept: Collection[Matrix]) -> list[Matrix] | None:
-    """Return None if a kept zone includes this one, else those that it includes."""
-    if any(included(zone, large) for large in kept):
-        return None
-    return [small for small in kept if included(small, zone)]
+def smaller(zone: Matrix, kept: list[Matrix]) -> list[Matrix]:
+    """Return the kept zones that a zone includes."""
+    return [other for other in kept if included(other, zone)]
 
 
-def compiled(code: ZoneCode) -> Callable[[Matrix], Matrix | None]:
-    """Return what runs the code on a zone and returns the zone after, None if it is empty."""
-    return lambda zone: run(code, zone)
+@dataclass(frozen=True, slots=True)
+class compiled:  # noqa: N801 - a function to those who use it
+    """What runs code on a zone and returns the zone after, None if it is empty, True if a kept one includes it."""
+
+    code: ZoneCode
+
+    def __call__(self, zone: Matrix, kept: Sequence[Matrix] = ()) -> Matrix | Literal[True] | None:
+        """The zone is looked for before it is clipped as well: most often that is enough."""
+        exact = run(self.code, zone, exact=True)
+        if exact is None:
+            return None
+        if any(included(exact, large) for large in kept):
+            return True
+        after = run(self.code, zone)
+        return True if after is not None and any(included(after, large) for large in kept) else after
 
 
-def run(code: ZoneCode, zone: Matrix) -> Matrix | None:
-    """Return the zone after the code, clipped, None if it is empty."""
+def run(code: ZoneCode, zone: Matrix, *, exact: bool = False) -> Matrix | None:
+    """Return the zone after the code, clipped unless it is to be `exact`, None if it is empty."""
     if code.keeps:
         return zone
     work = _loaded(code, zone)
@@ -67,7 +78,8 @@ def run(code: ZoneCode, zone: Matrix) -> Matrix | None:
         if not _OPERATIONS[number](work, numbers, code.clip):
             return None
     rows = (0, *code.target)
-    return clipped([[work[i][j] for j in rows] for i in rows], code.clip)
+    after = [[work[i][j] for j in rows] for i in rows]
+    return tuple(entry for row in after for entry in row) if exact else clipped(after, code.clip)
 
 
 def _loaded(code: ZoneCode, zone: Matrix) -> Work:
