@@ -17,11 +17,10 @@ from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.predicates.solving import NEEDED, has_solver
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
-from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
@@ -128,7 +127,7 @@ class _Work:
             else:
                 return
 
-    def _search(self, engine: Engine, system: ReducedSystem, limits: Limits) -> Searched:
+    def _search(self, engine: Engine, system: TransitionSystem, limits: Limits) -> Searched:
         found = engine(system, limits, self.progress)
         self.searched = found
         if found.cut:
@@ -138,7 +137,7 @@ class _Work:
         return found
 
     def _run(
-        self, system: ReducedSystem, claims: tuple[SafetyClaim, ...], path: AbstractPath, limits: Limits
+        self, system: TransitionSystem, claims: tuple[SafetyClaim, ...], path: AbstractPath, limits: Limits
     ) -> SafetyRun | None:
         """Return a run along a path, with values of `nondet` with which it can be taken, if they are known."""
         for draws in dict.fromkeys((path_values(system, path).draws, ())):

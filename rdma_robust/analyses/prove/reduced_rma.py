@@ -14,6 +14,7 @@ from typing import Any
 
 from rdma_robust.analyses.prove.commands import Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
@@ -51,6 +52,7 @@ class Posting:
     wide: tuple[tuple[Variable, str], ...] = ()
     new: Valuer | None = None
     when: Valuer | None = None
+    touches: tuple[Touch, ...] = ()
 
 
 class PendingSetSystem(ReducedSystem):
@@ -77,8 +79,9 @@ class PendingSetSystem(ReducedSystem):
         assert command.source is not None and command.target is not None
         slot = f"{self.program.threads[t].name}@{command.number}"
         op = command.step.op
+        touches = self.words.halves(command)
         if not isinstance(op, RemoteRmw):
-            return Posting(command, command.source, command.target, slot)
+            return Posting(command, command.source, command.target, slot, touches=touches)
         used = dict.fromkeys(n for e in (op.new, op.when) for n in names(e) if n != VALUE.name)
         operands = {name: self.placing.register(t, name) for name in used}
         small = tuple(v for v in operands.values() if not v.wide)
@@ -87,7 +90,25 @@ class PendingSetSystem(ReducedSystem):
         renamed: dict[str, Expr] = {n: Name(_taken(f"{slot}.{n}") if v.wide else v.name) for n, v in operands.items()}
         new = valuer(substitute(op.new, renamed), code, not command.source.wide)
         when = valuer(substitute(op.when, renamed), code, not command.source.wide)
-        return Posting(command, command.source, command.target, slot, small, wide, new, when)
+        return Posting(command, command.source, command.target, slot, small, wide, new, when, touches)
+
+    def uses(self, command: Command) -> Touch:
+        return NO_TOUCH if posts(command.step) else super().uses(command)
+
+    def awaited(self, command: Command) -> Awaited | None:
+        return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
+
+    def untouched(self, state: State, thread: int, touch: Touch) -> bool:
+        own: Pending = state[self.under_way + thread]
+        postings = self.postings[thread]
+        return not any(each.meets(touch) for (n, read, _), _ in own for each in postings[n].touches[read:])
+
+    def is_awkward(self, state: State) -> bool:
+        for t, postings in enumerate(self.postings):
+            for (number, read, _), count in state[self.under_way + t]:
+                if count > self.bound and (postings[number].target.wide if read else postings[number].wide):
+                    return True
+        return False
 
     def nothing(self, _thread: int) -> Hashable:
         return ()
@@ -161,13 +182,23 @@ class PendingSetSystem(ReducedSystem):
         rest = [counted for counted in pending if counted[0] != element]
         return [tuple(sorted([*rest, (element, n)])) if n else tuple(rest) for n in left]
 
-    def system_moves(self, state: State) -> Iterator[Transition]:
-        for t in range(len(self.code)):
+    def system_moves_of(self, state: State) -> list[SystemMove]:
+        """Return a move for each pending element, which is its `key`."""
+        found = []
+        for t, postings in enumerate(self.postings):
             for element, _ in state[self.under_way + t]:
-                yield from self.served(state, t, element)
+                number, read, _ = element
+                posting = postings[number]
+                if read:
+                    link, leads, ahead = (t, element), None, posting.touches[1:]
+                else:
+                    value = () if posting.target.wide else (state[posting.source.place],)
+                    link, leads, ahead = (t, element), (t, (number, True, value)), posting.touches
+                found.append(SystemMove(t, element, posting.command.peer or "", link, leads, ahead))
+        return found
 
-    def served(self, state: State, t: int, element: Element) -> Iterator[Transition]:
-        """Yield the moves of the card for one pending element of thread `t`."""
+    def made(self, state: State, move: SystemMove) -> Iterable[Transition]:
+        t, element = move.thread, move.key
         pending: Pending = state[self.under_way + t]
         several = dict(pending)[element] > 1
         for rest in self._without(pending, element):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from rdma_robust.analyses.prove.commands import Code, Command, posts
@@ -49,18 +49,25 @@ class InOrderSystem(ReducedSystem):
     def nothing(self, thread: int) -> Hashable:
         return (-1, 0, (0,) * len(self._peers[thread]))
 
-    def steps_of(self, state: State, t: int) -> list[Transition]:
+    def ready(self, state: State, t: int) -> Sequence[Command]:
+        """Return the commands that thread `t` may begin with, or the one that it is in the middle of."""
         number = state[self.under_way + t][0]
-        if number < 0:
-            return super().steps_of(state, t)
-        command = next(c for c in self.code[t][state[t]] if c.number == number)
-        return self._second(state, command)
+        commands = self.code[t].get(state[t], ())
+        return commands if number < 0 else tuple([c for c in commands if c.number == number])
+
+    def concerns_nobody(self, state: State, command: Command) -> bool:
+        """Of an operation in two halves it is the next half that counts."""
+        if not posts(command.step):
+            return super().concerns_nobody(state, command)
+        first, second = self.words.halves(command)
+        return self.words.only(command.thread, first if state[self.under_way + command.thread][0] < 0 else second)
 
     def operate(self, state: State, command: Command) -> Iterable[Transition]:
         value: Valued | None = None if command.source is None else seen(command.source, state)
         match command.step.op:
             case Put() | Get() | RemoteRmw():
-                return self._first(state, command)
+                halfway = state[self.under_way + command.thread][0] >= 0
+                return self._second(state, command) if halfway else self._first(state, command)
             case Poll() | Flush():
                 return self._takes(state, command)
             case _ if command.new is None:

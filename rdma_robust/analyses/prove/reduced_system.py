@@ -9,6 +9,7 @@ from typing import Any
 
 from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, compiled_thread, spares_needed, ways
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Words
 from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.register_liveness import live_registers
 from rdma_robust.analyses.prove.transition_system import (
@@ -62,6 +63,7 @@ class ReducedSystem(ABC):
         self.under_way = self.placing.under_way
         self.exits = tuple(thread.exit for thread in program.threads)
         self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
+        self.words = Words.of(self.placing, self.code)
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
         self.faults = frozenset(claim.fault for claim in claims if claim.fault is not None)
         self.compiled_claims = tuple(self._claim(claim) for claim in claims if claim.fault is None and not claim.allowed)
@@ -105,9 +107,10 @@ class ReducedSystem(ABC):
     def operate(self, state: State, command: Command) -> Iterable[Transition]:
         """Yield what a thread's command that is no register-only step leads to."""
 
-    def system_moves(self, _state: State) -> Iterable[Transition]:
+    def system_moves(self, state: State) -> Iterable[Transition]:
         """Yield the moves of buffers and cards."""
-        return ()
+        for move in self.system_moves_of(state):
+            yield from self.made(state, move)
 
     @abstractmethod
     def drained(self, state: State) -> bool:
@@ -120,6 +123,45 @@ class ReducedSystem(ABC):
     @abstractmethod
     def described_under_way(self, _thread: int, under_way: Any) -> dict[str, object]:
         """Return what a thread has under way as JSON, empty if nothing."""
+
+    # What reductions of the number of states ask.
+
+    def system_moves_of(self, _state: State) -> list[SystemMove]:
+        """Return the moves that buffers and cards can make now."""
+        return []
+
+    def made(self, _state: State, _move: SystemMove) -> Iterable[Transition]:
+        """Yield what a move of a buffer or card leads to."""
+        return ()
+
+    def uses(self, command: Command) -> Touch:
+        """Return the words that the thread itself may use in memory with a step."""
+        return self.words.touch(command)
+
+    def awaited(self, _command: Command) -> Awaited | None:
+        """Return what a step waits for."""
+        return None
+
+    def untouched(self, _state: State, _thread: int, _touch: Touch) -> bool:
+        """Return whether nothing that the thread has under way has to do with these words."""
+        return True
+
+    def concerns_nobody(self, state: State, command: Command) -> bool:
+        """Return whether a step and all that others can do, now and before the thread takes it, can be made in either order.
+
+        Others are threads and what they have under way, and what the thread has under way itself.
+        """
+        awaited = self.awaited(command)
+        if awaited is not None and any(awaited.has(move) for move in self.system_moves_of(state)):
+            return False
+        touch = self.uses(command)
+        if touch == NO_TOUCH:
+            return True
+        return self.words.only(command.thread, touch) and self.untouched(state, command.thread, touch)
+
+    def is_awkward(self, _state: State) -> bool:
+        """Return whether moves of cards have no end here, because one of many with a wide value can always be made."""
+        return False
 
     # The interface of engines.
 
@@ -143,11 +185,15 @@ class ReducedSystem(ABC):
         return found
 
     def steps_of(self, state: State, t: int) -> list[Transition]:
-        """Return what thread `t` may do, with its first enabled steps."""
+        """Return what thread `t` may do."""
         found: list[Transition] = []
-        for command in self.code[t].get(state[t], ()):
+        for command in self.ready(state, t):
             found += self.taken(state, command)
         return found
+
+    def ready(self, state: State, t: int) -> Sequence[Command]:
+        """Return the commands at the program point of thread `t`."""
+        return self.code[t].get(state[t], ())
 
     def taken(self, state: State, command: Command) -> Iterable[Transition]:
         """Return what a thread's command leads to in a state at its program point."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from rdma_robust.analyses.prove.commands import Command
 from rdma_robust.analyses.prove.compiled_values import Valued
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
@@ -102,23 +103,33 @@ class StoreBufferSystem(ReducedSystem):
                 own = (*before, (cell, each), *stores[len(before) :])
                 yield from self.done(state, command, own=own, before=(Suppose(equals(value, Const(each))),))
 
-    def system_moves(self, state: State) -> Iterator[Transition]:
+    def system_moves_of(self, state: State) -> list[SystemMove]:
+        """Return for each buffer the move in which its oldest store, at `key` of the thread's stores, reaches memory."""
+        found = []
         for t in range(len(self.code)):
             stores: Stores = state[self.under_way + t]
             for index, (cell, _) in enumerate(stores):
                 if index == 0 or (self.per_word and stores[index - 1][0] != cell):
-                    yield self.landed(state, t, index)
+                    ahead = tuple([Touch(0, 1 << c) for c, _ in stores if not self.per_word or c == cell])
+                    link = (t, cell if self.per_word else -1)
+                    found.append(SystemMove(t, index, "", link, link, ahead))
+        return found
 
-    def landed(self, state: State, t: int, index: int) -> Transition:
-        """Return the move in which the store at `index` of a thread's stores, the oldest of its buffer, reaches memory."""
+    def made(self, state: State, move: SystemMove) -> Iterable[Transition]:
+        t, index = move.thread, move.key
         stores: Stores = state[self.under_way + t]
         cell, value = stores[index]
         word = self.placing.words[cell]
         rest = (*stores[:index], *stores[index + 1 :])
         written = Name(self._slot(t, cell, 0)) if value is None else value
         cause = Cause(t, Verb.FLUSH, None, self.program.cells[cell])
-        (made,) = self.moved(state, t, cause, [(word, written)], rest, after=tuple(self._shifted(t, stores, index)))
-        return made
+        return self.moved(state, t, cause, [(word, written)], rest, after=tuple(self._shifted(t, stores, index)))
+
+    def uses(self, command: Command) -> Touch:
+        return NO_TOUCH if isinstance(command.step.op, Write) else super().uses(command)
+
+    def awaited(self, command: Command) -> Awaited | None:
+        return Awaited(command.thread, None) if isinstance(command.step.op, MFence | Cas | Rmw) else None
 
     def _shifted(self, t: int, stores: Stores, index: int) -> Iterator[Update]:
         """Yield what moves the wide values of a buffer forward by one."""

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from rdma_robust.analyses.prove.lazy_system import LazySystem
 from rdma_robust.analyses.prove.reduced_rdma import PipeSystem
 from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
 from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 
 
 def reduced(
     program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...], options: ReductionOptions
-) -> ReducedSystem:
+) -> TransitionSystem:
     """Return the transition system of a program under a model, for claims that are all about this model.
 
-    Only operations of the model may occur (`refusals` says which do not).
+    Only operations of the model may occur (`refusals` says which do not). Under rdma every move is a transition: it has
+    orders of which :class:`LazySystem` knows nothing.
     """
+    base = _unreduced(program, model, claims, options)
+    return LazySystem(base) if options.lazy and model != "rdma" else base
+
+
+def _unreduced(
+    program: Program, model: AnyModelName, claims: tuple[SafetyClaim, ...], options: ReductionOptions
+) -> ReducedSystem:
     match model:
         case "sc":
             return InOrderSystem(program, claims, options.narrow)
