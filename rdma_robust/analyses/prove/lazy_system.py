@@ -19,20 +19,27 @@ edge back, then nothing else is tried in this state. Take a run to a violation f
 its first step can be made first; if not, it can be added at the front, and the violation stays. Only finitely many steps in
 a row go no edge back. Posting an operation and storing into a buffer are such steps: others only gain moves by them.
 
-Where moves of cards have no end (`is_awkward`) every move is a transition of its own: a run's first move is among them,
-and the rest of the run is treated where it leads.
+Where moves of cards have no end (`is_awkward`), or there are too many ways to make those that are due at a step or a look,
+every move is a transition of its own: a run's first move is among them, and the rest of the run is treated where it leads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rdma_robust.analyses.prove.commands import covers
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, quiet_points
-from rdma_robust.analyses.prove.reduced_system import CompiledClaim, ReducedSystem, State
+from rdma_robust.analyses.prove.reduced_system import OVERFLOW, CompiledClaim, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Bad, Cause, Control, Draw, Suppose, Transition, Update
 from rdma_robust.expr import TRUE
+
+MOST_BURSTS: Final = 200
+"""States that moves due at one step may lead to, before each move is taken on its own."""
+
+
+class _NotTogether(Exception):
+    """More than :data:`MOST_BURSTS`, or a buffer overflows on the way."""
 
 
 class Burst(NamedTuple):
@@ -76,17 +83,26 @@ class LazySystem:
         self.quiet = quiet_points(base.program, base.code, claims, buffered=buffered)
         self.looks = tuple((each, Touch(sum(base.words.bit(word) for word in each.words))) for each in base.compiled_claims)
 
+        self.searching = any(touch != NO_TOUCH or each.claim.final for each, touch in self.looks)
+        """Whether a claim looks at words, or at the end, so that moves may be due at its look."""
+
     def successors(self, control: Control) -> list[Transition]:
         state: State = control  # type: ignore[assignment]
-        if self.overflowed(state):
+        if state == OVERFLOW:
             return []
         for t, quiet in enumerate(self.quiet):
             if state[t] in quiet:
                 alone = self._alone(state, t)
                 if alone:
                     return alone
-        if self.base.is_awkward(state):
+        if self.base.is_awkward(state) or (self.searching and self._is_seen(state) is None):
             return self.base.successors(state)
+        try:
+            return self._with_bursts(state)
+        except _NotTogether:
+            return self.base.successors(state)
+
+    def _with_bursts(self, state: State) -> list[Transition]:
         found: list[Transition] = []
         bursts: dict[tuple[Touch, Awaited | None], list[Burst]] = {}
         for t in range(len(self.quiet)):
@@ -115,11 +131,22 @@ class LazySystem:
 
     def violations(self, control: Control) -> list[Bad]:
         state: State = control  # type: ignore[assignment]
-        base = self.base
-        if not self.looks or self.overflowed(state):
+        if not self.looks or state == OVERFLOW:
             return []
-        if base.is_awkward(state):
-            return base.violations(state)
+        found = self._is_seen(state)
+        return self.base.violations(state) if found is None else found
+
+    def _is_seen(self, state: State) -> list[Bad] | None:
+        """Return the violations behind the moves that are due, None if every move is a transition of its own here."""
+        if self.base.is_awkward(state):
+            return None
+        try:
+            return self._violations(state)
+        except _NotTogether:
+            return None
+
+    def _violations(self, state: State) -> list[Bad]:
+        base = self.base
         ended = state[: len(base.exits)] == base.exits
         found: list[Bad] = []
         for claim, touch in self.looks:
@@ -151,6 +178,8 @@ class LazySystem:
                 yield burst
             return
         for each in self.base.made(burst.state, moves[0]):
+            if each.to == OVERFLOW:
+                raise _NotTogether
             if each.to != burst.state:
                 yield from self._drained(_after(burst, each))
 
@@ -216,6 +245,8 @@ class _Due:
                 for each in self.base.made(burst.state, move):
                     following = (_after(burst, each), still, move)
                     key = self._key(*following)
+                    if len(seen) > MOST_BURSTS or each.to == OVERFLOW:
+                        raise _NotTogether
                     if key not in seen:
                         seen.add(key)
                         todo.append(following)

@@ -108,10 +108,15 @@ class _Work:
     def _attempts(self) -> Iterator[tuple[ReductionOptions, Limits]]:
         """Yield reductions, each with the limits of the attempt; which come after depends on what was found with it.
 
-        Buffers that overflowed get twice the room. A path that takes one of many operations calls for counting further, and
-        a search that was too large for counting less.
+        Buffers that overflowed get twice the room. Like operations under rma have room for `bound` first, which is exact,
+        and then there may be many; a path that takes one of many calls for counting further, and a search that was too large
+        for counting less.
         """
         bound = self.reduction.bound
+        if self.model == "rma" and self.reduction.many and bound:
+            yield replace(self.reduction, many=False), self.limits.share(SHARE)
+            if self.searched is None or not (self.searched.overflowed or self.searched.cut):
+                return
         while True:
             yield replace(self.reduction, bound=bound), self.limits.share(SHARE)
             found = self.searched
@@ -132,7 +137,7 @@ class _Work:
         self.searched = found
         if found.cut:
             self.reasons.append(self.limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
-        elif found.overflowed:
+        elif found.overflowed and self.model != "rma":
             self.reasons.append(f"a buffer may hold more than {MOST_STORES} stores")
         return found
 
@@ -212,7 +217,7 @@ class _Work:
 def _asks_for_more(found: Searched, options: ReductionOptions) -> bool:
     """Return whether larger buffers or counts come before other engines."""
     if found.overflowed:
-        return options.bound < MOST_STORES
+        return options.bound < MOST_STORES or not options.many
     return found.path is not None and not found.path.exact and options.bound < MOST_ALIKE
 
 

@@ -16,7 +16,7 @@ from rdma_robust.analyses.prove.commands import Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
-from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
+from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
     Cause,
     Drop,
@@ -28,8 +28,9 @@ from rdma_robust.analyses.prove.transition_system import (
     Transition,
     Update,
 )
+from rdma_robust.digraph import reachable
 from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import Flush, Get, Program, Put, RemoteRmw
+from rdma_robust.language.flow.cfg import Flush, Get, Program, Put, RemoteRmw, Thread
 from rdma_robust.semantics.machines.machine import Verb
 
 Element = tuple[int, bool, tuple[int, ...]]
@@ -58,10 +59,15 @@ class Posting:
 class PendingSetSystem(ReducedSystem):
     """What a thread has under way: :data:`Pending`."""
 
-    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int) -> None:
+    def __init__(
+        self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int, bound: int, *, many: bool = True
+    ) -> None:
         self.bound = bound
+        self.many = many
         self.postings: list[Mapping[int, Posting]] = []
         super().__init__(program, "rma", claims, narrow)
+        self.flushed = [flushed_from(thread) for thread in program.threads]
+        self.ends = any(claim.final for claim in claims)
 
     def slots(self) -> Iterable[str]:
         self.postings = [
@@ -105,8 +111,8 @@ class PendingSetSystem(ReducedSystem):
 
     def is_awkward(self, state: State) -> bool:
         for t, postings in enumerate(self.postings):
-            for (number, read, _), count in state[self.under_way + t]:
-                if count > self.bound and (postings[number].target.wide if read else postings[number].wide):
+            for (number, _, _), count in state[self.under_way + t]:
+                if count > self.bound and (postings[number].target.wide or postings[number].wide):
                     return True
         return False
 
@@ -154,6 +160,10 @@ class PendingSetSystem(ReducedSystem):
             for register, slot in posting.wide:
                 before.append(Join(slot, Name(register.name)) if several else Let(slot, Name(register.name)))
         own = self._added(pending, element)
+        if not self.many and dict(own)[element] > self.bound:
+            if command.may_pass(state, None):
+                yield Transition(command.causes, (), OVERFLOW)
+            return
         yield from self.done(state, command, own=own, before=tuple(before), exact=not _joins(before))
 
     def _cell(self, variable: Variable) -> int:
@@ -176,9 +186,9 @@ class PendingSetSystem(ReducedSystem):
         return tuple(sorted(counts.items()))
 
     def _without(self, pending: Pending, element: Element) -> list[Pending]:
-        """Return what is left when one is taken: of `many`, either `bound` or still many."""
+        """Return what is left when one is taken: of `many`, still many or `bound`."""
         count = dict(pending)[element]
-        left = [count - 1, count] if count > self.bound else [count - 1]
+        left = [count, count - 1] if count > self.bound else [count - 1]
         rest = [counted for counted in pending if counted[0] != element]
         return [tuple(sorted([*rest, (element, n)])) if n else tuple(rest) for n in left]
 
@@ -201,11 +211,17 @@ class PendingSetSystem(ReducedSystem):
         t, element = move.thread, move.key
         pending: Pending = state[self.under_way + t]
         several = dict(pending)[element] > 1
-        for rest in self._without(pending, element):
+        for rest in self._without(pending, element)[: 1 if self._stays(state, t, element) else None]:
             if element[1]:
                 yield from self._write(state, t, element, rest, several)
             else:
                 yield from self._read(state, t, element, rest, several)
+
+    def _stays(self, state: State, t: int, element: Element) -> bool:
+        """Return whether it is enough that `many` stay many: if nobody ever waits for them to end, more can only do more."""
+        return self._many(state, t, element) and (
+            not self.ends and self.postings[t][element[0]].command.peer not in self.flushed[t][state[t]]
+        )
 
     def _write(self, state: State, t: int, element: Element, rest: Pending, several: bool) -> Iterator[Transition]:
         posting = self.postings[t][element[0]]
@@ -234,6 +250,9 @@ class PendingSetSystem(ReducedSystem):
         own = self._added(rest, made)
         others = several or any(e[0] == element[0] and not e[1] and e != element for e, _ in rest)
         operands, after = self._operands(posting, others, any(e[0] == element[0] and not e[1] for e, _ in rest))
+        if not self.many and dict(own)[made] > self.bound:
+            yield Transition((cause,), (), OVERFLOW)
+            return
         exact = not (others and posting.wide) and not self._many(state, t, element) and not _joins(keep)
         for writes, also in self._effect(posting, element, value):
             yield from self.moved(state, t, cause, writes, own, before=(*operands, *also, *keep), after=after, exact=exact)
@@ -289,6 +308,19 @@ class PendingSetSystem(ReducedSystem):
             return told | {"value": values[0] if values else None}
         names_ = (v.name.partition(".")[2] for v in self.postings[thread][number].small)
         return told | {"operands": dict(zip(names_, values, strict=True))}
+
+
+def flushed_from(thread: Thread) -> dict[int, frozenset[str]]:
+    """Return the nodes that a thread may still flush, by program point."""
+    before: dict[int, list[int]] = {}
+    for source, target, _ in thread.edges:
+        before.setdefault(target, []).append(source)
+    found: dict[int, set[str]] = {point: set() for point in thread.points}
+    flushes = {(source, step.op.node) for source, _, step in thread.edges if isinstance(step.op, Flush)}
+    for source, node in flushes:
+        for point in reachable([source], before):
+            found[point].add(node)
+    return {point: frozenset(nodes) for point, nodes in found.items()}
 
 
 def _taken(slot: str) -> str:

@@ -34,6 +34,6 @@ def _unreduced(
         case "tso" | "pso":
             return StoreBufferSystem(program, claims, options.narrow, max(1, options.bound), model == "pso")
         case "rma":
-            return PendingSetSystem(program, claims, options.narrow, options.bound)
+            return PendingSetSystem(program, claims, options.narrow, options.bound, many=options.many)
         case "rdma":
             return PipeSystem(program, claims, options.narrow, max(1, options.bound))

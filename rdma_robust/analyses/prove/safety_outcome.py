@@ -34,12 +34,14 @@ class SafetyRun:
 @dataclass(frozen=True)
 class ReductionOptions:
     """How a program is reduced: `slots` with at most `bound` stores in a buffer or like operations under way (more are
-    `many`), or the `sets` of the VMCAI paper. `lazy`: cards move only directly before somebody can tell
-    (section 3). `narrow`: at most so many values are kept apart, variables that may have more are wide."""
+    `many`, or without `many` an overflow, as for stores), or the `sets` of the VMCAI paper. `lazy`: cards move only
+    directly before somebody can tell (section 3). `narrow`: at most so many values are kept apart, variables that may have
+    more are wide."""
 
     kind: ReductionName = "slots"
     bound: int = 1
     lazy: bool = True
+    many: bool = True
     narrow: int = 8
 
 
