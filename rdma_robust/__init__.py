@@ -190,18 +190,17 @@ def verify(
     memory: int | None = None,
     hangs: bool = True,
 ) -> Verified:
-    """Check every `assert` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
+    """Check every `assert`, `invariant` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
 
     Parameters are those of :func:`reach`; with `hangs=False` only what the program says itself about hangs is checked.
     """
-    from rdma_robust.analyses.safety.verify import verify as checked  # noqa: PLC0415 - slow
+    from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.language.load import decidable  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import rdma  # noqa: PLC0415
 
     limits = Limits.of(timeout, max_states, memory)
-    return checked(blocking(decidable(_loaded(program, define))), limits, rdma(ordered_reads), hangs=hangs)
+    return verify_all(blocking(_loaded(program, define)), limits, rdma(ordered_reads), hangs=hangs)
 
 
 def prove(

@@ -70,7 +70,7 @@ def test_answers_agree_with_the_machine(kind: Kind) -> None:
 def test_answers_of_many_programs_agree_with_the_machine(kind: Kind, hundred: int) -> None:
     seeds = range(1000 + 100 * hundred, 1100 + 100 * hundred)
     answers = agreement(kind, seeds, LARGE_SAFETY if hundred % 2 else FEW, 6000)
-    assert answers["safe"] > 20 and answers["unsafe"] > 20 and answers["safe, wide"]
+    assert answers["safe"] > 20 and answers["unsafe"] > 20 and answers["safe, wide"] > 2
 
 
 def everywhere(program: Program) -> Program:

@@ -30,6 +30,10 @@ UNKNOWN = (
     "node A { x = 1 }\nnode B { y }\nthread T on A { put B.y = x; loop { put B.y = x\n x = 1 } }\n"
     "thread U on B { reg r\n await y == 1\n r = y\n assert r == 1 }\n"
 )
+STORES = (
+    "node A { x, y }\nthread T on A { reg r; x = 1; r = y }\nthread U on A { reg r; y = 1; r = x }\n"
+    "invariant A.x <= 1\noutcome T.r == 0 && U.r == 0 : forbidden under tso\nexpect unsafe under pso\n"
+)
 STATES = ("--max-states", "60", "--memory", "4000")
 COMMANDS = (("verify", "--no-hangs", *STATES), ("reach", "-t", "A.x == 1", *STATES))
 
@@ -265,3 +269,26 @@ def test_answers_stream_and_a_reader_may_leave(mixed: Path) -> None:
     assert piped.stdout.startswith("p/a-holds.rdma: ")
     assert "Traceback" not in piped.stderr
     assert "BrokenPipe" not in piped.stderr
+
+
+def test_what_prove_answers_is_reported_like_the_rest(cli: Cli, mixed: Path) -> None:
+    (mixed / "stores.rdma").write_text(STORES)
+    done = cli("verify", "stores.rdma", "--no-hangs", "--format", "json")
+    report = json.loads(done.stdout)
+    Draft202012Validator(SCHEMAS["verify"]).validate(report)
+    answers = {(c["kind"], c["model"]): (c["status"], c["argument"]) for c in report["claims"]}
+    assert answers == {
+        ("invariant", "rdma"): ("holds", "rdma exhausted"),
+        ("outcome", "tso"): ("violated", "model run"),
+        ("safe", "pso"): ("violated", "proof"),
+    }
+    assert done.returncode == 1
+    (run,) = [c["run"] for c in report["claims"] if c["kind"] == "outcome"]
+    assert [move["does"] for move in run] == ["start", *["access"] * 4, "flush", "flush"]
+    text = cli("verify", "stores.rdma", "--no-hangs").stdout
+    assert "`prove` has a run of the machine of model tso" in text and "buffers x = 1" in text
+    assert "Checked: replayed by the machine of model tso." in text
+    log = json.loads(cli("verify", "stores.rdma", "--format", "sarif").stdout)
+    SARIF.validate(log)
+    assert sum("codeFlows" in each for each in log["runs"][0]["results"]) == 1
+    JUNIT.assertValid(etree.fromstring(cli("verify", "stores.rdma", "--format", "junit").stdout.encode()))

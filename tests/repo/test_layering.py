@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
-    "analyses.safety": f"{WORDS} language semantics counters robustness",
+    "analyses.safety": f"{WORDS} language semantics counters robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics",

@@ -90,7 +90,8 @@ class _SafetyWriter:
         return [pad + line]
 
     def kinds(self) -> dict[str, int]:
-        local = {"store": 14, "load": 14, "register": 8, "atomic": 8, "await": 5, "assume": 2, "assert": 6, "nondet": 4}
+        local = {"store": 14, "load": 14, "register": 8, "atomic": 8, "await": 5, "assume": 2, "assert": 6}
+        local["nondet"] = 8 if self.growth else 4
         match self.kind:
             case "shared":
                 return local | {"mfence": 5, "skip": 2}
@@ -134,7 +135,7 @@ class _SafetyWriter:
             case "await" | "assume" | "assert":
                 return f"{kind} {self.condition(node)}"
             case "nondet":
-                anything = self.growth and rng.random() < 0.3
+                anything = self.growth and rng.random() < 0.6
                 return f"{register} = nondet({'' if anything else '0, ' + str(rng.randint(0, 2))})"
             case "put":
                 return f"put {other}.{rng.choice(self.words[other])} = {rng.choice([*self.words[node], '1', '2'])}"

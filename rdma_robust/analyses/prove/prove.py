@@ -7,7 +7,7 @@ out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -60,6 +60,29 @@ def prove(
     outcome = work.decided(claims)
     allowed = tuple(work.possible(claim) for claim in claims if claim.allowed)
     return replace(outcome, allowed=allowed, time_s=time.monotonic() - started)
+
+
+def each_possible(
+    program: Program,
+    model: AnyModelName,
+    claims: Sequence[SafetyClaim],
+    limits: Limits = NO_LIMITS,
+    progress: Progress = ignore,
+) -> tuple[AllowedClaim, ...]:
+    """Return for each of `claims`, forbidden or allowed, whether what it is about can happen under `model`.
+
+    All are asked at once first: one proof is enough if nothing can.
+    """
+    together = tuple(replace(claim, allowed=False, number=number) for number, claim in enumerate(claims))
+    if len(together) > 1:
+        outcome = _Work(program, model, limits.share(SHARE), "auto", FIRST, progress).decided(together)
+        if outcome.safety is Safety.SAFE:
+            return tuple(AllowedClaim(claim, False) for claim in claims)
+    found = []
+    for number, claim in enumerate(claims):
+        part = limits.share(1 / (len(claims) - number))
+        found.append(_Work(program, model, part, "auto", FIRST, progress).possible(claim))
+    return tuple(found)
 
 
 @dataclass

@@ -46,6 +46,11 @@ class HangGoal:
     :mod:`resting`."""
 
 
+@dataclass(frozen=True, slots=True)
+class SafeGoal:
+    """Anything that the program forbids under a model. Only proofs look for it, see :mod:`handing_over`."""
+
+
 Goal = StateGoal | FaultGoal | HangGoal
 SomeMachine = RdmaMachine | ScMachine
 Met = Callable[[Move], bool]

@@ -54,6 +54,8 @@ class Argument(Enum):
     THREAD = "thread"
     ROBUST = "robust"
     RDMA_EXHAUSTED = "rdma exhausted"
+    PROOF = "proof"
+    MODEL_RUN = "model run"
     LIMIT = "limit"
 
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
 
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults
+from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached, answer
 from rdma_robust.analyses.safety.vacuity import Vacuity, impossible_values, reached
-from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.language.check.targets import Target
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.errors import NO_SPAN, InternalError, Span
+from rdma_robust.expr import conj, negate
+from rdma_robust.language.check.meaning import defined
+from rdma_robust.language.check.targets import Atom, Before, Ended, Target
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.cfg import AnyModelName, Invariant, OutcomeLine, PointAt, Program, ThreadEnded
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.model import RDMA, Model, ModelName
-
-_MODELS: Final[dict[str, ModelName]] = {"sc": "sc", "rdma": "rdma"}
-"""The models of claims that are answered here."""
+from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
 
 
 class Status(Enum):
@@ -39,15 +39,16 @@ class Status(Enum):
 class Claim:
     """Something the program claims: that `goal` is reachable under `model` (`allowed`) or that it is not.
 
-    `kind` is `assertion`, `outcome`, `hang`, or what else can go wrong (see :class:`cfg.Fault`); `text` is the source. The
-    claim that a program does not hang, which every program makes, has no place in it: NO_SPAN.
+    `kind` is `assertion`, `invariant`, `outcome`, `hang`, `safe` (what `expect safe` says), or what else can go wrong (see
+    :class:`cfg.Fault`); `text` is the source. The claim that a program does not hang, which every program makes, has no
+    place in it: NO_SPAN. Claims about other models than sc and rdma are those of :mod:`handing_over`.
     """
 
     kind: str
     text: str
     span: Span
-    goal: Goal
-    model: ModelName = "rdma"
+    goal: Goal | SafeGoal
+    model: AnyModelName = "rdma"
     allowed: bool = False
 
 
@@ -56,7 +57,7 @@ class Checked:
     """A claim, whether it holds, and the answer that says why, with its run.
 
     `reached` says of a claim that nothing goes wrong whether what it is about is ever reached, None if that is not known or
-    was not asked. `hang` is where the run of a claim about hangs ends.
+    was not asked. `hang` is where the run of a claim about hangs ends. `model_run` is a run that `prove` has found.
     """
 
     claim: Claim
@@ -64,6 +65,7 @@ class Checked:
     answer: Reached
     reached: bool | None = None
     hang: Hang | None = None
+    model_run: SafetyRun | None = None
 
 
 @dataclass(frozen=True)
@@ -82,20 +84,14 @@ class Verified:
 
 
 def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
-    """Return every claim of the program, in the order of the source: its `assert` statements, its `outcome` lines, what it
-    expects about hangs, and that nothing else goes wrong where it could.
+    """Return every claim of the program about sc and rdma, in the order of the source: its `assert` statements, its
+    `invariant` and `outcome` lines, what it expects about hangs, and that nothing else goes wrong where it could.
 
     With `hangs` it claims as well that it does not hang under RDMA, unless it says something else about that.
     """
     found = [Claim(f.kind, f.text or f.message, f.span, FaultGoal(f)) for f in faults(program)]
-    for line in program.outcomes:
-        for claim in line.claims:
-            model = _MODELS.get(claim.model)
-            if model is None:
-                continue  # asked of `prove`
-            condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
-            goal = StateGoal(Target(condition, line.condition), final=True)
-            found.append(Claim("outcome", condition, line.span, goal, model, claim.allowed))
+    found += [Claim("invariant", line.text, line.span, StateGoal(_violation(program, line))) for line in program.invariants]
+    found += [outcome_claim(line, c) for line in program.outcomes for c in line.claims if c.model in SEARCHED]
     expected = [e for e in program.expectations if e.kind == "hang"]
     found += [
         Claim("hang", e.text, e.span, HangGoal(), "sc" if e.model == "sc" else "rdma", not e.negated) for e in expected
@@ -106,22 +102,50 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
     return tuple(found)
 
 
+def outcome_claim(line: OutcomeLine, claim: cfg.Claim) -> Claim:
+    """Return what a line claims about one model."""
+    condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
+    goal = StateGoal(Target(condition, line.condition), final=True)
+    return Claim("outcome", condition, line.span, goal, claim.model, claim.allowed)
+
+
+def _violation(program: Program, line: Invariant) -> Target:
+    """Return the states in which an invariant does not hold."""
+    threads = {thread.name: thread for thread in program.threads}
+
+    def atom(of: PointAt | ThreadEnded) -> Atom:
+        if isinstance(of, ThreadEnded):
+            return Ended(of.thread)
+        return Before(of.thread, (dict(threads[of.thread].labels)[of.label],))
+
+    condition = negate(conj(defined(line.condition), line.condition))
+    return Target(line.text, condition, tuple((name, atom(of)) for name, of in line.atoms))
+
+
 def verify(
     program: Program, limits: Limits, hardware: Model = RDMA, *, hangs: bool = True, progress: Progress = ignore
 ) -> Verified:
     """Check every claim of the program, see :func:`claims`. Raises InternalError if a run is not confirmed."""
     every = claims(program, hangs=hangs)
-    asked = answer(program, [(c.goal, c.model) for c in every], limits, hardware, progress=progress)
+    asked = answer(program, [_question(c) for c in every], limits, hardware, progress=progress)
     checked = [_checked(program, c, reached) for c, reached in zip(every, asked.answers, strict=True)]
     return Verified(program, _about_something(program, checked, limits, hardware, asked.robust), asked)
 
 
+def _question(claim: Claim) -> tuple[Goal, ModelName]:
+    """Return what is asked about a claim of :func:`claims`."""
+    if isinstance(claim.goal, SafeGoal):
+        raise InternalError("a claim that only proofs answer is asked of a search")
+    return claim.goal, "sc" if claim.model == "sc" else "rdma"
+
+
 def _checked(program: Program, claim: Claim, answer: Reached) -> Checked:
     hang = hang_of(program, answer.run) if claim.kind == "hang" and answer.run is not None else None
-    return Checked(claim, _status(claim, answer), answer, None, hang)
+    return Checked(claim, status_of(claim, answer), answer, None, hang)
 
 
-def _status(claim: Claim, answer: Reached) -> Status:
+def status_of(claim: Claim, answer: Reached) -> Status:
+    """Return what an answer means for a claim."""
     if answer.answer is Answer.UNKNOWN:
         return Status.UNKNOWN
     return Status.HOLDS if (answer.answer is Answer.REACHABLE) == claim.allowed else Status.VIOLATED
@@ -135,7 +159,7 @@ def _about_something(
     asked = []
     for i, each in enumerate(found):
         claim = each.claim
-        if each.status is not Status.HOLDS or claim.allowed or claim.kind == "hang":
+        if each.status is not Status.HOLDS or claim.allowed or claim.kind in ("hang", "invariant"):
             continue
         why = impossible_values(program, claim.goal.target.condition) if isinstance(claim.goal, StateGoal) else ""
         if why:
@@ -143,7 +167,7 @@ def _about_something(
         else:
             asked.append(i)
     if asked:
-        questions = [(found[i].claim.goal, found[i].claim.model) for i in asked]
+        questions = [_question(found[i].claim) for i in asked]
         for i, vacuity in zip(asked, reached(program, questions, limits, hardware, robust), strict=True):
             found[i] = _judged(found[i], vacuity)
     return tuple(found)

@@ -91,7 +91,7 @@ def lost_safety(asking: Asking, name: str, why: str, defect: bool, time_s: float
 
 def load_safety() -> None:
     """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.safety import verify  # noqa: F401, PLC0415
+    from rdma_robust.analyses.safety import handing_over  # noqa: F401, PLC0415
     from rdma_robust.language import load  # noqa: F401, PLC0415
     from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
 
@@ -108,14 +108,14 @@ def _read(source: Source, answer: Callable[[str, str], SafetyAnswer]) -> SafetyA
 
 
 def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
-    from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415
+    from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
 
-    program = blocking(load_decidable(text, name))
-    verified = verify(program, asking.limits(), asking.hardware, hangs=asking.hangs, progress=progress)
+    program = blocking(load_program(text, name))
+    verified = verify_all(program, asking.limits(), asking.hardware, hangs=asking.hangs, progress=progress)
     record = replace(
         verified_record(verified, strict=asking.strict),
         answer=verify_object(verified),

@@ -70,12 +70,12 @@ def _outcome(job: Job) -> Outcome:
 
 def _claims(job: Job, outcome: Outcome) -> Claims:
     """Return the answers for the claims of a program, as `verify` gives them, within the seconds of the job."""
-    from rdma_robust.analyses.safety.verify import verify  # noqa: PLC0415 - only where claims are wanted
+    from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - only where claims are wanted
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
 
     def action() -> Claims:
-        verified = verify(blocking(outcome.program), limits, job.options.model)
+        verified = verify_all(blocking(outcome.program), limits, job.options.model)
         return Claims(verified_record(verified, strict=False).findings)
 
     limits = Limits.of(job.claims, job.options.max_states, job.options.memory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.reach import Asked
 from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
@@ -22,6 +23,7 @@ from rdma_robust.reports.analyses.safety_report import (
 )
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaState
@@ -117,8 +119,21 @@ def _finding(program: Program, checked: Checked, strict: bool) -> Finding:
         reason_text(checked),
         Exit.NOT_ROBUST if counts else VERIFY_EXITS[checked.status],
         tuple(StepView(wait.thread, wait.line, wait.column, wait.text) for wait in waits),
-        _steps(program, checked.answer.run) if checked.status is Status.VIOLATED else (),
+        _run_of(program, checked) if checked.status is Status.VIOLATED else (),
     )
+
+
+def _run_of(program: Program, checked: Checked) -> tuple[StepView, ...]:
+    return _steps(program, checked.answer.run) if checked.model_run is None else _moves(program, checked.model_run)
+
+
+def _moves(program: Program, run: SafetyRun) -> tuple[StepView, ...]:
+    found = []
+    for action, _, _ in run.moves[1:]:
+        line, column = (None, None) if action.step is None else (action.step.span.line, action.step.span.column)
+        text = f"{lane_of(program, action)}: {deed_of(program, action, run.model)}"
+        found.append(StepView(program.threads[action.thread].name, line, column, text))
+    return tuple(found)
 
 
 def _steps(program: Program, run: Run | None) -> tuple[StepView, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rdma_robust.analyses.safety.goals import StateGoal
+from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.safety.goals import SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
 from rdma_robust.analyses.safety.sequential import Run
@@ -15,8 +16,10 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
 from rdma_robust.reports.analyses.run_table import run_table
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.prove.run_lines import safety_run_lines
 from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.rdma import RdmaState
 from rdma_robust.text import count, one_line, printable
 
@@ -74,12 +77,21 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
     for row, checked in zip(rows, verified.checked, strict=True):
         lines += columns.row(row, reason_text(checked))
     for checked in verified.checked if explain else ():
-        if checked.answer.run is not None:
+        goal, hang = checked.claim.goal, checked.hang
+        if checked.answer.run is not None and not isinstance(goal, SafeGoal):
             lines += ["", *_heading(checked, width), ""]
-            goal, hang = checked.claim.goal, checked.hang
             lines += run_table(verified.program, checked.answer.run, goal, width, hang=hang, full=full)
             lines += _checks(checked.answer)
+        elif checked.model_run is not None:
+            lines += ["", *_heading(checked, width), ""]
+            lines += _model_run(verified.program, checked.model_run, width, full)
     return lines
+
+
+def _model_run(program: Program, run: SafetyRun, width: int | None, full: bool) -> list[str]:
+    end = stepwise_machine(program, run.model).describe(run.moves[-1].state)
+    lines = safety_run_lines(program, run, end, width, full=full)
+    return [*lines, "", f"    Checked: replayed by the machine of model {run.model}."]
 
 
 def _where(claim: Claim) -> str:
@@ -108,7 +120,7 @@ def _heading(checked: Checked, width: int | None) -> list[str]:
 def claim_text(claim: Claim) -> str:
     """Return a claim as people read it, on one line."""
     text = one_line(claim.text, 70)
-    if claim.kind == "hang":
+    if claim.kind in ("hang", "safe", "invariant"):
         return text
     if claim.kind == "outcome":
         return f"{text} : {'allowed' if claim.allowed else 'forbidden'} under {claim.model}"
@@ -153,7 +165,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
         "status": checked.status.value,
         "reached": checked.reached,
         "hang": None if checked.hang is None else hang_object(checked.hang),
-        **_answer_object(program, checked.answer),
+        **_answer_object(program, checked.answer, checked.model_run),
     }
 
 
@@ -180,8 +192,9 @@ def hang_object(hang: Hang) -> JsonObject:
     }
 
 
-def _answer_object(program: Program, answer: Reached) -> JsonObject:
-    run = None if answer.run is None else [_move_object(program, i, answer.run) for i in range(len(answer.run))]
+def _answer_object(program: Program, answer: Reached, model_run: SafetyRun | None = None) -> JsonObject:
+    moves = answer.run if model_run is None else model_run.moves
+    run = None if moves is None else [_move_object(program, i, moves) for i in range(len(moves))]
     return {
         "answer": answer.answer.value,
         "argument": answer.argument.value,

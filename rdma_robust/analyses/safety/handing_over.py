@@ -1,0 +1,149 @@
+"""`verify` with the help of `prove`: claims about other models, programs with unbounded data, and what was left open.
+
+The own search (:mod:`verify`) knows robustness, hangs and queues of any length; proofs know invariants over integers without
+bound. What both leave open is UNKNOWN, with both reasons.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rdma_robust.analyses.prove.prove import each_possible, prove
+from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
+from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached
+from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
+from rdma_robust.language.check.refusals import refusals
+from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.model import RDMA, SEARCHED, Model
+from rdma_robust.semantics.values import is_loop_free
+
+OWN_SHARE: Final = 0.7
+"""Of the time, for the own search of a program for which others may come after it."""
+
+_NO_HANGS: Final = "whether a program with unbounded data hangs is not decided"
+_UNBOUNDED: Final = "the data have no bound"
+
+
+def verify_all(
+    program: Program, limits: Limits, hardware: Model = RDMA, *, hangs: bool = True, progress: Progress = ignore
+) -> Verified:
+    """Check every claim of the program: those of :func:`verify.claims`, outcomes under other models, and `expect safe`.
+
+    Raises InternalError if a run is not confirmed.
+    """
+    started = time.monotonic()
+    if program.undecided:
+        every = [c for c in claims(program, hangs=hangs) if c.kind != "hang" or c.text in _said(program)]
+        verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
+    else:
+        more = not is_loop_free(program) or bool(_others(program))
+        verified = verify(program, limits.share(OWN_SHARE) if more else limits, hardware, hangs=hangs, progress=progress)
+    checked = [*verified.checked, *map(_unasked, _others(program))]
+    answers = _Handing(program, limits, hardware, progress).over(checked)
+    answers.sort(key=lambda c: (not c.claim.span.end, c.claim.span.start, c.claim.kind, c.claim.model))
+    asked = replace(verified.asked, time_s=time.monotonic() - started)
+    return Verified(program, tuple(answers), asked)
+
+
+def _said(program: Program) -> set[str]:
+    return {each.text for each in program.expectations}
+
+
+def _others(program: Program) -> list[Claim]:
+    """Return the claims that only proofs can answer: outcomes under models without a search here, and `expect safe`."""
+    found = [outcome_claim(line, claim) for line in program.outcomes for claim in line.claims if claim.model not in SEARCHED]
+    return found + [
+        Claim("safe", each.text, each.span, SafeGoal(), each.model, each.negated)
+        for each in program.expectations
+        if each.kind == "safe" and each.model is not None
+    ]
+
+
+def _unasked(claim: Claim) -> Checked:
+    reason = _NO_HANGS if claim.kind == "hang" else _UNBOUNDED if claim.model in SEARCHED else ""
+    return Checked(claim, Status.UNKNOWN, Reached(Answer.UNKNOWN, Argument.LIMIT, reason))
+
+
+class _Handing:
+    def __init__(self, program: Program, limits: Limits, hardware: Model, progress: Progress) -> None:
+        self.program = program
+        self.limits = limits
+        self.hardware = hardware
+        self.progress = progress
+
+    def over(self, checked: Sequence[Checked]) -> list[Checked]:
+        """Return what was checked, with answers of `prove` for what is open."""
+        done = list(checked)
+        open_ = [i for i, each in enumerate(done) if each.status is Status.UNKNOWN and each.claim.kind != "hang"]
+        models = list(dict.fromkeys(done[i].claim.model for i in open_))
+        for number, model in enumerate(models):
+            mine = [i for i in open_ if done[i].claim.model == model]
+            limits = self.limits.share(1 / (len(models) - number))
+            for i, answer in zip(mine, self._answers(model, [done[i] for i in mine], limits), strict=True):
+                done[i] = answer
+        return done
+
+    def _answers(self, model: AnyModelName, asked: Sequence[Checked], limits: Limits) -> Iterable[Checked]:
+        if refused := refusals(self.program, model):
+            reason = f"{refused[0].message} (line {refused[0].span.where})"
+            return [_with(each, None, None, f"`prove` was not asked: {reason}") for each in asked]
+        if self.hardware not in (RDMA, RDMA.with_ordered_reads(True)):
+            return asked
+        outcome: SafetyOutcome | None = None
+        if any(each.claim.kind == "safe" for each in asked):
+            outcome = prove(self.program, model, limits.share(0.5), progress=self.progress)
+        wanted = [each for each in asked if each.claim.kind != "safe"]
+        known = safety_claims(self.program, model)
+        proven = outcome is not None and outcome.safety is Safety.SAFE
+        left = [_same(each.claim, known) for each in wanted if not (proven and not each.claim.allowed)]
+        found = {each.claim: each for each in each_possible(self.program, model, left, limits, self.progress)}
+        return [self._answer(each, outcome, known, found) for each in asked]
+
+    def _answer(
+        self,
+        checked: Checked,
+        outcome: SafetyOutcome | None,
+        known: Sequence[SafetyClaim],
+        found: dict[SafetyClaim, AllowedClaim],
+    ) -> Checked:
+        claim = checked.claim
+        if claim.kind == "safe" and outcome is not None:
+            happens = {Safety.SAFE: False, Safety.UNSAFE: True, Safety.UNKNOWN: None}[outcome.safety]
+            return _with(checked, happens, outcome.run, outcome.reason)
+        answer = found.get(_same(claim, known))
+        if answer is None:
+            return _with(checked, False, None, "")
+        if answer.possible and claim.model == "rdma" and self.hardware.ordered_reads:
+            return _with(checked, None, None, "`prove` has a run, with reads that are not ordered")
+        return _with(checked, answer.possible, answer.run, answer.reason)
+
+
+def _same(claim: Claim, known: Sequence[SafetyClaim]) -> SafetyClaim:
+    """Return the claim as `prove` has it."""
+    goal = claim.goal
+    if isinstance(goal, FaultGoal):
+        return next(each for each in known if each.fault == goal.fault)
+    assert isinstance(goal, StateGoal)
+    places = [each for each in known if each.span == claim.span and each.allowed == claim.allowed]
+    return next(each for each in places if each.kind == claim.kind)
+
+
+def _with(checked: Checked, happens: bool | None, run: SafetyRun | None, reason: str) -> Checked:
+    """Return a claim with what `prove` has said of it."""
+    claim, own = checked.claim, checked.answer.reason
+    if happens is None:
+        told = reason if reason.startswith("`prove`") else f"`prove` leaves it open: {reason}"
+        said = "; ".join(part for part in (own, told) if part)
+        return replace(checked, answer=replace(checked.answer, reason=said))
+    if happens:
+        answer = Reached(Answer.REACHABLE, Argument.MODEL_RUN, f"`prove` has a run of the machine of model {claim.model}")
+    else:
+        answer = Reached(Answer.UNREACHABLE, Argument.PROOF, f"`prove` has a proof under model {claim.model}")
+    return replace(checked, status=status_of(claim, answer), answer=answer, model_run=run)
