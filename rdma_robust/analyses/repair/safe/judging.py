@@ -21,10 +21,12 @@ from rdma_robust.limits import Limits
 Prove = Callable[[Program, Limits], SafetyOutcome]
 """Decides whether a program is safe under the model that is asked about."""
 
-_SHARE: Final = 0.2
-"""The part of the time left that one set may take."""
+_FIRST_S: Final = 1.0
+_TIMES: Final = 4
+"""The seconds that one set may take at first, and how much longer with each more patience."""
 
-_LEAST_S: Final = 1.0
+_RESERVE: Final = 0.2
+"""The share of the time that is kept for proving the answer again from its text."""
 
 
 @dataclass
@@ -37,25 +39,28 @@ class Decisions:
     checked: int = 0
     cycles: int = 0
 
-    def decide(self, program: Program, *, whole: bool = False) -> SafetyOutcome:
-        """Decide a program, with all of the time that is left or a share of it. Raises OutOfTimeError."""
-        left = self.limits.seconds_left()
-        if left is not None and left <= 0:
+    def decide(self, program: Program, limits: Limits | None = None) -> SafetyOutcome:
+        """Decide a program, within all of the time that is left unless told otherwise. Raises OutOfTimeError."""
+        if self.limits.seconds_left() == 0:
             raise OutOfTimeError
-        limits = self.limits
-        if left is not None and not whole:
-            limits = replace(limits, deadline=time.monotonic() + min(left, max(_LEAST_S, _SHARE * left)))
         self.checked += 1
-        return self.prove(_forbidding(program, self.spots.model), limits)
+        return self.prove(_forbidding(program, self.spots.model), limits or self.limits)
 
-    def judge(self, chosen: Choices) -> Judged:
+    def judge(self, chosen: Choices, patience: int) -> Judged:
         """Decide a set. Raises OutOfTimeError."""
+        most = _FIRST_S * _TIMES**patience
+        left = self.limits.seconds_left()
+        if left is not None:
+            most = min(most, left - _RESERVE * (self.limits.seconds or 0))
+            if most <= 0:
+                raise OutOfTimeError
+        limits = replace(self.limits, deadline=time.monotonic() + most, seconds=most)
         try:
-            outcome = self.decide(self.spots.having(chosen))
-        except LimitReached:
-            return Judged(Safety.UNKNOWN)
+            outcome = self.decide(self.spots.having(chosen), limits)
+        except LimitReached as reached:
+            return Judged(Safety.UNKNOWN, patience=reached.limit == "time")
         if outcome.safety is not Safety.UNSAFE:
-            return Judged(outcome.safety)
+            return Judged(outcome.safety, patience=limits.seconds_left() == 0)
         self.cycles += 1
         return Judged(Safety.UNSAFE, self.clause(chosen, outcome))
 

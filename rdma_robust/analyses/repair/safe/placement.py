@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -83,7 +83,7 @@ class _Placement:
 
     def answer(self) -> Repair:
         """Return the answer. Raises OutOfTimeError if not even all waits were decided."""
-        first = self.decisions.decide(self.spots.having(frozenset(self.spots.universe)), whole=True)
+        first = self.decisions.decide(self.spots.having(frozenset(self.spots.universe)))
         if first.safety is not Safety.SAFE:
             return self._hopeless(first)
         on_time = True
@@ -91,11 +91,20 @@ class _Placement:
             self.search.run(self.options.most_solutions if self.options.all_minimal else 1)
         except (OutOfTimeError, LimitReached):
             on_time = False
-        chosen = self.search.found or [self._cheapest_known()]
-        solutions = [s for s in map(self._solution, chosen) if s is not None]
-        if not solutions:
-            raise OutOfTimeError
-        return self._repair(chosen[0], tuple(solutions), on_time)
+        for chosen in self._answers(on_time):
+            solutions = [s for s in map(self._solution, chosen) if s is not None]
+            if solutions and len(solutions) == len(chosen):
+                return self._repair(chosen, tuple(solutions), on_time)
+        raise OutOfTimeError
+
+    def _answers(self, on_time: bool) -> Iterator[list[Choices]]:
+        """Yield what to answer, the best first; what is proven in a longer time than is left does not count."""
+        search, everything = self.search, frozenset(self.spots.universe)
+        if not on_time and search.safe is not None and search.cheaper(search.safe):
+            yield [search.safe]
+        if search.found:
+            yield search.found
+        yield [everything]
 
     def _hopeless(self, first: SafetyOutcome) -> Repair:
         """Return the answer for a program that was not proven safe with all waits in."""
@@ -108,30 +117,27 @@ class _Placement:
         reason = f"no {NAMES[self.waits.model]} make it safe: {having} this is violated: {violated}"
         return replace(self._with("impossible", reason), run=self.rewriter.told(first.run))
 
-    def _cheapest_known(self) -> Choices:
-        return self.search.safe if self.search.safe is not None else frozenset(self.spots.universe)
-
     def _solution(self, chosen: Choices) -> Solution | None:
         """Return a set as a solution, None if there is no time to prove its text again."""
         solution = self.rewriter.solution(chosen)
         try:
             program = blocking(load_program(solution.patched, self.spots.program.file), self.await_loops)
-            outcome = self.decisions.decide(program, whole=True)
+            outcome = self.decisions.decide(program)
         except (OutOfTimeError, LimitReached):
             return None
         if outcome.safety is Safety.UNSAFE:
             raise InternalError("the text of a repair is not the program that was proven safe")
         return solution if outcome.safety is Safety.SAFE else None
 
-    def _repair(self, best: Choices, solutions: tuple[Solution, ...], on_time: bool) -> Repair:
+    def _repair(self, chosen: list[Choices], solutions: tuple[Solution, ...], on_time: bool) -> Repair:
         search = self.search
-        better = search.cheaper_undecided(best)
-        optimal = bool(search.found) and not better
-        complete = on_time and search.exhausted and not search.undecided
+        better = search.left_undecided(chosen[0])
+        optimal = chosen is search.found and not better
+        complete = on_time and search.exhausted and not search.left_undecided()
         scope = _scope(self.waits)
         if optimal:
             reason = f"the cheapest of {scope}"
-        elif search.found:
+        elif better:
             reason = f"no smaller set was proven; {count(len(better), 'set')} undecided"
         else:
             reason = "the cheapest found: a limit came before all cheaper sets were decided"
@@ -146,7 +152,7 @@ class _Placement:
             complete=complete,
             scope=scope,
             needed=self.rewriter.rows(search.needed),
-            undecided=tuple(map(self.rewriter.rows, search.undecided if self.options.all_minimal else better)),
+            undecided=tuple(map(self.rewriter.rows, search.left_undecided() if self.options.all_minimal else better)),
         )
 
     def _with(self, status: Status, reason: str) -> Repair:

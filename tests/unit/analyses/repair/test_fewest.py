@@ -12,6 +12,9 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.safe.fewest import Fewest, Judged
 
+NEVER = 9
+"""A patience that nobody has."""
+
 
 class Puzzle:
     """Safe are the sets that meet all of some clauses; each answer may name a clause that is larger than need be."""
@@ -24,16 +27,16 @@ class Puzzle:
             frozenset(random.sample(self.universe, random.randint(1, min(3, size))))
             for _ in range(random.randint(0, 5) if size else 0)
         ]
-        self.hard: set[Choices] = set()
+        self.hard: dict[Choices, int] = {}
         self.asked: list[Choices] = []
 
     def safe(self, chosen: Choices) -> bool:
         return all(clause & chosen for clause in self.clauses)
 
-    def judge(self, chosen: Choices) -> Judged:
+    def judge(self, chosen: Choices, patience: int) -> Judged:
         self.asked.append(chosen)
-        if chosen in self.hard:
-            return Judged(Safety.UNKNOWN)
+        if self.hard.get(chosen, 0) > patience:
+            return Judged(Safety.UNKNOWN, patience=self.hard[chosen] < NEVER)
         if self.safe(chosen):
             return Judged(Safety.SAFE)
         clause = self.random.choice([clause for clause in self.clauses if not clause & chosen])
@@ -68,24 +71,42 @@ def test_what_is_undecided_is_left_out_and_listed(seed: int) -> None:
     random = Random(1000 + seed)
     puzzle = Puzzle(random, 6)
     everything = frozenset(puzzle.universe)
-    puzzle.hard = {s for s in puzzle.sets() if random.random() < 0.3} - {everything}
+    puzzle.hard = {s: NEVER for s in puzzle.sets() if random.random() < 0.3 and s != everything}
     search = Fewest(puzzle.universe, puzzle.costs, puzzle.judge)
     search.run(1)
     (best,) = search.found
     assert puzzle.safe(best)
     assert best not in puzzle.hard
     better = {s for s in puzzle.sets() if puzzle.safe(s) and search.cost(s) < search.cost(best)}
-    assert better <= set(search.cheaper_undecided(best)) <= puzzle.hard
+    assert better <= set(search.left_undecided(best)) <= puzzle.hard.keys()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sets_that_take_long_are_decided_in_the_end(seed: int) -> None:
+    """The quick ones are asked first; nothing is asked twice with the same patience."""
+    random = Random(2000 + seed)
+    puzzle = Puzzle(random, 6)
+    everything = frozenset(puzzle.universe)
+    puzzle.hard = {s: random.randint(1, 3) for s in puzzle.sets() if random.random() < 0.5 and s != everything}
+    search = Fewest(puzzle.universe, puzzle.costs, puzzle.judge)
+    search.run(1 if seed % 2 else 100)
+    if seed % 2:
+        assert not search.left_undecided(search.found[0])
+        assert search.cost(search.found[0]) == min(map(search.cost, puzzle.irreducible()))
+    else:
+        assert not search.left_undecided()
+        assert set(search.found) == puzzle.irreducible()
+    assert all(puzzle.asked.count(s) <= 1 + puzzle.hard.get(s, 0) for s in puzzle.asked)
 
 
 def test_when_the_time_is_over_the_cheapest_known_set_is_left() -> None:
     puzzle = Puzzle(Random(3), 6)
     puzzle.clauses = [frozenset(puzzle.universe[:2]), frozenset(puzzle.universe[1:4]), frozenset(puzzle.universe[3:5])]
 
-    def judge(chosen: Choices) -> Judged:
+    def judge(chosen: Choices, patience: int) -> Judged:
         if len(puzzle.asked) == 5:
             raise OutOfTimeError
-        return puzzle.judge(chosen)
+        return puzzle.judge(chosen, patience)
 
     search = Fewest(puzzle.universe, dict.fromkeys(puzzle.universe, 1), judge)
     with pytest.raises(OutOfTimeError):
