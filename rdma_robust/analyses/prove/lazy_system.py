@@ -180,7 +180,7 @@ class LazySystem:
         for each in self.base.made(burst.state, moves[0]):
             if each.to == OVERFLOW:
                 raise _NotTogether
-            if each.to != burst.state:
+            if self.base.weight(each.to) < self.base.weight(burst.state):
                 yield from self._drained(_after(burst, each))
 
 

@@ -136,6 +136,9 @@ class _Work:
         for counting less.
         """
         bound = self.reduction.bound
+        if self.reduction.kind == "sets":
+            yield self.reduction, self.limits.share(SHARE)
+            return
         if self.model == "rma" and self.reduction.many and bound:
             yield replace(self.reduction, many=False), self.limits.share(SHARE)
             if self.searched is None or not (self.searched.overflowed or self.searched.cut):

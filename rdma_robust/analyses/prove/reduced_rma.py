@@ -98,6 +98,9 @@ class PendingSetSystem(ReducedSystem):
         when = valuer(substitute(op.when, renamed), code, not command.source.wide)
         return Posting(command, command.source, command.target, slot, small, wide, new, when, touches)
 
+    def weight(self, state: Any) -> int:
+        return sum(count * (2 - read) for own in state[self.under_way :] for (_, read, _), count in own)
+
     def uses(self, command: Command) -> Touch:
         return NO_TOUCH if posts(command.step) else super().uses(command)
 

@@ -134,6 +134,10 @@ class ReducedSystem(ABC):
         """Yield what a move of a buffer or card leads to."""
         return ()
 
+    def weight(self, _state: Any) -> int:
+        """Return how much is under way, in any unit: some move makes it less as long as there is anything."""
+        return 0
+
     def uses(self, command: Command) -> Touch:
         """Return the words that the thread itself may use in memory with a step."""
         return self.words.touch(command)

@@ -125,6 +125,9 @@ class StoreBufferSystem(ReducedSystem):
         cause = Cause(t, Verb.FLUSH, None, self.program.cells[cell])
         return self.moved(state, t, cause, [(word, written)], rest, after=tuple(self._shifted(t, stores, index)))
 
+    def weight(self, state: Any) -> int:
+        return sum(map(len, state[self.under_way :]))
+
     def uses(self, command: Command) -> Touch:
         return NO_TOUCH if isinstance(command.step.op, Write) else super().uses(command)
 

@@ -1,0 +1,216 @@
+"""RMA with a set of values per remote statement: the encoding of Baumann, Dan, Meshman, Hoefler, Vechev (VMCAI 2018).
+
+Each put or get s has a flag active(s) and a set set(s) of the values that its read may have got. Posting s makes it active
+with the value of its source word X as the only element, or adds that if s is active already; a store to X, and a card's
+write to it, add the new value to set(s) while s is active. The card of an active s writes any element of set(s) to the
+target of s, adds it to the sets of active statements that read the target, and may make s inactive; a flush waits until the
+thread's statements towards its node are inactive. (The paper's table forgets the `add` where a flush lets cards write.)
+
+Over-approximated: an active s may write again and again, old values stay in the set, and several instances are one. Sound by
+simulation: each instance of s that is under way has active(s) and what it has read, or the word that it is to read, in
+set(s). More elements in sets, and statements that became active earlier, only add runs, so a posting may be taken alone
+(`lazy_system`). Remote atomics change what they read: they are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rdma_robust.analyses.prove.commands import Command, posts
+from rdma_robust.analyses.prove.compiled_values import Valued
+from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
+from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
+from rdma_robust.analyses.prove.transition_system import Cause, Drop, Join, Let, Pick, SafetyClaim, Transition, Update
+from rdma_robust.errors import UsageError
+from rdma_robust.expr import Const, Expr
+from rdma_robust.language.flow.cfg import Flush, Program, RemoteRmw
+from rdma_robust.semantics.machines.machine import Verb
+
+ONE, SEVERAL = 1, 2
+
+Values = tuple[int, ...] | int
+"""The elements of a set, sorted; of one with wide values whether they are :data:`ONE` or :data:`SEVERAL`."""
+
+Active = tuple[tuple[int, Values], ...]
+"""The steps that are active with their sets, sorted."""
+
+
+class Statement(NamedTuple):
+    """A put or get. `constant`: its source is the constant of a put, which is never read by the card."""
+
+    command: Command
+    source: Variable
+    target: Variable
+    slot: str
+    touch: Touch
+    constant: bool
+
+
+class StatementSetSystem(ReducedSystem):
+    """What a thread has under way: :data:`Active`. The wide values of step `number` of thread T are in `T@number.set`, which
+    is folded."""
+
+    def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
+        self.statements: list[Mapping[int, Statement]] = []
+        super().__init__(program, "rma", claims, narrow)
+
+    def slots(self) -> Iterable[str]:
+        self.statements = [
+            {c.number: self._statement(t, c) for found in code.values() for c in found if posts(c.step)}
+            for t, code in enumerate(self.code)
+        ]
+        return [each.slot for found in self.statements for each in found.values() if each.target.wide]
+
+    def _statement(self, t: int, command: Command) -> Statement:
+        if isinstance(command.step.op, RemoteRmw):
+            where = f"{self.program.file}:{command.step.span.line}"
+            raise UsageError(f"--reduction sets has no remote atomics, which {where} uses; use --reduction slots")
+        assert command.source is not None and command.target is not None
+        read, write = self.words.halves(command)
+        slot = f"{self.program.threads[t].name}@{command.number}.set"
+        hidden = {str(cell) for cell in self.program.cells if cell.hidden}
+        return Statement(command, command.source, command.target, slot, read | write, command.source.name in hidden)
+
+    def nothing(self, _thread: int) -> Hashable:
+        return ()
+
+    def operate(self, state: State, command: Command) -> Iterable[Transition]:
+        if posts(command.step):
+            return self._post(state, command)
+        if isinstance(command.step.op, Flush):
+            waits = any(self.awaited_by(command, move) for move in self.system_moves_of(state))
+            return () if waits else self.done(state, command)
+        value = None if command.source is None else seen(command.source, state)
+        if command.new is None:
+            return self.done(state, command, value)
+        assert command.target is not None
+        if value is None:
+            return self._written(state, command, None, [(command.target, command.new(state, None))], ())
+        cases = self.atomically(state, command, value)
+        return [t for writes, also in cases for t in self._written(state, command, value, writes, also)]
+
+    def awaited_by(self, command: Command, move: SystemMove) -> bool:
+        awaited = self.awaited(command)
+        return awaited is not None and awaited.has(move)
+
+    def _written(
+        self,
+        state: State,
+        command: Command,
+        value: Valued | None,
+        writes: Any,
+        before: tuple[Update, ...],
+    ) -> list[Transition]:
+        """Return the transitions of a step of a CPU, with what it writes added to sets."""
+        found = []
+        for each in self.done(state, command, value, writes, before=before):
+            found += [each] if not writes else [self._with_additions(each, writes[0][0])]
+        return found
+
+    def _with_additions(self, transition: Transition, word: Variable) -> Transition:
+        """Return a transition after which all active statements that read a word have its value in their sets."""
+        after: State = transition.to  # type: ignore[assignment]
+        changed = list(after)
+        joins: list[Update] = []
+        for t, statements in enumerate(self.statements):
+            own: Active = after[self.under_way + t]
+            if any(statements[number].source is word for number, _ in own):
+                changed[self.under_way + t] = tuple(
+                    [
+                        (n, self._added(values, statements[n], seen(word, after), joins))
+                        if statements[n].source is word
+                        else (n, values)
+                        for n, values in own
+                    ]
+                )
+        exact = transition.exact and not joins
+        return transition._replace(to=tuple(changed), updates=(*transition.updates, *joins), exact=exact)
+
+    def _added(self, values: Values, statement: Statement, value: Valued, joins: list[Update]) -> Values:
+        if isinstance(values, int):
+            joins.append(Join(statement.slot, _expression(value)))
+            return SEVERAL
+        assert isinstance(value, int)
+        return tuple(sorted({*values, value}))
+
+    def _post(self, state: State, command: Command) -> Iterable[Transition]:
+        t = command.thread
+        statement = self.statements[t][command.number]
+        own: dict[int, Values] = dict(state[self.under_way + t])
+        value = seen(statement.source, state)
+        updates: list[Update] = []
+        if command.number in own:
+            own[command.number] = self._added(own[command.number], statement, value, updates)
+        elif statement.target.wide:
+            updates.append(Let(statement.slot, _expression(value)))
+            own[command.number] = ONE
+        else:
+            assert isinstance(value, int)
+            own[command.number] = (value,)
+        exact = len(own) > len(state[self.under_way + t])
+        yield from self.done(state, command, own=tuple(sorted(own.items())), before=tuple(updates), exact=exact)
+
+    def system_moves_of(self, state: State) -> list[SystemMove]:
+        """Return for each active statement the move in which its card writes; `key` is its number."""
+        return [
+            SystemMove(t, number, found[number].command.peer or "", (t, number), None, (found[number].touch,))
+            for t, found in enumerate(self.statements)
+            for number, _ in state[self.under_way + t]
+        ]
+
+    def made(self, state: State, move: SystemMove) -> Iterator[Transition]:
+        statement = self.statements[move.thread][move.key]
+        own: Active = state[self.under_way + move.thread]
+        values = dict(own)[move.key]
+        step = statement.command.step
+        causes = tuple(Cause(move.thread, verb, step) for verb in (Verb.NIC_READ, Verb.NIC_WRITE)[statement.constant :])
+        rest = tuple(each for each in own if each[0] != move.key)
+        for left in (rest, own):
+            exact = left is rest and values in (ONE,) if isinstance(values, int) else left is rest and len(values) == 1
+            for value in (None,) if isinstance(values, int) else values:
+                writes = [] if value is None else [(statement.target, value)]
+                taken = self._taken(statement, left is rest) if value is None else ()
+                for each in self.moved(state, move.thread, causes[0], writes, left, before=taken, exact=exact):
+                    yield self._with_additions(each._replace(causes=causes), statement.target)
+
+    def _taken(self, statement: Statement, leaves: bool) -> tuple[Update, ...]:
+        pick = Pick(statement.target.name, statement.slot)
+        return (pick, Drop(statement.slot)) if leaves else (pick,)
+
+    def weight(self, state: State) -> int:
+        return sum(map(len, state[self.under_way :]))
+
+    def uses(self, command: Command) -> Touch:
+        return NO_TOUCH if posts(command.step) else super().uses(command)
+
+    def awaited(self, command: Command) -> Awaited | None:
+        return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None
+
+    def untouched(self, state: State, thread: int, touch: Touch) -> bool:
+        own: Active = state[self.under_way + thread]
+        return not any(self.statements[thread][number].touch.meets(touch) for number, _ in own)
+
+    def is_awkward(self, state: State) -> bool:
+        return any(isinstance(values, int) for own in state[self.under_way :] for _, values in own)
+
+    def drained(self, state: State) -> bool:
+        return not any(state[self.under_way :])
+
+    def slots_in_use(self, state: State) -> Iterable[str]:
+        for t, found in enumerate(self.statements):
+            for number, values in state[self.under_way + t]:
+                if isinstance(values, int):
+                    yield found[number].slot
+
+    def described_under_way(self, _thread: int, under_way: Any) -> dict[str, object]:
+        """`active`: a list with, of each active statement, its `step` and its `set`, null if a wide variable has it."""
+        active: Active = under_way
+        if not active:
+            return {}
+        return {"active": [{"step": n, "set": None if isinstance(v, int) else list(v)} for n, v in active]}
+
+
+def _expression(value: Valued) -> Expr:
+    return Const(value) if isinstance(value, int) else value
