@@ -22,7 +22,7 @@ from rdma_robust.certify.document import (
     read_program_options,
     reject,
 )
-from rdma_robust.certify.safety import safety_invariants, safety_states
+from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_states
 from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
@@ -43,6 +43,7 @@ SAFETY_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, str, object], 
         safety_states.KIND: safety_invariants.check_safe,
         safety_invariants.NOTHING: safety_invariants.check_nothing_forbidden,
     },
+    "unsafe": {safety_runs.KIND: safety_runs.check_unsafe_run},
 }
 """For each claim about what a program must not do under a memory model the kinds of evidence, and what checks them."""
 

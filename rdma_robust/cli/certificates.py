@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from rdma_robust import TOOL
 from rdma_robust.certify.document import GZIP, Certificate
@@ -21,6 +22,9 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.petri.net import CoverResult, Net
+
+if TYPE_CHECKING:
+    from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
 
 PLAIN, PACKED = ".json", ".gz"
 """The ending of a certificate's name, and what is added if the file is compressed."""
@@ -96,6 +100,26 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
     except SizeLimitError as error:
         return str(error)
     return ""
+
+
+def certify_proofs(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:
+    """Write the certificate of each answer beside where `source` wants one, with the model in its name.
+
+    Returns why there is none, for each answer that has none and is not UNKNOWN. Raises as :func:`certify`.
+    """
+    from rdma_robust.evidence.of_safety import safety_certificate  # noqa: PLC0415 - slow, and few need it
+
+    complaints = []
+    for outcome in outcomes:
+        assert source.certificate is not None
+        where = replace(source, certificate=f"{source.certificate.removesuffix(PLAIN)}.{outcome.model}{PLAIN}")
+        try:
+            _write(safety_certificate(outcome, relative(source), limits), where)
+        except MemoryError:
+            complaints.append(f"{outcome.model}: out of memory")
+        except SizeLimitError as error:
+            complaints.append(f"{outcome.model}: {error}")
+    return complaints
 
 
 def write_cover_certificate(net: Net, text: str, result: CoverResult, source: Source) -> None:

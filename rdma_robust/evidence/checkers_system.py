@@ -17,6 +17,7 @@ from rdma_robust.analyses.prove.transition_system import (
     Transition,
     Update,
 )
+from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
 from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Fold, Forget, Take, WideUpdate, WideUpdates
 from rdma_robust.errors import NO_SPAN
@@ -77,7 +78,7 @@ class CheckersSystem:
     def violations(self, control: Control) -> list[Bad]:
         if not isinstance(control, PlacedState):
             return []
-        return [Bad(0, doubt.condition, (), tuple(in_words(doubt.updates))) for doubt in self.system.doubts(control)]
+        return [Bad(0, doubt.condition, (), tuple(in_words(doubt.updates))) for doubt in doubts_of(self.system, control)]
 
     def overflowed(self, control: Control) -> bool:
         return control == OVERFLOW

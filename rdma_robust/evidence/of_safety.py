@@ -17,13 +17,14 @@ from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.certify.safety.claimed import claims_of
 from rdma_robust.certify.safety.conditions_read import told_condition
-from rdma_robust.certify.safety.models import reduced_program
+from rdma_robust.certify.safety.models import REDUCTIONS, reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.certify.safety.safety_invariants import NOTHING
 from rdma_robust.certify.safety.safety_states import KIND, Keys, small_registers
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.checkers_system import CheckersSystem
+from rdma_robust.evidence.of_safety_runs import run_moves
 from rdma_robust.expr import Expr
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import steps
@@ -36,16 +37,22 @@ Key = TypeVar("Key", bound=Hashable)
 def safety_certificate(outcome: SafetyOutcome, file: str | None, limits: Limits = NO_LIMITS) -> Certificate | None:
     """Return the certificate of an answer of `prove`, None if it is UNKNOWN.
 
-    `file` is the path of the program relative to the certificate. Raises SizeLimitError if a limit is reached, and
-    InternalError if the checker's reduction contradicts the answer.
+    `file` is the path of the program relative to the certificate. Raises SizeLimitError if there is none, with the limit or
+    other reason, and InternalError if the checker's reduction contradicts the answer.
     """
-    if outcome.safety is not Safety.SAFE:
+    if outcome.safety is Safety.UNKNOWN:
         return None
+    if outcome.model not in REDUCTIONS:
+        raise SizeLimitError(f"the checker knows the models {', '.join(REDUCTIONS)}, and not {outcome.model}")
     program = outcome.program
     written = has_text(program)
     text = program.source if written else canonical(program)
     kind = PROGRAM if written else GRAPHS
-    return Certificate(kind, file, digest(text), {"kind": "safe"}, {"model": outcome.model}, safe_evidence(outcome, limits))
+    if outcome.run is not None:
+        claim, evidence = "unsafe", run_moves(program, outcome.run)
+    else:
+        claim, evidence = "safe", safe_evidence(outcome, limits)
+    return Certificate(kind, file, digest(text), {"kind": claim}, {"model": outcome.model}, evidence)
 
 
 def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: bool = True) -> JsonObject:

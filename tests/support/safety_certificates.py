@@ -42,10 +42,10 @@ def evidence_for(program: Program, model: AnyModelName, *, lazy: bool = True) ->
     return found
 
 
-def refusal(program: Program, model: AnyModelName, evidence: Evidence) -> str:
+def refusal(program: Program, model: AnyModelName, evidence: Evidence, claim: str = "safe") -> str:
     """Return why the checker refuses evidence, '' if it accepts it."""
     try:
-        SAFETY_CHECKS["safe"][evidence["kind"]](program, model, evidence)
+        SAFETY_CHECKS[claim][evidence["kind"]](program, model, evidence)
     except InvalidCertificate as error:
         return str(error)
     return ""

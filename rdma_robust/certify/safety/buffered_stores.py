@@ -106,6 +106,13 @@ class _Buffered(ReducedProgram):
         text = f"a store to {self.words[word]} reaches memory"
         yield from self.moved(state, t, word, value, own=own, text=text, after=after)
 
+    def own_moves(
+        self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
+    ) -> Iterator[Taken]:
+        for agent in self.agents(state):
+            if does == "store" and agent.thread == t and agent.writes == word and step < 0 and value is None:
+                yield from self.act(state, agent)
+
     def touches(self, agent: Agent, t: int, instruction: Instruction) -> bool:
         if isinstance(instruction.step.op, MFence) or (instruction.reads >= 0 and instruction.writes >= 0):
             return agent.thread == t or agent.writes == instruction.reads

@@ -38,11 +38,11 @@ def _claims(program: Program, model: str) -> Iterator[Claimed]:
         atoms = {name: _place(program, threads[atom.thread], atom) for name, atom in line.atoms}
         bad = negate(conj(defined(line.condition), line.condition))
         known = {name: value for name, value in constants.items() if name not in atoms}
-        yield Claimed(f"invariant {line.text}", bad, frozenset(names(bad)), atoms, known, False)
+        yield Claimed(line.text, bad, frozenset(names(bad)), atoms, known, False)
     for outcome in program.outcomes:
         if any(claim.model == model and not claim.allowed for claim in outcome.claims):
             bad = conj(defined(outcome.condition), outcome.condition)
-            yield Claimed(f"outcome {outcome.text}", bad, frozenset(names(bad)), {}, constants, True)
+            yield Claimed(outcome.text, bad, frozenset(names(bad)), {}, constants, True)
 
 
 def _place(program: Program, t: int, atom: PointAt | ThreadEnded) -> tuple[int, int]:

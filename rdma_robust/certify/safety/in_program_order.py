@@ -129,6 +129,14 @@ class InProgramOrder(ReducedProgram):
     def _kept(self, t: int, point: int, counts: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([n if more else 0 for n, more in zip(counts, self._ahead[t][point], strict=True)])
 
+    def own_moves(
+        self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
+    ) -> Iterable[Taken]:
+        number, carried, _ = state.own[t]
+        if does != "write" or number != step or number < 0 or word >= 0 or value not in (None, carried):
+            return ()
+        return self.busy(state, t) or ()
+
     def refuse(self, _thread: str, _op: object) -> None:
         return
 

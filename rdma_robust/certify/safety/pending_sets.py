@@ -178,6 +178,17 @@ class PendingSets(ReducedProgram):
             for taken in self.moved(state, t, instruction.reads, written, own=pending, text=text, after=after):
                 yield taken._replace(updates=(*assumed, *taken.updates))
 
+    def own_moves(
+        self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
+    ) -> Iterator[Taken]:
+        alike = {READ: self._reads[t].get(step), WRITE: self._writes[t].get(step)}
+        for element, count in state.own[t] if word < 0 else ():
+            kind, number, values = element
+            said = does == ("read" if kind == READ else "write") and number == alike[kind]
+            if said and (kind == READ or value in (None, values[0][1])):
+                for own in self._left(state.own[t], element):
+                    yield from self._acted(state, t, element, own, count)
+
     def touches(self, agent: Agent, t: int, instruction: Instruction) -> bool:
         op = instruction.step.op
         if isinstance(op, Flush):

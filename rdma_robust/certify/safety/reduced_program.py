@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from rdma_robust.certify.safety.claimed import Claimed, claims_of, watched_points
+from rdma_robust.certify.safety.claimed import claims_of, watched_points
 from rdma_robust.certify.safety.lead_ups import Agent, LeadUps
 from rdma_robust.certify.safety.thread_steps import (
     NOWHERE,
@@ -54,14 +54,6 @@ class Taken(NamedTuple):
     text: str
     fault: Fault | None = None
     never: str = ""
-
-
-class Doubt(NamedTuple):
-    """A claim that a state would violate, if `condition` were true after `updates`."""
-
-    claim: str
-    updates: WideUpdates
-    condition: Expr
 
 
 class ReducedProgram(ABC):
@@ -135,6 +127,14 @@ class ReducedProgram(ABC):
     def act(self, state: PlacedState, agent: Agent) -> Iterable[Taken]:
         """Yield what an agent's move leads to."""
         raise AssertionError(state, agent)
+
+    def own_moves(
+        self, _state: PlacedState, _t: int, _does: str, *, step: int, word: int, value: int | None
+    ) -> Iterable[Taken]:
+        """Return the moves of what thread `t` has under way that are as a run says, see `safety_runs.py`: for the operation
+        of step number `step`, to the word at place `word`, of `value` (None: any)."""
+        _ = step, word, value
+        return ()
 
     def touches(self, _agent: Agent, _t: int, _instruction: Instruction) -> bool:
         """Return whether it matters if the agent moves before or after the thread's step."""
@@ -342,41 +342,6 @@ class ReducedProgram(ABC):
                 continue
             updates = (*updates, Assign(assigned)) if assigned else updates
             yield Taken((*updates, *after), state._replace(memory=memory, own=_with(state.own, t, own)), text)
-
-    # Claims.
-
-    def doubts(self, state: PlacedState) -> Iterator[Doubt]:
-        """Yield every way in which a state, or one that agents alone make of it, might violate a claim about states."""
-        for claim in self.claims:
-            if claim.final and any(point != code.thread.exit for point, code in zip(state.points, self.code, strict=True)):
-                continue
-            for updates, at in self._seen_by(state, claim):
-                if at is None:
-                    yield Doubt("a word gets a value that is not listed", updates, Const(1))
-                elif not claim.final or self.drained(at):
-                    condition = substitute(claim.bad, self._told(at, claim))
-                    if not isinstance(condition, Const) or condition.value:
-                        yield Doubt(claim.text, updates, condition)
-
-    def _seen_by(self, state: PlacedState, claim: Claimed) -> Iterator[tuple[WideUpdates, PlacedState | None]]:
-        if not self.lazy:
-            yield (), state
-            return
-        words = frozenset(i for i, word in enumerate(self.words) if word in claim.names)
-        yield from self.leads.to(state, lambda agent: claim.final or agent.writes in words)
-
-    def _told(self, state: PlacedState, claim: Claimed) -> dict[str, Expr]:
-        told: dict[str, Expr] = dict(claim.constants)
-        for i, word in enumerate(self.words):
-            if word in claim.names:
-                told[word] = expression(self.in_memory(state, i))
-        for code, registers in zip(self.code, state.registers, strict=True):
-            for name, value in zip(code.names, registers, strict=True):
-                if name in claim.names:
-                    told[name] = Name(name) if value is None else Const(value)
-        for name, (t, point) in claim.atoms.items():
-            told[name] = Const(int(state.points[t] == point))
-        return told
 
 
 def _with(values: tuple[Any, ...], place: int, value: object) -> tuple[Any, ...]:

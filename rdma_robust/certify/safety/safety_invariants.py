@@ -11,6 +11,7 @@ from typing import Final
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.claimed import claims_of
+from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.implications import Implications, RegionOf, parsed, region_of
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, Taken
@@ -69,7 +70,7 @@ class _Check:
     def _check(self, state: PlacedState, regions: Sequence[RegionOf]) -> None:
         system = self._system
         folded = system.folded(state)
-        for doubt in system.doubts(state):
+        for doubt in doubts_of(system, state):
             updates = (*doubt.updates, Assume(doubt.condition))
             for effect in self._all_effects(updates, folded):
                 if not all(self._holds(region, effect, folded, (), frozenset()) for region in regions):

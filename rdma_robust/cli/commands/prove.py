@@ -16,6 +16,7 @@ from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
+    Certificates,
     Define,
     Expect,
     Explain,
@@ -42,7 +43,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.prove import proof_json
 from rdma_robust.reports.prove.proof_text import ProofText
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.reports.share.finding_lines import WRITERS
 
 DumpReduced = Annotated[
@@ -82,6 +83,7 @@ def prove_command(
     format_: VerdictsFormat = None,
     output: OutputFile = None,
     explain: Explain = None,
+    certificate: Certificates = None,
     dump_after: DumpReduced = None,
     quiet: Quiet = False,
     watch: Watch = False,
@@ -113,12 +115,18 @@ def prove_command(
     if dump_after is not None:
         if (output, format_) != (None, None):
             raise UsageError("--dump-after prints, and takes neither --output nor --format")
+        if certificate is not None:
+            raise UsageError("--certificate and --dump-after exclude one another")
         from rdma_robust.cli.processes.dump_reduced import run_dump_reduced  # noqa: PLC0415
 
         context.obj.append(partial(run_dump_reduced, items, asking))
         return
     form = report_form(output, format_, VERDICT_FORMATS, items)
     path = None if output == "-" else output
+    if certificate is not None:
+        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
+
+        items = with_certificates(items, certificate)
     context.obj.append(partial(run_prove, ProveRequest(items, asking, jobs, form, path, quiet)))
 
 
@@ -137,8 +145,10 @@ class _Run:
 
             for finding in proof_lines(record, request.asking.expect):
                 self.out.line(WRITERS[request.format](finding))
-        elif not request.quiet or record.verdict == "error":
-            for message in answer.messages:
+        elif not request.quiet or record.verdict == "error" or answer.uncertified:
+            for message in (
+                answer.messages[-answer.uncertified :] if request.quiet and answer.uncertified else answer.messages
+            ):
                 warn(message)
         if request.format == "jsonl":
             self.out.line(json_report.dump(proof_json.result_object(record, request.asking.expect)))
@@ -151,6 +161,8 @@ class _Run:
         records = [answer.record for answer in answers]
         requested = len(request.items)
         code = proof_json.exit_of_all(records, expect, stopped)
+        if any(answer.uncertified for answer in answers) and stopped is None:
+            code = worst([code, Exit.UNKNOWN])
         match request.format:
             case "text":
                 matrix = [] if request.quiet else self.text.matrix(records)

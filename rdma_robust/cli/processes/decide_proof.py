@@ -67,10 +67,12 @@ class ProofAsking:
 
 @dataclass(frozen=True, slots=True)
 class ProofAnswer:
-    """The record of one program, and what to say about it on standard error."""
+    """The record of one program, and what to say about it on standard error; `uncertified` are the answers that have no
+    certificate although one is wanted, the last messages say why."""
 
     record: ProofRecord
     messages: tuple[str, ...] = ()
+    uncertified: int = 0
 
 
 def answer_proof(item: Item, asking: ProofAsking, progress: Progress = ignore) -> ProofAnswer:
@@ -117,9 +119,20 @@ def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progres
     how = HowShown(asking.explain, asking.full, asking.width)
     record = proof_record(told.program, told.outcomes, how, told.needs, told.refused)
     messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
+    complaints = _certify(told.outcomes, item, limits)
+    messages += [f"{item.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints]
     order: dict[str, int] = {model: number for number, model in enumerate(told.models)}
     models = sorted(record.models, key=lambda each: order[each.model])
-    return ProofAnswer(replace(record, models=tuple(models), source=text), tuple(messages))
+    return ProofAnswer(replace(record, models=tuple(models), source=text), tuple(messages), len(complaints))
+
+
+def _certify(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:
+    """Write the certificates that `source` wants, if it wants any; return why some could not be had."""
+    if source.certificate is None:
+        return []
+    from rdma_robust.cli.certificates import certify_proofs  # noqa: PLC0415 - only where it is wanted
+
+    return certify_proofs(outcomes, source, limits)
 
 
 @dataclass(frozen=True, slots=True)

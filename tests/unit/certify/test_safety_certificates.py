@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -14,11 +15,13 @@ from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
+from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.of_safety import evidence_of, safety_certificate
+from rdma_robust.evidence.of_safety_runs import run_moves
 from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -134,13 +137,61 @@ def test_changed_evidence_is_refused() -> None:
     assert sum(refused.values()) >= 120
 
 
+def run_evidence(text: str, model: AnyModelName) -> dict[str, Any]:
+    outcome = prove(loaded(text), model, Limits.of(20.0))
+    assert outcome.run is not None
+    made = safety_certificate(outcome, "program.rdma")
+    assert made is not None
+    whole = json.loads(write_document(made, TOOL))
+    SCHEMA.validate(whole)
+    found: dict[str, Any] = whole["evidence"]
+    return found
+
+
+@pytest.mark.parametrize(("name", "text", "model", "safe"), UNSAFE, ids=[f"{name} {model}" for name, _, model, _ in UNSAFE])
+def test_a_run_proves_what_is_unsafe_and_nothing_else(name: str, text: str, model: AnyModelName, safe: str) -> None:
+    """With a move left out, twice, or changed it is mostly no run; whatever it is, the safe program has none like it."""
+    program = loaded(text)
+    evidence = run_evidence(text, model)
+    assert refusal(program, model, evidence, "unsafe") == "", name
+    assert refusal(loaded(safe), model, evidence, "unsafe") != ""
+    assert refusal(program, "sc", evidence, "unsafe") != ""
+    moves = evidence["moves"]
+    refused = []
+    for i, move in enumerate(moves):
+        others = [{"does": does} for does in ("step", "read", "write", "store") if does != move["does"]]
+        steps = [] if move["step"] is None else [{"step": move["step"] + 1}]
+        for changed in (*others, *steps):
+            forged = {"kind": evidence["kind"], "moves": [*moves[:i], move | changed, *moves[i + 1 :]]}
+            refused.append(refusal(program, model, forged, "unsafe") != "")
+            assert refusal(loaded(safe), model, forged, "unsafe") != ""
+    assert sum(refused) >= 0.95 * len(refused)
+    for forged in (moves[:-1], [*moves, moves[-1]], []):
+        assert refusal(program, model, {"kind": evidence["kind"], "moves": forged}, "unsafe") != ""
+
+
+def test_what_a_nondet_draws_must_be_in_its_range() -> None:
+    text = """
+node M { x = 0 }
+thread T on M { reg r; r = nondet(0, 100); x = r }
+outcome M.x == 70 : forbidden under sc
+"""
+    evidence = run_evidence(text, "sc")
+    assert [move["value"] for move in evidence["moves"]] == [70, None]
+    assert refusal(loaded(text), "sc", evidence, "unsafe") == ""
+    narrower = loaded(text.replace("100", "60"))
+    assert "not possible" in refusal(narrower, "sc", evidence, "unsafe")
+    evidence["moves"][0]["value"] = None
+    assert "not possible" in refusal(loaded(text), "sc", evidence, "unsafe")
+
+
 def all_but_bad(system: ReducedProgram) -> dict[PlacedState, tuple[tuple[()], ...]]:
     """Every state that is reached without going on from one that violates a claim, but for these themselves."""
     found: dict[PlacedState, tuple[tuple[()], ...]] = {}
     agenda = [system.initial()]
     while agenda:
         state = agenda.pop()
-        if state in found or any(True for _ in system.doubts(state)):
+        if state in found or any(True for _ in doubts_of(system, state)):
             continue
         found[state] = ((),)
         agenda += [taken.to for taken in system.successors(state) if taken.to is not None and taken.fault is None]
@@ -160,7 +211,10 @@ def agree(seeds: range) -> Counter[str]:
                     assert evidence is not None
                     assert refusal(program, model, evidence) == "", (seed, model, lazy)
                     seen["accepted"] += 1
-            elif outcome.safety is Safety.UNSAFE:
+            elif outcome.run is not None:
+                run = run_moves(program, outcome.run)
+                assert refusal(program, model, run, "unsafe") == "", (seed, model)
+                seen["runs"] += 1
                 bound = {"sc": 1, "rma": seed % 3}.get(model, 8)
                 for lazy in (True, False):
                     system = reduced_program(Variables(program, frozenset(), {}), model, bound, lazy=lazy)
@@ -174,6 +228,7 @@ def test_random_programs_agree() -> None:
     seen = agree(range(8))
     assert seen["accepted"] >= 20
     assert seen["refused"] >= 10
+    assert seen["runs"] >= 5
 
 
 @pytest.mark.long
@@ -202,7 +257,7 @@ def test_what_the_envelope_says_is_checked() -> None:
         with pytest.raises(InvalidCertificate) as caught:
             verify(read_document(json.dumps(whole | change).encode()), text, "program.rdma")
         reasons.append(str(caught.value))
-    assert len(set(reasons)) >= 6
+    assert len(set(reasons)) == len(reasons)
     assert "forbids something" in reasons[5]
     weaker = text.replace("invariant !(T0 at cs && T1 at cs)", "invariant !(T0 at cs)")
     with pytest.raises(InvalidCertificate, match="not about this text"):
