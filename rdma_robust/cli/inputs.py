@@ -41,7 +41,8 @@ class Source:
     """One program to read, by its `name` for the user. A stream has no `path` but a `descriptor`, and `data` once read.
 
     `certificate` is the file into which the certificate of its verdict goes, None if none is wanted. `define` are values of
-    constants instead of those in the text, as `NAME=VALUE`. `warnings` are those that are shown of it.
+    constants instead of those in the text, as `NAME=VALUE`. `warnings` are those that are shown of it. `in_folder` says that
+    nobody named the file, but a folder that it is in.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Source:
     certificate: str | None = None
     define: tuple[str, ...] = ()
     warnings: WarningChoice = EVERYTHING
+    in_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def _directory(directory: str, suffixes: tuple[str, ...]) -> Iterator[Item]:
     if not found:
         yield Missing(directory, f"no {' or '.join(suffixes)} file in this directory")
     for path in sorted(found, key=lambda p: Path(p).parts):
-        yield Source(path, path)
+        yield Source(path, path, in_folder=True)
 
 
 def loaded(source: Source, limits: Limits = NO_LIMITS, largest: int = LARGEST) -> Item:

@@ -47,6 +47,7 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.output import Output, output
+from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
@@ -77,6 +78,7 @@ class Request:
     path: str | None = None
     explain: bool | None = None
     quiet: bool = False
+    passed_over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def check_command(
 
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
-    items = expand(files, tuple(COMMANDS), define=define)
+    items, passed_over = without_proofs(expand(files, tuple(COMMANDS), define=define))
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
@@ -187,7 +189,7 @@ def check_command(
         from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415
 
         items = with_certificates(items, certificate)
-    request = Request(items, options, jobs, expect, form, output, explain, quiet)
+    request = Request(items, options, jobs, expect, form, output, explain, quiet, passed_over)
     context.obj.append(partial(run_check, request))
 
 
@@ -203,6 +205,7 @@ def run_check(request: Request) -> Exit:
         results = [answer.result for answer in answers]
         spent = time.monotonic() - started
         summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
+        summary = dataclasses.replace(summary, passed_over=request.passed_over)
         if any(answer.uncertified for answer in answers) and stopped is None:
             summary = dataclasses.replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
         run.end(answers, summary)

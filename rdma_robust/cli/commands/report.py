@@ -39,6 +39,7 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.reductions_option import parse_reductions
+from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
@@ -82,6 +83,7 @@ class ReportRequest:
     cache: str | None = ""
     executor: str = "local"
     quiet: bool = False
+    passed_over: int = 0
 
 
 @dataclass
@@ -119,6 +121,7 @@ class _Batch:
             time_s=time.monotonic() - started,
             stopped=stopped,
         )
+        summary = dataclasses.replace(summary, passed_over=self.request.passed_over)
         if stopped is None:
             code = worst([entry.exit_code(self.request.expect) for entry in entries])
             summary = dataclasses.replace(summary, exit_code=code)
@@ -203,7 +206,7 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    items = expand(paths, define=define)
+    items, passed_over = without_proofs(expand(paths, define=define))
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
     at_a_time = min(jobs or processors(), len(items))
@@ -232,6 +235,7 @@ def report_command(
         cache=None if no_cache else cache or "",
         executor=executor,
         quiet=quiet,
+        passed_over=passed_over,
     )
     context.obj.append(partial(run_report, request))
 

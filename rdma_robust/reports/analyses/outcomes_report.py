@@ -27,9 +27,10 @@ def exit_of_claims(report: OutcomesReport) -> Exit:
     A program that claims nothing asks for all its final states, so there a search that was cut is UNKNOWN too.
     """
     exits = {True: Exit.OK, False: Exit.NOT_ROBUST, None: Exit.UNKNOWN}
-    if not report.lines:
+    checks = [check for line in report.lines for check in line.claims]
+    if not checks:
         return Exit.OK if report.complete else Exit.UNKNOWN
-    return within(exits[check.holds] for line in report.lines for check in line.claims)
+    return within(exits[check.holds] for check in checks)
 
 
 def outcomes_text(report: OutcomesReport, file: str, width: int | None = None) -> list[str]:
@@ -129,6 +130,9 @@ def _line(check: LineCheck, names: tuple[str, ...], width: int | None) -> list[s
     for claim in check.claims:
         said = f"{'allowed' if claim.claim.allowed else 'forbidden'} under {claim.claim.model}"
         lines += sentence(f"{_holds(claim.holds):10} {said}{_evidence(claim, names)}", width, "    ")
+    for each in check.skipped:
+        said = f"{'allowed' if each.allowed else 'forbidden'} under {each.model}"
+        lines += sentence(f"{'skipped':10} {said}: ask `prove --model {each.model}`", width, "    ")
     return lines
 
 
@@ -179,4 +183,4 @@ def _line_object(check: LineCheck) -> JsonObject:
             }
             for c in check.claims
         ],
-    }
+    } | ({"skipped": [{"model": c.model, "allowed": c.allowed} for c in check.skipped]} if check.skipped else {})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
 from rdma_robust.text import count, one_line, printable
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=])")
@@ -53,6 +53,8 @@ def _totals(report: BatchReport) -> list[str]:
     lines = [f"**{count(summary.programs, 'program')}**: {shown or 'none decided'}; {summary.time_s:.2f} s"]
     if report.expect:
         lines += ["", f"{summary.as_expected} as expected, **{summary.mismatched}** not."]
+    if summary.passed_over:
+        lines += ["", f"{passed_over(summary)}."]
     if summary.interrupted:
         lines += ["", f"**Interrupted**: {summary.programs} of {summary.requested} programs done."]
     return lines

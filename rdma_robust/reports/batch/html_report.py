@@ -22,7 +22,7 @@ from markupsafe import Markup
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.text_report import VERDICTS, expected_word
+from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
 from rdma_robust.reports.share.html_templates import asset, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.text import count, one_line, printable
@@ -82,6 +82,7 @@ def write_html(report: BatchReport) -> str:
         summary=report.summary,
         programs=programs,
         expect=report.expect,
+        passed_over=passed_over(report.summary),
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
         numbered=any(row.searched for row in rows),

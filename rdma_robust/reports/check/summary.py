@@ -16,7 +16,8 @@ ROBUSTNESS: Final = Verdicts("robust", "not-robust")
 @dataclass(frozen=True, slots=True)
 class Summary:
     """`requested` programs were asked for, `programs` were done. `mismatched` counts the programs
-    decided against their `expect` line and, with `--expect`, those without one."""
+    decided against their `expect` line and, with `--expect`, those without one. `passed_over` files of folders say only
+    under which models they are safe: nothing was asked about them."""
 
     requested: int
     programs: int
@@ -29,6 +30,7 @@ class Summary:
     interrupted: bool
     exit_code: int
     time_s: float
+    passed_over: int = 0
 
 
 def summarise(

@@ -73,7 +73,14 @@ class TextReport:
             line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
         if summary.interrupted:
             line = f"interrupted: {summary.programs} of {summary.requested} done; {line}"
+        if summary.passed_over:
+            line += f"; {passed_over(summary)}"
         return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
+
+
+def passed_over(summary: Summary) -> str:
+    """Return what to say of the files that nothing was asked about."""
+    return f"{count(summary.passed_over, 'file')} passed over, which only `prove` is asked about"
 
 
 def expected_word(result: Result) -> str:

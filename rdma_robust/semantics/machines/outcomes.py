@@ -37,10 +37,12 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class LineCheck:
-    """One `outcome` line with its claims, in the order they are written."""
+    """One `outcome` line with its claims, in the order they are written; `skipped` are those about models of which nothing
+    was searched."""
 
     line: OutcomeLine
     claims: tuple[ClaimCheck, ...]
+    skipped: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +125,13 @@ def _explore_further(machine: Machine, limits: Limits) -> Exploration:
 
 def _check(line: OutcomeLine, names: tuple[str, ...], searches: Mapping[str, Exploration]) -> LineCheck:
     claims = []
+    skipped = tuple(claim for claim in line.claims if claim.model not in searches)
     for claim in line.claims:
-        search = searches[claim.model]
+        search = searches.get(claim.model)
+        if search is None:
+            continue
         met = (s for s in sorted(search.finals) if evaluate(line.condition, dict(zip(names, s, strict=True))))
         example = next(met, None)
         holds = None if example is None and search.cut is not None else claim.allowed == (example is not None)
         claims.append(ClaimCheck(claim, holds, example))
-    return LineCheck(line, tuple(claims))
+    return LineCheck(line, tuple(claims), skipped)
