@@ -101,11 +101,13 @@ class Reporter:
     def _as_written(self, text: str) -> str:
         return _WORD.sub(lambda word: self.shown_as.get(word[0], word[0]), text) if self.shown_as else text
 
-    def raise_errors(self) -> None:
-        """Raise ProgramError with every error in source order, if there is one; then also what is left to proofs."""
+    def raise_errors(self, *, proofs: bool = False) -> None:
+        """Raise ProgramError with every error in source order, if there is one; unless there are to be `proofs`, also with
+        what is left to them."""
         if not self._errors:
             return
-        found = sorted((*self._errors, *self.left_to_proofs)[:MAX_ERRORS], key=lambda d: (d.span.start, d.span.end))
+        left = () if proofs else tuple(self.left_to_proofs)
+        found = sorted((*self._errors, *left)[:MAX_ERRORS], key=lambda d: (d.span.start, d.span.end))
         if self._left_out:
             more = f"and {self._left_out} more error{'s' * (self._left_out > 1)}; only the first {MAX_ERRORS} are shown"
             found.append(Diagnostic("error", "RR003", more, found[-1].span))

@@ -13,14 +13,14 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
 from rdma_robust.language.syntax.tree_limits import statements_in
 
-SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter"]
+SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """What was declared at `span` (of the name) in the declaration `whole`.
 
-    `owner` is the node of a variable, the thread or macro of a register, parameter or counter, else empty.
+    `owner` is the node of a variable, the thread or macro of a register, parameter, counter or label, else empty.
     """
 
     kind: SymbolKind
@@ -62,6 +62,7 @@ class Names:
         self.tree = tree or ast.Program(())
         self._outer: dict[str, Scope] = {"constant": {}, "node": {}, "thread": {}, "macro": {}}
         self._members: dict[str, Scope] = {}
+        self._labels: dict[str, Scope] = {}
         self._local: list[Symbol] = []
         self._parts: list[_Part] = []
         for item in self.tree.items:
@@ -73,7 +74,7 @@ class Names:
     @cached_property
     def symbols(self) -> list[Symbol]:
         """Everything declared, in the order of the text."""
-        scopes = (*self._outer.values(), *self._members.values())
+        scopes = (*self._outer.values(), *self._members.values(), *self._labels.values())
         found = {symbol for scope in scopes for symbol in scope.values()} | set(self._local)
         return sorted(found, key=lambda symbol: symbol.span.start)
 
@@ -97,6 +98,11 @@ class Names:
         """Return the variables of the node, or the registers of the thread, called `owner`."""
         return list(self._members.get(owner, {}).values())
 
+    def labels(self, owner: str) -> list[Symbol]:
+        """Return the labels of the thread called `owner`, and those of macros, which it may have too."""
+        outer = (scope for name, scope in self._labels.items() if name in self._outer["macro"] and name != owner)
+        return [symbol for scope in (self._labels.get(owner, {}), *outer) for symbol in scope.values()]
+
     def _declare(self, item: ast.Item) -> None:
         match item:
             case ast.Constants(bindings):
@@ -110,11 +116,13 @@ class Names:
             case ast.Thread(name, _, body):
                 self._add_outer(Symbol("thread", name.text, "", name.span, item.span))
                 self._registers(body, name.text)
+                self._add_labels(body, name.text, frozenset())
             case ast.Macro(name, parameters, body):
                 self._add_outer(Symbol("macro", name.text, "", name.span, item.span))
                 for parameter in parameters:
                     self._add_member(Symbol("parameter", parameter.text, name.text, parameter.span, parameter.span))
                 self._registers(body, name.text)
+                self._add_labels(body, name.text, frozenset(parameter.text for parameter in parameters))
             case _:
                 pass
 
@@ -122,6 +130,14 @@ class Names:
         for statement in statements_in(body):
             for binding in statement.registers if isinstance(statement, ast.Registers) else ():
                 self._add_member(Symbol("register", binding.name.text, owner, binding.name.span, binding.span))
+
+    def _add_labels(self, body: ast.Block, owner: str, parameters: frozenset[str]) -> None:
+        """Note the labels of a thread or macro; a parameter that stands for one is none."""
+        for statement in statements_in(body):
+            if isinstance(statement, ast.Label) and statement.name.text not in parameters:
+                name = statement.name
+                symbol = Symbol("label", name.text, owner, name.span, statement.span)
+                self._labels.setdefault(owner, {}).setdefault(name.text, symbol)
 
     def _add_outer(self, symbol: Symbol) -> None:
         self._outer[symbol.kind].setdefault(symbol.name, symbol)
@@ -142,9 +158,9 @@ class Names:
                 yield from self._part(body, inner, name.text)
             case ast.For(counter, low, high, body):
                 yield from self._uses((low, high), scope, owner)
-                symbol = Symbol("counter", counter.text, owner, counter.span, item.span)
-                self._local.append(symbol)
-                yield from self._part(body, {**scope, counter.text: symbol}, owner)
+                counted = Symbol("counter", counter.text, owner, counter.span, item.span)
+                self._local.append(counted)
+                yield from self._part(body, {**scope, counter.text: counted}, owner)
             case ast.MacroCall(name, arguments):
                 yield from self._named(name, {}, "macro")
                 for argument in arguments:
@@ -152,8 +168,18 @@ class Names:
             case ast.Ref(of, name, index):
                 yield from self._reference(of, name, scope)
                 yield from self._uses(index, scope, owner)
-            case ast.Poll(node) | ast.RFence(node):
+            case ast.Poll(node) | ast.RFence(node) | ast.Flush(node):
                 yield from self._named(node, scope, "node")
+            case ast.Label(name):
+                symbol = self._labels.get(owner, {}).get(name.text) or scope.get(name.text)
+                if symbol is not None and symbol.kind in ("label", "parameter"):
+                    yield Occurrence(name.span, symbol)
+            case ast.ThreadAt(thread, label):
+                yield from self._named(thread, {}, "thread")
+                meant = [symbol for symbol in self.labels(thread.text) if symbol.name == label.text]
+                yield from (Occurrence(label.span, symbol) for symbol in meant[:1])
+            case ast.ThreadEnded(thread):
+                yield from self._named(thread, {}, "thread")
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
+from rdma_robust.language.load import load_program, to_be_proven
 
 Report = Mapping[str, Any]
 
@@ -43,11 +44,23 @@ class Finding:
 
 
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
-    """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search."""
+    """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search.
+
+    What is for proofs is no error in a program that is to be proven.
+    """
     try:
-        return linted(text, file).found
+        return load_program(text, file).warnings if is_for_proofs(text, file) else linted(text, file).found
     except ProgramError as error:
         return error.diagnostics
+
+
+def is_for_proofs(text: str, file: str) -> bool:
+    """Return whether only `prove` can answer for a program without errors, and the program says that it is to."""
+    try:
+        program = load_program(text, file)
+    except ProgramError:
+        return False
+    return bool(program.undecided) and to_be_proven(program)
 
 
 def is_wrong(found: tuple[Diagnostic, ...]) -> bool:
@@ -107,6 +120,30 @@ class Proposal:
 
     title: str
     pieces: tuple[tuple[int, int, int, int, str], ...]
+
+
+def proofs_line(report: Report) -> str:
+    """Return the verdicts of a `prove` report of one program as a line."""
+    result = report["results"][0]
+    if not result["models"]:
+        return f"no verdict: {result['reason']}"
+    said = (
+        f"{each['verdict']} under {each['model']}" + (f", but `expect {each['expected']}`" * (each["as_expected"] is False))
+        for each in result["models"]
+    )
+    return "; ".join(said)
+
+
+def of_prove(report: Report) -> Iterator[Finding]:
+    """Yield what a `prove` report of one program has to be shown: the claims that a run violates, with the run."""
+    for answer in report["results"][0]["models"]:
+        claim = answer["claim"]
+        if answer["verdict"] == "unsafe" and claim is not None:
+            moves = answer["run"]["moves"] if answer["run"] is not None else ()
+            run = tuple(Related(each["line"], each["text"]) for each in moves if each["line"])
+            foreseen = answer["as_expected"] is True
+            message = f"violated under {answer['model']}: {claim['text']}"
+            yield Finding(claim["line"], claim["column"], "information" if foreseen else "error", VIOLATED, message, run)
 
 
 def of_repair(report: Report) -> Proposal | None:

@@ -12,9 +12,9 @@ from typing import Any, Final
 from rdma_robust.editing.declared_names import Names, Symbol
 from rdma_robust.errors import ProgramError, Span
 from rdma_robust.language.flow.cfg import Program, Step, steps
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
-from rdma_robust.semantics.event_table import acts_of, remote_of
+from rdma_robust.semantics.event_table import TABLE, acts_of, remote_of
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import count
 
@@ -23,13 +23,17 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "Compare-and-swap: in one step of the CPU, writes the new value if the word holds the expected one.",
+    ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
+    "`faa` adds, `swap` writes in any case. The value of each is the old one.",
     ast.Put: "Remote write. The thread goes on at once; later the NIC reads the source, then writes the target.",
     ast.Get: "Remote read. The thread goes on at once; later the NIC reads the remote word, then writes the local one.",
     ast.Poll: "Waits for the completion of the earliest operation towards this node that was not polled yet. A polled get "
     "has arrived. A polled put has been sent: its source may change, but the remote word may not have its value yet.",
     ast.RFence: "Remote fence. The NIC begins later operations towards this node once the earlier ones have been issued; "
     "the thread does not wait.",
+    ast.Flush: "Waits until every operation of the thread towards this node is complete.",
+    ast.MFence: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
+    ast.Label: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one of the thread.",
     ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",
     ast.Halt: "Ends the thread.",
     ast.Skip: "Does nothing.",
@@ -40,6 +44,7 @@ MEANING: Final[dict[type, str]] = {
     ast.For: "A copy of the block for each number from the first to the last; the counter is a constant in each copy.",
     ast.MacroCall: "The statements of the macro, with the arguments for its parameters and registers of their own.",
     ast.Outcome: "A claim about final states: every thread has ended and nothing is under way.",
+    ast.Invariant: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
     ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
@@ -125,7 +130,7 @@ def _length(span: Span) -> int:
 
 def _program(text: str) -> Program | None:
     try:
-        return load_decidable(text, "")
+        return load_program(text, "")
     except ProgramError:
         return None
 
@@ -143,7 +148,7 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
 
 
 def _rows(step: Step) -> Iterator[str]:
-    for act in acts_of(step.op):
+    for act in acts_of(step.op) if type(step.op) in TABLE else ():
         cell = act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))

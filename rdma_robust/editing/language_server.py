@@ -46,6 +46,7 @@ KINDS: Final = {
     "macro": lsp.SymbolKind.Method,
     "parameter": lsp.SymbolKind.TypeParameter,
     "counter": lsp.SymbolKind.Constant,
+    "label": lsp.SymbolKind.Key,
 }
 
 OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
@@ -59,6 +60,7 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "macro": lsp.CompletionItemKind.Method,
     "parameter": lsp.CompletionItemKind.TypeParameter,
     "counter": lsp.CompletionItemKind.Constant,
+    "label": lsp.CompletionItemKind.Reference,
 }
 
 
@@ -118,6 +120,11 @@ class ProgramServer(LanguageServer):
         await asyncio.sleep(PAUSE_S)
         text, folder, limit = self.text(uri), _folder(uri), ["--timeout", str(self.timeout)]
         try:
+            if findings.is_for_proofs(text, _name(uri)):
+                report = await ask(["prove", *limit], text, folder)
+                one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
+                await self._show(uri)
+                return
             report = await ask(["check", *limit], text, folder)
             one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
             await self._show(uri)

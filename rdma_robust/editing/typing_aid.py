@@ -8,13 +8,14 @@ from typing import Final, Literal
 
 from rdma_robust.editing.declared_names import Names, SymbolKind
 from rdma_robust.errors import ProgramError, RdmaRobustError, Span
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.grammar import load_grammar
 
 OfferKind = Literal["keyword"] | SymbolKind
 
 _MEMBER: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\.[A-Za-z0-9_]*$")
-_NODE: Final = re.compile(r"\b(?:poll|rfence|on)\s+[A-Za-z0-9_]*$")
+_NODE: Final = re.compile(r"\b(?:poll|rfence|flush|on)\s+[A-Za-z0-9_]*$")
+_LABEL: Final = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\s+at\s+[A-Za-z0-9_]*$")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -32,7 +33,7 @@ class Offer:
 
 
 def completions(text: str, offset: int) -> list[Offer]:
-    """Return the words that may stand at the 0-based `offset`: members after a dot, nodes where only they may stand."""
+    """Return the words that may stand at the 0-based `offset`: members after a dot, nodes and labels where only they may."""
     before = text[text.rfind("\n", 0, offset) + 1 : offset]
     names = Names(text)
     member = _MEMBER.search(before)
@@ -40,10 +41,13 @@ def completions(text: str, offset: int) -> list[Offer]:
         found = names.members(member[1])
     elif _NODE.search(before):
         found = [s for s in names.symbols if s.kind == "node"]
+    elif place := _LABEL.search(before):
+        found = names.labels(place[1])
     else:
         found = names.in_scope(offset)
     offers = [Offer(s.name, s.kind, f"{s.kind} {s.qualified}") for s in found]
-    words = [] if member or _NODE.search(before) else sorted(load_grammar().keywords.values())
+    only_names = member or _NODE.search(before) or _LABEL.search(before)
+    words = [] if only_names else sorted(load_grammar().keywords.values())
     return offers + [Offer(word, "keyword", "keyword") for word in words]
 
 
@@ -78,7 +82,7 @@ def _refers(names: Names) -> list[int]:
 
 def _wrong(text: str) -> bool:
     try:
-        load_decidable(text, "")
+        load_program(text, "")
     except ProgramError:
         return True
     return False

@@ -37,6 +37,7 @@ __all__ = [
     "load_with_all_warnings",
     "parse_program",
     "target_in",
+    "to_be_proven",
     "written_out",
 ]
 
@@ -54,7 +55,12 @@ def load_decidable(text: str, file: str) -> cfg.Program:
 
     Raises ProgramError with every error of the file, and with every statement that only proofs can do something with.
     """
-    return decidable(load_program(text, file))
+    return decidable(_load(text, file, decide=True))
+
+
+def to_be_proven(program: cfg.Program) -> bool:
+    """Return whether a program says that it is to be proven: it has an invariant, or `expect safe` or `expect unsafe`."""
+    return bool(program.invariants) or any(each.kind == "safe" for each in program.expectations)
 
 
 def decidable(program: cfg.Program) -> cfg.Program:
@@ -117,9 +123,11 @@ def _load(
     file: str,
     also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
     shapes: Mapping[str, Shape] | None = None,
+    *,
+    decide: bool = False,
 ) -> cfg.Program:
     report = Reporter(file, text)
-    program, ignored = _read(text, report, also, shapes)
+    program, ignored = _read(text, report, also, shapes, decide=decide)
     left = ignored.applied(program.warnings, FOUND_BY_READING)
     return program if left == program.warnings else replace(program, warnings=in_order(left))
 
@@ -142,10 +150,12 @@ def _read(
     report: Reporter,
     also: Callable[[World, tuple[cfg.Thread, ...]], None] | None = None,
     shapes: Mapping[str, Shape] | None = None,
+    *,
+    decide: bool = False,
 ) -> tuple[cfg.Program, Suppressions]:
     checker, layout = _checker(text, report, shapes)
     program = checker.check() if also is None else checker.check(also)
-    report.raise_errors()
+    report.raise_errors(proofs=not decide and to_be_proven(program))
     ignored = suppressions(text, layout)
     if ignored.wrong:
         wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)

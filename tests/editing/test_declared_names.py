@@ -102,3 +102,47 @@ def test_renaming_changes_nothing_else() -> None:
 def test_renaming_to_what_is_taken_is_refused(word: str, new: str) -> None:
     with pytest.raises(RenameError):
         renaming(TEXT, TEXT.index(word), new)
+
+
+LABELLED = """\
+node A { x = 0 }
+node B { y = 0 }
+macro cs(L) { L: skip }
+macro ready() { set: x = 1 }
+thread T on A {
+  reg at
+  set: at = swap(x, 1)
+  cs(in)
+  flush B
+}
+thread U on A { ready(); w: mfence }
+invariant !(T at set && U at w) || T ended || U at set
+"""
+
+
+def test_labels_are_names_too() -> None:
+    def named(word: str, after: int = 0) -> list[int]:
+        names = Names(LABELLED)
+        found = names.at(LABELLED.index(word) + after)
+        assert found is not None
+        return [o.span.line for o in names.of(found.symbol)]
+
+    assert named("set: at") == [7, 12]
+    assert named("set: x") == [4, 12]
+    assert named("w: mf") == [11, 12]
+    assert named("L: skip") == [3, 3]
+    assert named("T ended") == [5, 12, 12]
+    assert named("B\n}") == [2, 9]
+    assert {s.text for s in completions(LABELLED, LABELLED.index("U at set") + 5)} == {"set", "w"}
+    assert {s.text for s in completions(LABELLED, LABELLED.index("flush B") + 6)} == {"A", "B"}
+    assert [span.line for span in renaming(LABELLED, LABELLED.index("w: mf"), "out")] == [11, 12]
+    with pytest.raises(RenameError):
+        renaming(LABELLED, LABELLED.index("w: mf"), "set")
+
+
+def test_what_is_for_proofs_has_words_too() -> None:
+    for word, said in (("flush B", "complete"), ("mfence", "store buffers"), ("invariant", "every reachable state")):
+        shown = hover(LABELLED, LABELLED.index(word))
+        assert shown is not None and said in shown.text
+    shown = hover(LABELLED, LABELLED.index("= swap"))
+    assert shown is not None and "**CAS**" in shown.text

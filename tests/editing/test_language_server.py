@@ -248,3 +248,30 @@ def test_a_repair_is_a_quick_fix(tmp_path: Path) -> None:
         assert lenses[0].command.title == "robust"
 
     session(tmp_path / "one.rdma", talk)
+
+
+def test_what_is_to_be_proven_is_proven_and_has_no_errors(tmp_path: Path) -> None:
+    thread = "{ reg r; WORD = 1; r = OTHER; if r == 0 { cs: skip }; r = faa(n, 1) }"
+    threads = [thread.replace("WORD", own).replace("OTHER", other) for own, other in ("xy", "yx")]
+    text = f"""node A {{ x, y, n }}
+thread T on A {threads[0]}
+thread U on A {threads[1]}
+invariant !(T at cs && U at cs)
+expect safe under sc, unsafe under tso, safe under pso
+"""
+
+    async def talk(editor: Editor) -> None:
+        found = await editor.until(lambda messages: any("violated" in m for m in messages))
+        shown = {(d.code, d.severity, d.message) for d in found.diagnostics}
+        said = "!(T at cs && U at cs)"
+        assert shown == {
+            ("RR016", lsp.DiagnosticSeverity.Information, f"violated under tso: {said}"),
+            ("RR016", lsp.DiagnosticSeverity.Error, f"violated under pso: {said}"),
+        }
+        assert {d.range.start.line for d in found.diagnostics} == {3}
+        lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+        assert [lens.command.title for lens in lenses or () if lens.command] == [
+            "safe under sc; unsafe under tso; unsafe under pso, but `expect safe`"
+        ]
+
+    session(tmp_path / "one.rdma", talk, text)

@@ -12,7 +12,7 @@ from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_r
 from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import FOUND_BY_READING, in_order, load_with_all_warnings
+from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
 from rdma_robust.semantics.values import value_flow
 
 CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726"})
@@ -42,6 +42,7 @@ def linted(
     `more` are warnings of the codes `also`, which were looked for elsewhere. Raises ProgramError.
     """
     program, ignored = load_with_all_warnings(text, file)
+    decidable(program)
     own = lints(program, exceeded)
     found: dict[tuple[int, int, str], Diagnostic] = {}
     for each in (*program.warnings, *own.found, *more):

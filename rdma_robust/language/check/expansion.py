@@ -57,9 +57,10 @@ class Expander:
         for statement in item.body.statements:
             made = list(self._statement(statement, Scope(), 1))
             if self._registers:
-                labelled = statements and isinstance(statements[-1], ast.Label)
-                declared = ast.Registers(tuple(self._registers), statement.span)
-                statements.insert(len(statements) - bool(labelled), declared)
+                before = len(statements)
+                while before and isinstance(statements[before - 1], ast.Label):
+                    before -= 1
+                statements.insert(before, ast.Registers(tuple(self._registers), statement.span))
                 self._registers = []
             statements += made
         return replace(item, body=replace(item.body, statements=tuple(statements)))
