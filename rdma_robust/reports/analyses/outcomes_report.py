@@ -183,4 +183,5 @@ def _line_object(check: LineCheck) -> JsonObject:
             }
             for c in check.claims
         ],
-    } | ({"skipped": [{"model": c.model, "allowed": c.allowed} for c in check.skipped]} if check.skipped else {})
+        "skipped": [{"model": c.model, "allowed": c.allowed} for c in check.skipped],
+    }

@@ -6,7 +6,6 @@ import dataclasses
 
 from rdma_robust.reports.batch.batch_view import BatchReport
 from rdma_robust.reports.check.json_report import JsonObject, dump, layout, result_object, valid_unicode
-from rdma_robust.reports.share.totals import numbers_of
 
 FORMAT = "rdma-robust/report"
 VERSION = 1
@@ -14,7 +13,7 @@ VERSION = 1
 
 def batch_document(report: BatchReport) -> JsonObject:
     """Return the report as one versioned object. `sources` runs parallel to `results`, which are those of `check`."""
-    totals = numbers_of(report.summary)
+    totals = dataclasses.asdict(report.summary)
     return {
         "format": FORMAT,
         "version": VERSION,

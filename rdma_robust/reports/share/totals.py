@@ -56,14 +56,6 @@ class Verdicts:
         }
 
 
-def numbers_of(summary: Any) -> dict[str, Any]:
-    """Return the fields of a summary for a report; of files that were passed over only if there are some."""
-    totals = dataclasses.asdict(summary)
-    if not totals.get("passed_over"):
-        totals.pop("passed_over", None)
-    return totals
-
-
 def envelope(
     form: tuple[str, int],
     results: Sequence[dict[str, object]],
@@ -75,7 +67,7 @@ def envelope(
 
     `form` is its name and version, `summary` a record with `interrupted`; `tool` and `options` say how it was made.
     """
-    totals = numbers_of(summary)
+    totals = dataclasses.asdict(summary)
     return {
         "format": form[0],
         "version": form[1],
