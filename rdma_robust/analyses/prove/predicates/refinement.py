@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, Checked, FoldedMore
+from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
 from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
@@ -35,13 +36,14 @@ class Refined:
 
 @dataclass
 class Refinement:
-    """The loop over one system, from predicates that may be given. `closed`: atoms of the system are added to them."""
+    """The loop over one system, from predicates that may be given. With `single` each update is a statement of its own."""
 
     system: TransitionSystem
     formulas: Formulas
     limits: Limits
     progress: Progress
     given: Iterable[Expr] = ()
+    single: bool = False
     counts: SolverCounts = field(default_factory=SolverCounts)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     overflows: set[Control] = field(default_factory=set)
@@ -57,7 +59,7 @@ class Refinement:
         for each in self.given:
             self.vocabulary.add(each)
         poll: Callable[[], None] = self.limits.poll("building the boolean program")
-        self.transformers = Transformers(self.vocabulary, self.formulas, self.counts, poll)
+        self.transformers = Transformers(self.vocabulary, self.formulas, self.counts, poll, single=self.single)
 
     def run(self) -> Refined:
         """Return how it ended. Raises LimitReached while transformers are built."""
@@ -65,7 +67,7 @@ class Refinement:
             checked = self.checked()
             if checked.path is None:
                 return Refined(checked, bool(self.overflows), False)
-            taken = self._can_be_taken(checked.path)
+            taken = self.is_real(checked.path)
             if taken is not Taken.NO and not checked.overflow:
                 return Refined(checked, bool(self.overflows), False)
             if taken is not Taken.NO:
@@ -75,11 +77,11 @@ class Refinement:
                 if self.rounds > ROUNDS or not self._refined(checked.path):
                     return Refined(checked, bool(self.overflows), True)
 
-    def checked(self) -> Checked:
-        """Search the boolean program as it is."""
+    def checked(self, program: BooleanProgram | None = None) -> Checked:
+        """Search the boolean program as it is, or another one."""
         started = time.monotonic()
         while True:
-            checker = BooleanChecker(self.system, self.transformers, self.folded, self.overflows)
+            checker = BooleanChecker(self.system, program or self.transformers, self.folded, self.overflows)
             try:
                 checked = checker.run(self.limits, self.progress)
             except FoldedMore:
@@ -90,7 +92,8 @@ class Refinement:
             self.check_seconds += time.monotonic() - started
             return checked
 
-    def _can_be_taken(self, path: AbstractPath) -> Taken:
+    def is_real(self, path: AbstractPath) -> Taken:
+        """Ask whether a path can be taken."""
         self.counts.called += 1
         return can_be_taken(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
 

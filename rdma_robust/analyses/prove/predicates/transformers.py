@@ -7,6 +7,7 @@ the predicates that are connected with it by variables (its cone of influence), 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -114,7 +115,9 @@ class AbstractWay:
             models=[self._statement.renewed(each) for each in known.models],
             found=known.cubes,
         )
+        started = time.monotonic()
         known.cubes = search.run(builder.size)
+        builder.seconds += time.monotonic() - started
         known.models = search.models
         known.version = builder.version
         return known.cubes
@@ -140,7 +143,8 @@ class Transformers:
     """The boolean program over a vocabulary, built as far as it is asked for. `size` is that of the largest cubes.
 
     `contradictions` are cubes that cannot be true, wherever they were noticed. With `single`, each update is a statement of
-    its own, as in the papers; else all of a transition are one, which knows more. Raises LimitReached through `poll`.
+    its own, as in the papers; else all of a transition are one, which knows more. `seconds` went into cube search. Raises
+    LimitReached through `poll`.
     """
 
     def __init__(
@@ -159,6 +163,7 @@ class Transformers:
         self.size = 1
         self.single = single
         self.contradictions: list[Cube] = []
+        self.seconds = 0.0
         self._ways: dict[tuple[Update, ...], tuple[AbstractWay, ...]] = {}
         self._names: list[frozenset[str]] = []
         self._cones: dict[tuple[frozenset[str], int], int] = {}

@@ -1,0 +1,121 @@
+"""From the proof under sc to one under another model: the road of both papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
+from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
+from rdma_robust.analyses.prove.predicates.extrapolation import (
+    buffer_slots,
+    extrapolated,
+    extrapolated_cubes,
+    set_predicates,
+    set_sources,
+)
+from rdma_robust.analyses.prove.predicates.paths import Taken
+from rdma_robust.analyses.prove.predicates.refinement import Refined, Refinement
+from rdma_robust.analyses.prove.predicates.solving import Formulas
+from rdma_robust.analyses.prove.predicates.statement import Vocabulary
+from rdma_robust.analyses.prove.predicates.transformers import Transformers, known_literals
+from rdma_robust.analyses.prove.transition_system import TransitionSystem
+from rdma_robust.expr import Expr, Unary, conj
+from rdma_robust.limits import Limits, Progress
+
+SHARE: Final = 0.5
+"""Of the time, for the proof under sc."""
+
+Literals = tuple[Expr, ...]
+
+
+@dataclass
+class Extrapolation:
+    """A proof of `plain`, the program under sc, carried over to `system`, the same under another model.
+
+    `loop` has what is told of the work at the end; `counts` what was carried over.
+    """
+
+    system: TransitionSystem
+    plain: TransitionSystem
+    formulas: Formulas
+    limits: Limits
+    progress: Progress
+    counts: dict[str, int | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        cards = any("@" in name for name, _ in self.system.wide)
+        self.loop = Refinement(self.plain, self.formulas, self.limits.share(SHARE), self.progress, single=cards)
+        self._cards = cards
+
+    def run(self) -> Refined:
+        """Return how it ended: where the proof carried over does not do, its predicates are refined for `system` itself.
+
+        Raises LimitReached while transformers are built.
+        """
+        under_sc = self.loop
+        refined = under_sc.run()
+        given = tuple(under_sc.vocabulary.predicates)
+        self.counts["sc_solver_calls"] = under_sc.counts.called
+        self.counts["predicates"] = len(given)
+        if refined.stuck or refined.checked.path is not None or refined.checked.cut or refined.overflowed:
+            return self._refined(given, ())
+        if self._cards:
+            return self._through_sets(given, under_sc.transformers)
+        return self._through_buffers(given, under_sc.transformers)
+
+    def _refined(self, given: Iterable[Expr], cubes: tuple[Literals, ...]) -> Refined:
+        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, (*given, *(conj(*c) for c in cubes)))
+        self.loop.transformers.contradictions.extend(definitions(self.loop.vocabulary, cubes))
+        return self.loop.run()
+
+    def _through_buffers(self, given: Literals, program: Transformers) -> Refined:
+        """Predicate and cube extrapolation; cubes that are predicates make it enough to search for single literals."""
+        slots = buffer_slots(self.system.program, self.system.model == "pso", (name for name, _ in self.system.wide))
+        predicates = extrapolated(given, slots)
+        used = sorted(program.cubes_used())
+        cubes = extrapolated_cubes((known_literals(program.vocabulary, each) for each in used), slots)
+        self.counts |= {"predicates_extrapolated": len(predicates), "cubes_input": len(cubes)}
+        return self._refined(predicates, cubes)
+
+    def _through_sets(self, given: Literals, program: Transformers) -> Refined:
+        """Predicate and boolean program extrapolation."""
+        sources = set_sources(self.system.program, (name for name, _ in self.system.wide))
+        predicates = set_predicates(given, sources)
+        self.counts["predicates_extrapolated"] = len(predicates)
+        called = program.counts.called
+        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, counts=program.counts)
+        carried = ExtrapolatedProgram(program, predicates, sources)
+        checked = self.loop.checked(carried)
+        self.counts["extrapolation_solver_calls"] = program.counts.called - called
+        if checked.path is None or (not checked.overflow and self.loop.is_real(checked.path) is not Taken.NO):
+            return Refined(checked, False, False)
+        return self._refined(predicates, ())
+
+
+def definitions(vocabulary: Vocabulary, cubes: tuple[Literals, ...]) -> tuple[Cube, ...]:
+    """Return what cannot be because predicates are cubes of others: a cube without one of its parts, or all without it."""
+    found: list[Cube] = []
+    for cube in cubes:
+        whole = 1 << vocabulary.numbers[conj(*cube)]
+        parts = [_as_cube(vocabulary, each) for each in cube]
+        every = Cube(0, whole)
+        for part in parts:
+            every = every.joined(part)
+            if part != EMPTY:
+                found.append(Cube(part.false, part.true).joined(Cube(whole, 0)))
+        if EMPTY not in parts:
+            found.append(every)
+    return tuple(found)
+
+
+def _as_cube(vocabulary: Vocabulary, condition: Expr) -> Cube:
+    """A literal as a cube, EMPTY if its predicate is none of the vocabulary."""
+    match condition:
+        case Unary("!", predicate) if predicate in vocabulary.numbers:
+            return Cube(0, 1 << vocabulary.numbers[predicate])
+        case _ if condition in vocabulary.numbers:
+            return Cube(1 << vocabulary.numbers[condition], 0)
+        case _:
+            return EMPTY
