@@ -78,8 +78,41 @@ Answer = Implied | Refuted | Impossible | None
 """None if the solver does not know."""
 
 
+class Neighbours:
+    """Which predicates may matter for a condition: `first` have a variable of it, and each those `beside` that share one.
+
+    A part of a cube that shares no variable with the rest and with the condition is of no use, unless it contradicts itself.
+    """
+
+    def __init__(self, first: int, beside: Callable[[int], int]) -> None:
+        self._first = first
+        self._beside = beside
+
+    def within(self, steps: int) -> int:
+        """Return the predicates that a cube of so many literals can need."""
+        found = self._first if steps else 0
+        for _ in range(steps - 1):
+            for number in bits(found):
+                found |= self._beside(number)
+        return found
+
+    def connects(self, predicates: int) -> bool:
+        """Return whether each of some predicates is connected with the condition through them."""
+        reached = predicates & self._first
+        left = predicates & ~reached
+        while left:
+            near = 0
+            for number in bits(reached):
+                near |= self._beside(number)
+            if not near & left:
+                return False
+            reached |= near & left
+            left &= ~near
+        return True
+
+
 class CubeSearch:
-    """Finds the cubes over `candidates` of at most `size` literals that imply a condition, asking `ask`.
+    """Finds the cubes over `neighbours` of few literals that imply a condition, asking `ask`.
 
     No cube is tried that contains one of `avoided`. What is known already can be given: cubes `found` before, and `models`
     in which the condition is false.
@@ -88,7 +121,7 @@ class CubeSearch:
     def __init__(
         self,
         ask: Callable[[Cube], Answer],
-        candidates: int,
+        neighbours: Neighbours,
         poll: Callable[[], None],
         *,
         avoided: Iterable[Cube] = (),
@@ -96,19 +129,23 @@ class CubeSearch:
         found: Iterable[Cube] = (),
     ) -> None:
         self._ask = ask
-        self._candidates = [1 << each for each in bits(candidates)]
+        self._neighbours = neighbours
+        self._candidates: list[int] = []
         self._avoided = list(avoided)
         self._poll = poll
         self.models = list(models)
         self.found = list(found)
         self._unknown: set[Cube] = set()
 
-    def run(self, size: int) -> tuple[Cube, ...]:
-        """Return the cubes found, smallest first."""
+    def run(self, size: int, given: Iterable[Cube] = ()) -> tuple[Cube, ...]:
+        """Return the cubes found, smallest first, and which of those `given` imply the condition too."""
         for literals in range(size + 1):
+            self._candidates = [1 << each for each in bits(self._neighbours.within(literals))]
             self._extend(EMPTY, EMPTY, literals)
             if EMPTY in self.found:
                 return (EMPTY,)
+        for cube in given:
+            self._extend(cube, EMPTY, 0)
         return tuple(self.found)
 
     def _extend(self, cube: Cube, banned: Cube, left: int) -> None:
@@ -117,7 +154,7 @@ class CubeSearch:
         if any(each.within(cube) for each in self.found) or any(each.within(cube) for each in self._avoided):
             return
         model = next((each.model for each in self.models if cube.within(each.model)), None)
-        if model is None:
+        if model is None and (left or self._neighbours.connects(cube.used)):
             model = self._tried(cube)
         if model is None or not left:
             return

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Choice, ProgramWay
+from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
 from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube, bits
 from rdma_robust.analyses.prove.predicates.linear_atoms import renamed
 from rdma_robust.analyses.prove.predicates.statement import Vocabulary
@@ -31,11 +32,11 @@ class ExtrapolatedProgram:
     def __init__(self, plain: Transformers, predicates: Iterable[Expr], sources: Mapping[str, str]) -> None:
         self.plain = plain
         self.sources = sources
-        self.contradictions: Sequence[Cube] = ()
         self.vocabulary = Vocabulary()
         for each in (*plain.vocabulary.predicates, *predicates):
             self.vocabulary.add(each)
         self.among_plain = len(plain.vocabulary)
+        self.contradictions: Sequence[Cube] = Contradictions(self.vocabulary).found()
         self._names = [frozenset(names(each)) for each in self.vocabulary.predicates]
         self._known: dict[Update, tuple[ProgramWay, ...]] = {}
 

@@ -21,7 +21,7 @@ from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import Transformers, known_literals
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
-from rdma_robust.expr import Expr, Unary, conj
+from rdma_robust.expr import Expr, Unary
 from rdma_robust.limits import Limits, Progress
 
 SHARE: Final = 0.5
@@ -60,18 +60,20 @@ class Extrapolation:
         self.counts["sc_solver_calls"] = under_sc.counts.called
         self.counts["predicates"] = len(given)
         if refined.stuck or refined.checked.path is not None or refined.checked.cut or refined.overflowed:
-            return self._refined(given, ())
+            return self._refined(given)
         if self._cards:
             return self._through_sets(given, under_sc.transformers)
         return self._through_buffers(given, under_sc.transformers)
 
-    def _refined(self, given: Iterable[Expr], cubes: tuple[Literals, ...]) -> Refined:
-        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, (*given, *(conj(*c) for c in cubes)))
-        self.loop.transformers.contradictions.extend(definitions(self.loop.vocabulary, cubes))
+    def _refined(self, given: Iterable[Expr], cubes: Iterable[Literals] = ()) -> Refined:
+        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, given)
+        self.loop.transformers.given = tuple(
+            made for each in cubes if (made := as_cube(self.loop.vocabulary, each)) is not None
+        )
         return self.loop.run()
 
     def _through_buffers(self, given: Literals, program: Transformers) -> Refined:
-        """Predicate and cube extrapolation; cubes that are predicates make it enough to search for single literals."""
+        """Predicate and cube extrapolation: with the cubes it is enough, at first, to search for single literals."""
         slots = buffer_slots(self.system.program, self.system.model == "pso", (name for name, _ in self.system.wide))
         predicates = extrapolated(given, slots)
         used = sorted(program.cubes_used())
@@ -91,31 +93,18 @@ class Extrapolation:
         self.counts["extrapolation_solver_calls"] = program.counts.called - called
         if checked.path is None or (not checked.overflow and self.loop.is_real(checked.path) is not Taken.NO):
             return Refined(checked, False, False)
-        return self._refined(predicates, ())
+        return self._refined(predicates)
 
 
-def definitions(vocabulary: Vocabulary, cubes: tuple[Literals, ...]) -> tuple[Cube, ...]:
-    """Return what cannot be because predicates are cubes of others: a cube without one of its parts, or all without it."""
-    found: list[Cube] = []
-    for cube in cubes:
-        whole = 1 << vocabulary.numbers[conj(*cube)]
-        parts = [_as_cube(vocabulary, each) for each in cube]
-        every = Cube(0, whole)
-        for part in parts:
-            every = every.joined(part)
-            if part != EMPTY:
-                found.append(Cube(part.false, part.true).joined(Cube(whole, 0)))
-        if EMPTY not in parts:
-            found.append(every)
-    return tuple(found)
-
-
-def _as_cube(vocabulary: Vocabulary, condition: Expr) -> Cube:
-    """A literal as a cube, EMPTY if its predicate is none of the vocabulary."""
-    match condition:
-        case Unary("!", predicate) if predicate in vocabulary.numbers:
-            return Cube(0, 1 << vocabulary.numbers[predicate])
-        case _ if condition in vocabulary.numbers:
-            return Cube(1 << vocabulary.numbers[condition], 0)
-        case _:
-            return EMPTY
+def as_cube(vocabulary: Vocabulary, literals: Literals) -> Cube | None:
+    """Return literals as a cube; None if one of them is not of the vocabulary, or they contradict each other."""
+    found = EMPTY
+    for each in literals:
+        match each:
+            case Unary("!", predicate) if predicate in vocabulary.numbers:
+                found = found.joined(Cube(0, 1 << vocabulary.numbers[predicate]))
+            case _ if each in vocabulary.numbers:
+                found = found.joined(Cube(1 << vocabulary.numbers[each], 0))
+            case _:
+                return None
+    return None if found.contradicts_itself else found

@@ -144,6 +144,14 @@ def _total(parts: list[tuple[Expr, int]], constant: int) -> Expr:
     return Binary("+" if constant > 0 else "-", total, Const(abs(constant)))
 
 
+def bounded(predicate: Expr) -> tuple[Expr, str, int] | None:
+    """Return a predicate in its one form as a sum without constant, `<=` or `==`, and a bound, if it is one of these."""
+    if not isinstance(predicate, Binary) or predicate.op not in ("<=", "=="):
+        return None
+    factors, constant = linear(Binary("-", predicate.left, predicate.right))
+    return (_written("<=", factors, 0), predicate.op, -constant) if factors else None
+
+
 def in_both_directions(predicate: Expr) -> Iterator[Expr]:
     """Yield a predicate `sum <= bound`, and the same with `>=`, in their one form; any other predicate as it is."""
     yield predicate

@@ -103,9 +103,10 @@ class _Versions:
 
 @dataclass(frozen=True)
 class NewPredicates:
-    """Predicates that may rule out a path: `atoms` of what must hold at its cuts, and that as a `whole`."""
+    """Predicates that may rule out a path: `atoms` of what must hold at its cuts, the same `both` ways, and the `whole`."""
 
     atoms: tuple[Expr, ...]
+    both: tuple[Expr, ...]
     whole: tuple[Expr, ...]
 
 
@@ -113,11 +114,11 @@ def predicates_against(system: TransitionSystem, path: AbstractPath, formulas: F
     """Return predicates at the cuts of a path that cannot be taken: sequence interpolants from one query, with their atoms
     in both directions; if there are none in time, the atoms of the weakest preconditions along the path."""
     found = interpolants(system, path, formulas, min(wait_ms, INTERPOLANT_MS))
-    if found:
-        atoms = (other for each in found for atom in predicates_of(each) for other in in_both_directions(atom))
-        whole = tuple(dict.fromkeys(each for each in found if each not in predicates_of(each)))
-        return NewPredicates(tuple(dict.fromkeys(atoms)), whole)
-    return NewPredicates(tuple(dict.fromkeys(_weakest(path))), ())
+    if not found:
+        return NewPredicates(tuple(dict.fromkeys(_weakest(path))), (), ())
+    atoms = tuple(dict.fromkeys(atom for each in found for atom in predicates_of(each)))
+    both = tuple(dict.fromkeys(other for atom in atoms for other in in_both_directions(atom)))
+    return NewPredicates(atoms, both, tuple(dict.fromkeys(each for each in found if each not in predicates_of(each))))
 
 
 def interpolants(system: TransitionSystem, path: AbstractPath, formulas: Formulas, wait_ms: int) -> list[Expr]:

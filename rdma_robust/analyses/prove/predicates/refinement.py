@@ -12,8 +12,8 @@ from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
 from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Vocabulary
-from rdma_robust.analyses.prove.predicates.transformers import Transformers
-from rdma_robust.analyses.prove.predicates.vocabulary_seeds import seeds
+from rdma_robust.analyses.prove.predicates.transformers import LARGEST, Transformers
+from rdma_robust.analyses.prove.predicates.vocabulary_seeds import DEEPEST, DEPTH, seeds
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.transition_system import Control, TransitionSystem, Update
 from rdma_robust.expr import Expr
@@ -21,6 +21,9 @@ from rdma_robust.limits import Limits, Progress
 
 ROUNDS: Final = 30
 """So many spurious paths are refined before another engine is asked."""
+
+PAIRS: Final = 2
+"""Literals of cubes while predicates are still added: a search for larger ones takes longer than finding predicates does."""
 
 _PATH_MS: Final = 10_000
 
@@ -50,6 +53,7 @@ class Refinement:
     folded: set[str] = field(default_factory=set)
     seen: dict[tuple[Update, ...], None] = field(default_factory=dict)
     conditions: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    depth: int = DEPTH
     rounds: int = 0
     states: int = 0
     taken: int = 0
@@ -72,10 +76,20 @@ class Refinement:
                 return Refined(checked, bool(self.overflows), False)
             if taken is not Taken.NO:
                 self.overflows.add(checked.path.transitions[-1].to if checked.path.transitions else self.system.initial())
-            elif not self._add(seeds(self.seen, self.conditions)) and not self.transformers.enlarge():
-                self.rounds += 1
-                if self.rounds > ROUNDS or not self._refined(checked.path):
-                    return Refined(checked, bool(self.overflows), True)
+            elif not self._better(checked.path):
+                return Refined(checked, bool(self.overflows), True)
+
+    def _better(self, path: AbstractPath) -> bool:
+        """Let the program know more, cheapest first: predicates of the text, pairs in cubes, predicates further back from
+        the text, predicates against this path, and where there are none of these, larger cubes."""
+        if self._add(seeds(self.seen, self.conditions, self.depth)) or self.transformers.enlarge(PAIRS):
+            return True
+        while self.depth < DEEPEST:
+            self.depth += 1
+            if self._add(seeds(self.seen, self.conditions, self.depth)):
+                return True
+        self.rounds += 1
+        return (self.rounds <= ROUNDS and self._refined(path)) or self.transformers.enlarge(LARGEST)
 
     def checked(self, program: BooleanProgram | None = None) -> Checked:
         """Search the boolean program as it is, or another one."""
@@ -86,10 +100,12 @@ class Refinement:
                 checked = checker.run(self.limits, self.progress)
             except FoldedMore:
                 continue
+            finally:
+                self.check_seconds += time.monotonic() - started
+                started = time.monotonic()
             self.states, self.taken = checked.states, checked.taken
             self.seen.update(checked.seen)
             self.conditions.update(checked.conditions)
-            self.check_seconds += time.monotonic() - started
             return checked
 
     def is_real(self, path: AbstractPath) -> Taken:
@@ -101,7 +117,7 @@ class Refinement:
         """Add predicates that may rule out a path; return whether there are new ones."""
         self.counts.called += 1
         found: NewPredicates = predicates_against(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
-        return self._add(found.atoms) or self._add(found.whole)
+        return self._add(found.atoms) or self._add(found.both) or self._add(found.whole)
 
     def _add(self, predicates: Iterable[Expr]) -> bool:
         before = len(self.vocabulary)

@@ -8,11 +8,12 @@ the predicates that are connected with it by variables (its cone of influence), 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from rdma_robust.analyses.prove.predicates.boolean_program import Choice
+from rdma_robust.analyses.prove.predicates.contradictions import Contradictions
 from rdma_robust.analyses.prove.predicates.cube_search import (
     EMPTY,
     Answer,
@@ -20,10 +21,11 @@ from rdma_robust.analyses.prove.predicates.cube_search import (
     CubeSearch,
     Implied,
     Impossible,
+    Neighbours,
     Refuted,
     bits,
 )
-from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
+from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of, renamed
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import SolverCounts, Statement, Vocabulary
 from rdma_robust.analyses.prove.predicates.update_ways import Way, ways_of
@@ -95,10 +97,23 @@ class AbstractWay:
         denied = tuple(dict.fromkeys(negate(each) for each in goals))
         if all(each == TRUE for each in denied):
             return Choice((), (EMPTY,))
+        if exact := self._written(goals):
+            return exact
         near = frozenset(self.way.copies.get(name, name) for each in goals for name in names(each))
         near |= frozenset(self.way.copies.get(name, name) for name in names(self.way.guard))
         true = self._search(goals, near)
         return Choice(true, () if EMPTY in true else self._search(denied, near, true))
+
+    def _written(self, goals: tuple[Expr, ...]) -> Choice | None:
+        """The transformer if what must hold before is a predicate or its negation: no cube says more."""
+        if len(goals) > 1 or self.way.copies:
+            return None
+        said = renamed(goals[0], {})
+        number = self._builder.vocabulary.numbers.get(said.predicate)
+        if number is None:
+            return None
+        found = Choice((Cube(1 << number, 0),), (Cube(0, 1 << number),))
+        return found if said.positive else Choice(found.false, found.true)
 
     def _search(self, goals: tuple[Expr, ...], near: frozenset[str], avoided: Iterable[Cube] = ()) -> tuple[Cube, ...]:
         """Return F of the conjunction of `goals`, or without goals of the negation of the guard."""
@@ -109,15 +124,17 @@ class AbstractWay:
         blocking = self.blocking() if goals else ()
         search = CubeSearch(
             partial(self._asked, goals=goals),
-            builder.cone(near),
+            Neighbours(builder.having(near), builder.beside),
             builder.poll,
             avoided=[*avoided, *blocking, *builder.contradictions],
             models=[self._statement.renewed(each) for each in known.models],
             found=known.cubes,
         )
         started = time.monotonic()
-        known.cubes = search.run(builder.size)
-        builder.seconds += time.monotonic() - started
+        try:
+            known.cubes = search.run(builder.size, builder.given)
+        finally:
+            builder.seconds += time.monotonic() - started
         known.models = search.models
         known.version = builder.version
         return known.cubes
@@ -142,9 +159,9 @@ class AbstractWay:
 class Transformers:
     """The boolean program over a vocabulary, built as far as it is asked for. `size` is that of the largest cubes.
 
-    `contradictions` are cubes that cannot be true, wherever they were noticed. With `single`, each update is a statement of
-    its own, as in the papers; else all of a transition are one, which knows more. `seconds` went into cube search. Raises
-    LimitReached through `poll`.
+    `given` are cubes that are tried whatever their size. With `single`, each update is a statement of its own, as in the
+    papers; else all of a transition are one, which knows more. `seconds` went into cube search. Raises LimitReached
+    through `poll`.
     """
 
     def __init__(
@@ -162,20 +179,26 @@ class Transformers:
         self.poll = poll
         self.size = 1
         self.single = single
-        self.contradictions: list[Cube] = []
+        self.given: tuple[Cube, ...] = ()
+        self._bounds = Contradictions(vocabulary)
         self.seconds = 0.0
         self._ways: dict[tuple[Update, ...], tuple[AbstractWay, ...]] = {}
         self._names: list[frozenset[str]] = []
-        self._cones: dict[tuple[frozenset[str], int], int] = {}
+        self._beside: dict[tuple[int, int], int] = {}
+
+    @property
+    def contradictions(self) -> Sequence[Cube]:
+        """Cubes that cannot be true, as far as that is seen from how predicates are written."""
+        return self._bounds.found()
 
     @property
     def version(self) -> tuple[int, int]:
         """What has to be the same for cubes found before to be all."""
         return len(self.vocabulary), self.size
 
-    def enlarge(self) -> bool:
-        """Let cubes have one literal more, up to the most; return whether they could have fewer until now."""
-        if self.size >= LARGEST:
+    def enlarge(self, most: int) -> bool:
+        """Let cubes have one literal more, up to `most`; return whether they could have fewer until now."""
+        if self.size >= most:
             return False
         self.size += 1
         return True
@@ -197,16 +220,17 @@ class Transformers:
             self._names.append(frozenset(names(predicate)))
         return self._names[number]
 
-    def cone(self, near: frozenset[str]) -> int:
-        """Return the predicates that are connected with these variables by common ones."""
-        key = (near, len(self.vocabulary))
-        if key not in self._cones:
-            inside, rest = set(near), set(range(len(self.vocabulary)))
-            while reached := {each for each in rest if not self.names_of(each).isdisjoint(inside)}:
-                rest -= reached
-                inside.update(*(self.names_of(each) for each in reached))
-            self._cones[key] = sum(1 << each for each in set(range(len(self.vocabulary))) - rest)
-        return self._cones[key]
+    def having(self, variables: frozenset[str]) -> int:
+        """Return the predicates with one of these variables."""
+        numbers = range(len(self.vocabulary))
+        return sum(1 << each for each in numbers if not self.names_of(each).isdisjoint(variables))
+
+    def beside(self, number: int) -> int:
+        """Return the predicates that share a variable with one."""
+        key = (number, len(self.vocabulary))
+        if key not in self._beside:
+            self._beside[key] = self.having(self.names_of(number))
+        return self._beside[key]
 
     def cubes_used(self) -> frozenset[Cube]:
         """Return the cubes of two or more literals in all transformers built."""

@@ -11,21 +11,27 @@ from rdma_robust.analyses.prove.transition_system import Update
 from rdma_robust.expr import Expr, names
 
 DEPTH: Final = 2
-MOST: Final = 24
+"""Assignments back from an atom, at first."""
+
+DEEPEST: Final = 6
+"""Assignments back at most. Going back is cheap: a predicate that is there exactly needs no search for cubes."""
+
+MOST: Final = 64
 """No more predicates than this by closing; what they do not say, refinement finds."""
 
 
-def seeds(seen: Iterable[tuple[Update, ...]], conditions: Iterable[tuple[Update, ...]]) -> tuple[Expr, ...]:
+def seeds(
+    seen: Iterable[tuple[Update, ...]], conditions: Iterable[tuple[Update, ...]], depth: int = DEPTH
+) -> tuple[Expr, ...]:
     """Return the predicates of guards of what was `seen` and of `conditions` of claims, and what these are before at most
-    two assignments: those with fewer first, in the order in which they were seen."""
-    programs = tuple(dict.fromkeys((*conditions, *seen)))
-    found = dict.fromkeys(_atoms(way.guard for updates in programs for way in ways_of(updates)))
+    `depth` assignments: those with fewer first, in the order in which they were seen."""
+    programs = tuple(way for updates in dict.fromkeys((*conditions, *seen)) for way in ways_of(updates))
+    found = dict.fromkeys(_atoms(way.guard for way in programs))
     layer = tuple(found)
-    for _ in range(DEPTH):
+    for _ in range(depth):
         before = (
             each
-            for updates in programs
-            for way in ways_of(updates)
+            for way in programs
             for predicate in layer
             if not way.written.isdisjoint(names(predicate))
             for each in way.before(predicate)
