@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Literal
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
@@ -107,7 +108,7 @@ class _Work:
         looked = False
         for options, limits in self._attempts():
             system = reduced(self.program, self.model, claims, options)
-            for name, engine in engines_for(system, self.engine):
+            for name, engine in engines_for(system, self.engine, partial(reduced, self.program, "sc", claims, options)):
                 found = self._search(engine, system, limits)
                 if found.path is not None:
                     run = self._run(system, claims, found.path, limits)

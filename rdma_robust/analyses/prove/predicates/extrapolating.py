@@ -12,6 +12,7 @@ from rdma_robust.analyses.prove.predicates.extrapolation import (
     buffer_slots,
     extrapolated,
     extrapolated_cubes,
+    pipe_slots,
     set_predicates,
     set_sources,
 )
@@ -21,6 +22,7 @@ from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.statement import Vocabulary
 from rdma_robust.analyses.prove.predicates.transformers import Transformers, known_literals
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
+from rdma_robust.errors import LimitReached
 from rdma_robust.expr import Expr, Unary
 from rdma_robust.limits import Limits, Progress
 
@@ -45,9 +47,8 @@ class Extrapolation:
     counts: dict[str, int | float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        cards = any("@" in name for name, _ in self.system.wide)
-        self.loop = Refinement(self.plain, self.formulas, self.limits.share(SHARE), self.progress, single=cards)
-        self._cards = cards
+        single = self.system.model == "rma"
+        self.loop = Refinement(self.plain, self.formulas, self.limits.share(SHARE), self.progress, single=single)
 
     def run(self) -> Refined:
         """Return how it ended: where the proof carried over does not do, its predicates are refined for `system` itself.
@@ -55,13 +56,16 @@ class Extrapolation:
         Raises LimitReached while transformers are built.
         """
         under_sc = self.loop
-        refined = under_sc.run()
+        try:
+            refined = under_sc.run()
+        except LimitReached:  # of the share of the time that this has
+            return self._refined(())
         given = tuple(under_sc.vocabulary.predicates)
         self.counts["sc_solver_calls"] = under_sc.counts.called
         self.counts["predicates"] = len(given)
         if refined.stuck or refined.checked.path is not None or refined.checked.cut or refined.overflowed:
             return self._refined(given)
-        if self._cards:
+        if self.system.model == "rma":
             return self._through_sets(given, under_sc.transformers)
         return self._through_buffers(given, under_sc.transformers)
 
@@ -74,7 +78,11 @@ class Extrapolation:
 
     def _through_buffers(self, given: Literals, program: Transformers) -> Refined:
         """Predicate and cube extrapolation: with the cubes it is enough, at first, to search for single literals."""
-        slots = buffer_slots(self.system.program, self.system.model == "pso", (name for name, _ in self.system.wide))
+        wide = [name for name, _ in self.system.wide]
+        if self.system.model == "rdma":
+            slots = pipe_slots(self.system.program, wide)
+        else:
+            slots = buffer_slots(self.system.program, self.system.model == "pso", wide)
         predicates = extrapolated(given, slots)
         used = sorted(program.cubes_used())
         cubes = extrapolated_cubes((known_literals(program.vocabulary, each) for each in used), slots)

@@ -38,6 +38,20 @@ def buffer_slots(program: Program, per_word: bool, wide: Iterable[str]) -> Slots
     return Slots(found, all(map(_fences_between_stores, program.threads)))
 
 
+def pipe_slots(program: Program, wide: Iterable[str]) -> Slots:
+    """Return the slots of pipes for what puts and gets are to write, of each word that they write."""
+    found: dict[str, tuple[str, ...]] = {}
+    every = tuple(wide)
+    for thread in program.threads:
+        for _, _, step in steps(thread):
+            if isinstance(step.op, Put | Get):
+                kind, peer = ("put", step.op.target.node) if isinstance(step.op, Put) else ("get", step.op.source.node)
+                own = (each for each in every if each.startswith(f"{thread.name}@{peer}.{kind}#"))
+                word = str(step.op.target)
+                found[word] = tuple(dict.fromkeys((*found.get(word, ()), *own)))
+    return Slots(found)
+
+
 def _stored(thread: Thread) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(step.op.cell) for _, _, step in steps(thread) if isinstance(step.op, Write)))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, Checked, FoldedMore
 from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
 from rdma_robust.analyses.prove.predicates.paths import NewPredicates, Taken, can_be_taken, predicates_against
@@ -76,6 +77,8 @@ class Refinement:
                 return Refined(checked, bool(self.overflows), False)
             if taken is not Taken.NO:
                 self.overflows.add(checked.path.transitions[-1].to if checked.path.transitions else self.system.initial())
+            elif self.overflows:  # then nothing can be proven, and predicates are not worth their time
+                return Refined(replace(checked, path=None), True, False)
             elif not self._better(checked.path):
                 return Refined(checked, bool(self.overflows), True)
 
@@ -109,7 +112,10 @@ class Refinement:
             return checked
 
     def is_real(self, path: AbstractPath) -> Taken:
-        """Ask whether a path can be taken."""
+        """Find out whether a path can be taken: by its values, and where these are drawn, perhaps by the solver."""
+        feasible = path_values(self.system, path).feasible
+        if feasible is not None:
+            return Taken.YES if feasible else Taken.NO
         self.counts.called += 1
         return can_be_taken(self.system, path, self.formulas, self.milliseconds(_PATH_MS))
 

@@ -125,11 +125,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(
     ("engine", "name"),
-    [
-        pytest.param(engine, name, marks=[pytest.mark.long] * (engine is spacer_engine and name == "bakery"))
-        for engine in ENGINES
-        for name in GOOD
-    ],
+    [pytest.param(engine, name, marks=[pytest.mark.long] * (name == "bakery")) for engine in ENGINES for name in GOOD],
 )
 def test_what_holds_is_proven_by_an_inductive_invariant(engine: Engine, name: str) -> None:
     system = GOOD[name]
