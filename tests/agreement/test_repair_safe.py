@@ -14,7 +14,7 @@ from rdma_robust.analyses.repair.repairs import Waits as Wanted
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.flow.cfg import AnyModelName
 from rdma_robust.semantics.machines.final import FinalState
-from tests.support.naive_waits import Waits, behind, everywhere, finals, forbidding, having, program_of, subsets
+from tests.support.naive_waits import MOST_STATES, Waits, behind, everywhere, finals, forbidding, having, program_of, subsets
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Repairable:
         return forbidding(self.text, self.bad, self.model)
 
     def safe(self, chosen: Waits) -> bool:
-        ends = finals(having(self.text, chosen), self.model)
+        ends = finals(having(self.text, chosen), self.model, 10 * MOST_STATES)
         assert ends is not None
         return self.bad not in ends
 

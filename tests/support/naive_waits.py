@@ -122,7 +122,7 @@ def having(text: str, waits: Waits) -> str:
     return "\n".join(lines)
 
 
-def finals(text: str, model: AnyModelName) -> frozenset[FinalState] | None:
+def finals(text: str, model: AnyModelName, most: int = MOST_STATES) -> frozenset[FinalState] | None:
     """Return all final states, None if there are too many states or something goes wrong."""
     machine = stepwise_machine(load_program(text, "naive.rdma"), model)
     todo = [move.state for move in machine.initial()]
@@ -136,7 +136,7 @@ def finals(text: str, model: AnyModelName) -> frozenset[FinalState] | None:
         new = {move.state for move in moves} - seen
         seen |= new
         todo += new
-        if len(seen) > MOST_STATES or any(move.faults for move in moves):
+        if len(seen) > most or any(move.faults for move in moves):
             return None
     return frozenset(found)
 

@@ -15,6 +15,8 @@ Json = dict[str, Any]
 NEEDED: Final = "RR010"
 UNDECIDED: Final = "RR011"
 NEEDLESS: Final = "RR727"
+VIOLATED: Final = "RR016"
+"""With the goal to be safe, instead of NEEDED."""
 
 
 def repair_sarif(repair: Repair, file: str, tool: Mapping[str, object], needless: bool) -> Json:
@@ -38,14 +40,16 @@ def repair_sarif(repair: Repair, file: str, tool: Mapping[str, object], needless
 def _results(repair: Repair, file: str, needless: bool) -> Iterator[Json]:
     if repair.status in ("robust", "safe"):
         return
-    wrong = "Not robust" if repair.waits is None else f"Not safe under {repair.waits.model}"
+    needed, wrong = NEEDED, "Not robust"
+    if repair.waits is not None:
+        needed, wrong = VIOLATED, f"Not safe under {repair.waits.model}"
     if repair.status == "unknown":
         yield _result(UNDECIDED, f"Undecided: {repair.reason}.", file, 1)
     elif repair.status == "impossible" or not repair.solutions:
-        yield _result(NEEDED, f"{wrong}, and not repaired: {repair.reason}.", file, 1)
+        yield _result(needed, f"{wrong}, and not repaired: {repair.reason}.", file, 1)
     else:
         first = repair.solutions[0]
-        code, text = (NEEDLESS, "What nothing needs") if needless else (NEEDED, f"{wrong}; a repair")
+        code, text = (NEEDLESS, "What nothing needs") if needless else (needed, f"{wrong}; a repair")
         result = _result(code, f"{text}: {_told(first)}.", file, _line(first))
         yield result | {"fixes": [_fix(solution, file) for solution in repair.solutions]}
 

@@ -25,6 +25,9 @@ _FIRST_S: Final = 1.0
 _TIMES: Final = 4
 """The seconds that one set may take at first, and how much longer with each more patience."""
 
+_QUICK: Final = 0.75
+"""The share of its time that a decision leaves at least if it ended for another reason: it tries several things in turn."""
+
 _RESERVE: Final = 0.2
 """The share of the time that is kept for proving the answer again from its text."""
 
@@ -60,7 +63,7 @@ class Decisions:
         except LimitReached as reached:
             return Judged(Safety.UNKNOWN, patience=reached.limit == "time")
         if outcome.safety is not Safety.UNSAFE:
-            return Judged(outcome.safety, patience=limits.seconds_left() == 0)
+            return Judged(outcome.safety, patience=(limits.seconds_left() or 0) < _QUICK * most)
         self.cycles += 1
         return Judged(Safety.UNSAFE, self.clause(chosen, outcome))
 
