@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from random import Random
+from typing import Literal
 
 import pytest
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
-from rdma_robust.language.flow.cfg import AnyModelName, Claim, Program
+from rdma_robust.analyses.prove.proof_engine import EngineName
+from rdma_robust.analyses.prove.prove import FIRST, prove
+from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
+from rdma_robust.language.flow.cfg import AnyModelName, Claim, Program, RemoteRmw, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.support.inserted import fenced, flushed
@@ -25,9 +27,16 @@ KINDS: tuple[Kind, ...] = ("shared", "network", "queue pairs")
 FEW = SafetySize(threads=(1, 2), statements=(1, 4), total=6)
 
 
-def judged(program: Program, model: AnyModelName, states: int) -> tuple[SafetyOutcome, str]:
+def judged(
+    program: Program,
+    model: AnyModelName,
+    states: int,
+    *,
+    reduction: ReductionOptions = FIRST,
+    engine: EngineName | Literal["auto"] = "auto",
+) -> tuple[SafetyOutcome, str]:
     """Ask `prove`, hold every part of its answer against the machine, and say what came of it."""
-    outcome = prove(program, model, Limits.of(20, states))
+    outcome = prove(program, model, Limits.of(20, states), reduction=reduction, engine=engine)
     truth = concrete_search(program, model, outcome.claims, Limits.of(20, states), every=True)
     happens = [number for number in truth.runs if not outcome.claims[number].allowed]
     if outcome.safety is Safety.SAFE:
@@ -62,6 +71,40 @@ def agreement(kind: Kind, seeds: range, size: SafetySize, states: int) -> Counte
 def test_answers_agree_with_the_machine(kind: Kind) -> None:
     answers = agreement(kind, range(25), FEW, 2000)
     assert answers["safe"] > 5 and answers["unsafe"] > 5
+
+
+def by_sets(seeds: range, states: int) -> Counter[str]:
+    """The answers by the encoding with a set per remote statement, which has no remote atomics."""
+    answers: Counter[str] = Counter()
+    for seed in seeds:
+        program = loaded(seed, "network")
+        if not any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread)):
+            answers[judged(program, "rma", states, reduction=ReductionOptions("sets"))[1]] += 1
+    return answers
+
+
+def test_answers_by_sets_agree_with_the_machine() -> None:
+    answers = by_sets(range(400, 430), 2000)
+    assert answers["safe"] > 3 and answers["unsafe"] > 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("hundred", range(3))
+def test_answers_by_sets_of_many_programs_agree_with_the_machine(hundred: int) -> None:
+    answers = by_sets(range(7000 + 200 * hundred, 7200 + 200 * hundred), 6000)
+    assert answers["safe"] > 20 and answers["unsafe"] > 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["zones", "predicates"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_engine_agrees_with_the_machine(kind: Kind, engine: EngineName) -> None:
+    answers: Counter[str] = Counter()
+    for seed in range(8000, 8030):
+        program = loaded(seed, kind, growth=True)
+        for model in MODELS_OF[kind]:
+            answers[judged(program, model, 1500, engine=engine)[1]] += 1
+    assert answers["safe"] + answers["safe, wide"] > 5 and answers["unsafe"] > 5
 
 
 @pytest.mark.long

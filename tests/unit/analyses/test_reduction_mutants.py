@@ -7,19 +7,21 @@ from typing import Any
 import pytest
 
 from rdma_robust.analyses.prove import reduced_rma
-from rdma_robust.analyses.prove.lazy_system import LazySystem
+from rdma_robust.analyses.prove.lazy_system import Burst, LazySystem
 from rdma_robust.analyses.prove.placing import seen
-from rdma_robust.analyses.prove.prove import prove
+from rdma_robust.analyses.prove.prove import FIRST, prove
 from rdma_robust.analyses.prove.reduced_rdma import Pair, PipeSystem
 from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
 from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
+from rdma_robust.analyses.prove.reduced_sets import StatementSetSystem
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
-from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
 from rdma_robust.analyses.prove.transition_system import Let
 from rdma_robust.language.flow.cfg import AnyModelName, Cas, MFence, Put, Rmw
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.machine import Verb
 
 SAFE, UNSAFE = Safety.SAFE, Safety.UNSAFE
 
@@ -62,6 +64,21 @@ node Q { R = 0, X = 2 }
 thread T on Q { reg r; put P.Y = X; flush P; X = 3; get R = P.Y; flush P; r = R }
 outcome T.r == 3 : forbidden under rma
 outcome T.r == 0 : forbidden under rma
+"""
+UNFLUSHED = """node P { Y = 1 }
+node Q { R = 0, X = 2 }
+thread T on Q { reg r; put P.Y = X; X = 3; get R = P.Y; flush P; r = R }
+outcome T.r == 3 : forbidden under rma
+"""
+CHAIN = """node A { x = 1, z }
+node B { y }
+thread T on A { reg r; put B.y = x; get z = B.y; flush B; r = z }
+outcome T.r == 1 : forbidden under rma
+"""
+RACE = """node A { x }
+thread T on A { x = 1 }
+thread U on A { reg r; r = x }
+outcome U.r == 0 : forbidden under sc
 """
 OTHER_NODE = """node A { x }
 node B { y = 4 }
@@ -215,6 +232,26 @@ def _takes_too_early(self: Any, state: Any, command: Any) -> Any:
     return _TAKES(self, (*state[:place], (*pairs[:qp], pair, *pairs[qp + 1 :]), *state[place + 1 :]), command)
 
 
+_ADDITIONS = StatementSetSystem._with_additions
+
+
+def _stores_add_nothing(self: Any, transition: Any, word: Any) -> Any:
+    return transition if transition.causes[0].verb is Verb.ACCESS else _ADDITIONS(self, transition, word)
+
+
+def _cards_add_nothing(self: Any, transition: Any, word: Any) -> Any:
+    return _ADDITIONS(self, transition, word) if transition.causes[0].verb is Verb.ACCESS else transition
+
+
+_MADE = StatementSetSystem.made
+
+
+def _writes_once(self: Any, state: Any, move: Any) -> Any:
+    for each in _MADE(self, state, move):
+        if move.key not in dict(each.to[self.under_way + move.thread]):
+            yield each
+
+
 Mutant = tuple[AnyModelName, str, Safety, Any, str, Any]
 """A model, a program, the answer, and what is put in place of which attribute."""
 
@@ -235,6 +272,16 @@ MUTANTS: dict[str, Mutant] = {
     "one of many leaves none": ("rma", TWO_PUTS, UNSAFE, PendingSetSystem, "_without", _leaves_none),
     "a slot has one value": ("rma", COUNTED, UNSAFE, reduced_rma, "Join", Let),
     "a remote atomic only reads": ("rma", ONE_TICKET, SAFE, PendingSetSystem, "_effect", lambda *_: [([], ())]),
+    "a step that others see goes alone": ("sc", RACE, UNSAFE, InOrderSystem, "concerns_nobody", lambda *_: True),
+    "moves of buffers are never due": (
+        "pso",
+        MESSAGE_PASSING,
+        UNSAFE,
+        LazySystem,
+        "_bursts",
+        lambda _self, at, *_: [Burst(at)],
+    ),
+    "moves of cards are never due": ("rma", UNFLUSHED, UNSAFE, LazySystem, "_bursts", lambda _self, at, *_: [Burst(at)]),
     "a flush does not wait for the pipe": ("rdma", PUT_FLUSHED, SAFE, Pair, "drained", property(lambda p: not p.right)),
     "a flush does not wait for wbR": ("rdma", PUT_SEEN, SAFE, Pair, "drained", property(lambda p: not p.pipe)),
     "a flush does not wait for wbL": ("rdma", PUT_GET, SAFE, Pair, "drained", property(lambda p: not (p.pipe or p.right))),
@@ -246,8 +293,17 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
-def verdict(text: str, model: AnyModelName) -> Safety:
-    return prove(load_program(text, "mutant.rdma"), model, Limits(states=20_000)).safety
+SET_MUTANTS: dict[str, Mutant] = {
+    "a store adds nothing to sets": ("rma", UNFLUSHED, UNSAFE, StatementSetSystem, "_with_additions", _stores_add_nothing),
+    "a card's write adds nothing to sets": ("rma", CHAIN, UNSAFE, StatementSetSystem, "_with_additions", _cards_add_nothing),
+    "a card writes once": ("rma", TWO_PUTS, UNSAFE, StatementSetSystem, "made", _writes_once),
+    "a flush does not wait": ("rma", BOTH_FLUSHED, SAFE, StatementSetSystem, "awaited", lambda *_: None),
+}
+"""Those of the encoding with a set per remote statement."""
+
+
+def verdict(text: str, model: AnyModelName, reduction: ReductionOptions = FIRST) -> Safety:
+    return prove(load_program(text, "mutant.rdma"), model, Limits(states=20_000), reduction=reduction).safety
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -256,3 +312,11 @@ def test_a_rule_left_out_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert verdict(text, model) is expected
     monkeypatch.setattr(owner, attribute, mutated)
     assert verdict(text, model) is not expected
+
+
+@pytest.mark.parametrize("name", SET_MUTANTS)
+def test_a_rule_of_sets_left_out_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, text, expected, owner, attribute, mutated = SET_MUTANTS[name]
+    assert verdict(text, model, ReductionOptions("sets")) is expected
+    monkeypatch.setattr(owner, attribute, mutated)
+    assert verdict(text, model, ReductionOptions("sets")) is not expected
