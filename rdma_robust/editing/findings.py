@@ -116,10 +116,11 @@ def of_check(report: Report) -> Iterator[Finding]:
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A change of the text and what it does: pieces (1-based line and column, end line and column, new text), which belong
-    together."""
+    together. It is a fix of findings with the code `about`."""
 
     title: str
     pieces: tuple[tuple[int, int, int, int, str], ...]
+    about: str
 
 
 def proofs_line(report: Report) -> str:
@@ -146,6 +147,14 @@ def of_prove(report: Report) -> Iterator[Finding]:
             yield Finding(claim["line"], claim["column"], "information" if foreseen else "error", VIOLATED, message, run)
 
 
+def unsafe_under(report: Report) -> str | None:
+    """Return a model under which a `prove` report of one program has a run that waits may exclude, one that nobody expects
+    first; None without."""
+    found = [each for each in report["results"][0]["models"] if each["verdict"] == "unsafe"]
+    found.sort(key=lambda each: each["as_expected"] is True)
+    return next((each["model"] for each in found if each["model"] in ("tso", "pso", "rma")), None)
+
+
 def of_repair(report: Report) -> Proposal | None:
     """Return what a `repair` report proposes, None if nothing."""
     if not report["solutions"] or not report["solutions"][0]["edits"]:
@@ -155,7 +164,9 @@ def of_repair(report: Report) -> Proposal | None:
     shown = [*words[:MOST_INSERTIONS], *([f"{len(words) - MOST_INSERTIONS} more"] if len(words) > MOST_INSERTIONS else [])]
     how = "no cheaper repair exists" if report["optimal"] else "the cheapest found"
     pieces = tuple((e["line"], e["column"], e["end_line"], e["end_column"], e["text"]) for e in best["edits"])
-    return Proposal(f"Make the program robust: insert {', '.join(shown)} (cost {best['cost']}, {how})", pieces)
+    under = report["options"]["safe_under"]
+    about, goal = (NOT_ROBUST, "robust") if under is None else (VIOLATED, f"safe under {under}")
+    return Proposal(f"Make the program {goal}: insert {', '.join(shown)} (cost {best['cost']}, {how})", pieces, about)
 
 
 def claims_line(report: Report) -> str:

@@ -124,6 +124,9 @@ class ProgramServer(LanguageServer):
                 report = await ask(["prove", *limit], text, folder)
                 one.verdict, one.found = findings.proofs_line(report), list(findings.of_prove(report))
                 await self._show(uri)
+                if model := findings.unsafe_under(report):
+                    asked = ["repair", "--goal", "safe", "--model", model]
+                    one.repair = findings.of_repair(await ask([*asked, *limit], text, folder))
                 return
             report = await ask(["check", *limit], text, folder)
             one.verdict, one.found = findings.verdict_line(report), list(findings.of_check(report))
@@ -261,7 +264,7 @@ def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdi
 
 
 def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-    """Offer what hints propose, and the repair of a program that is not robust."""
+    """Offer what hints propose, and the repair of a program that is not robust, or not safe."""
     uri = params.text_document.uri
     one = server.opened.get(uri)
     if one is None:
@@ -275,7 +278,7 @@ def actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.Cod
             found.append(_action(uri, one.version, each.hint, changes, shown))
     if one.repair is not None:
         changes = [lsp.TextEdit(places.between(*piece[:4]), piece[4]) for piece in one.repair.pieces]
-        shown_there = (_finding(f, places, uri) for f in one.found if f.code == findings.NOT_ROBUST)
+        shown_there = (_finding(f, places, uri) for f in one.found if f.code == one.repair.about)
         touched = [shown for shown in shown_there if _touch(shown.range, params.range)]
         found += [_action(uri, one.version, one.repair.title, changes, shown) for shown in touched[:1]]
     return found

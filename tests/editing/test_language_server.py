@@ -273,5 +273,13 @@ expect safe under sc, unsafe under tso, safe under pso
         assert [lens.command.title for lens in lenses or () if lens.command] == [
             "safe under sc; unsafe under tso; unsafe under pso, but `expect safe`"
         ]
+        fixed: list[lsp.CodeAction] = []
+        while not fixed:
+            await asyncio.sleep(0.2)
+            fixed = await fixes(editor, at(text, "invariant"))
+        assert fixed[0].title == (
+            "Make the program safe under pso: insert mfence in T, mfence in U (cost 2, no cheaper repair exists)"
+        )
+        assert replaced(text, edits_of(fixed[0])).count("= 1; mfence; r = ") == 2
 
     session(tmp_path / "one.rdma", talk, text)
