@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, large_nets, nets, plots, spin, startup, tables
+from bench import coverability, families, large_nets, nets, plots, safety, spin, startup, tables
 from bench.measure import Budget, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
@@ -135,6 +135,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "large-nets": lambda _: large_nets.report(Console(width=140)),
     "reductions": lambda _: reductions(),
     "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
+    "safety": lambda _: safety.report(say),
 }
 DOCUMENTED = ("startup", "nets", "spin")
 """The sections whose measurements docs/benchmarks.md shows."""

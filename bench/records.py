@@ -116,6 +116,33 @@ class Cover:
     now_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A program of litmus/prove under a model; processor seconds."""
+
+    program: str
+    model: str
+    verdict: str
+    engine: str
+    states: int
+    taken: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The fewest flushes or fences of a program without any; None if they were not found."""
+
+    program: str
+    model: str
+    status: str
+    optimal: bool
+    fewest: int | None
+    candidates: int
+    decided: int
+    seconds: float
+
+
 def save(name: str, rows: Sequence[Any]) -> None:
     """Write rows of one kind. Raises ValueError if there are none: an empty table would lose what was known."""
     if not rows:
@@ -153,4 +180,6 @@ def _read(hint: Any, text: str) -> object:
         return text == "yes"
     if hint in (str, int):
         return hint(text)
+    if hint == int | None:
+        return int(text) if text else None
     return float(text) if text or hint is float else None

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
+from bench import safety_tables
 from bench.measure import growth, keep
 from bench.records import Cover, Machine, Price, Road, SameStates, Size, Start, load
 
 DOCUMENT: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
+SAFETY_DOCUMENT: Final = DOCUMENT.with_name("prove-results.md")
 Row = TypeVar("Row")
 
 
@@ -20,9 +22,14 @@ def marks(name: str) -> tuple[str, str]:
 
 
 def write() -> None:
-    """Put all tables into the document. Raises ValueError where it has no place for one."""
+    """Put all tables into their documents. Raises ValueError where one has no place for one."""
     for name, lines in TABLES.items():
-        keep(DOCUMENT, *marks(name), "\n".join(lines()))
+        keep(document(name), *marks(name), "\n".join(lines()))
+
+
+def document(name: str) -> Path:
+    """Return the document that has the table of this name."""
+    return SAFETY_DOCUMENT if name in safety_tables.TABLES else DOCUMENT
 
 
 def _table(*columns: str) -> Iterator[str]:
@@ -178,5 +185,6 @@ TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "nets": nets,
     "pairs": pairs,
     "price": price,
+    **safety_tables.TABLES,
 }
-"""By the names of the files in bench/data."""
+"""By the names of the files in bench/data; those beside the papers' are made from two."""

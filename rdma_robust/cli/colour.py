@@ -93,11 +93,11 @@ _KINDS: Final = {
 _LOUD: Final = {
     **dict.fromkeys(("NOT ROBUST", "UNSAFE", "VIOLATED", "FAILS", "INVALID", "NO REPAIR", "REACHABLE", "<- only RDMA"), BAD),
     **dict.fromkeys(("UNKNOWN", "UNREACHABLE", "CUT"), OPEN),
-    "VALID": GOOD,
+    **dict.fromkeys(("VALID", "SAFE"), GOOD),
 }
 _CELLS: Final = {
     **dict.fromkeys(("error", "NO"), BAD),
-    **dict.fromkeys(("unknown", "undecided"), OPEN),
+    **dict.fromkeys(("unknown", "undecided", "refused"), OPEN),
     **dict.fromkeys(("robust", "safe", "holds"), GOOD),
 }
 """The words that answer: wherever they stand, and where they are a cell of a table."""

@@ -13,6 +13,7 @@ from rdma_robust.cli.processes.decide_proof import ProofAsking, ProofsOfProgram,
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.limits import Limits
 from rdma_robust.reports.prove.proof_record import ProofRecord
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -33,7 +34,7 @@ def run_explain_proof(file: str, asking: ProofAsking, form: str, to: str | None)
         told = proved_text(text, source.name, asking, limits)
         for warning in told.program.warnings:
             warn(printable(warning.render(source.name, text), "\n"))
-        record = replace(_record(told, asking), source=text, time_s=round(time.monotonic() - started, 6))
+        record = replace(_record(told, asking, limits), source=text, time_s=round(time.monotonic() - started, 6))
         with place:
             (place.say if form == "text" else place.line)(_written(told, record, asking, form).rstrip("\n"))
         return record.exit_of(expect=False)
@@ -41,10 +42,10 @@ def run_explain_proof(file: str, asking: ProofAsking, form: str, to: str | None)
     return answer_item(item, limits, explained, ENDING)
 
 
-def _record(told: ProofsOfProgram, asking: ProofAsking) -> ProofRecord:
+def _record(told: ProofsOfProgram, asking: ProofAsking, limits: Limits) -> ProofRecord:
     from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
 
-    how = HowShown(asking.explain, asking.full, asking.width)
+    how = HowShown(asking.explain, asking.full, asking.width, limits)
     return proof_record(told.program, told.outcomes, how, told.needs, told.refused)
 
 

@@ -9,16 +9,17 @@ import pytest
 from bench.nets import NETS
 from bench.plots import FOLDER, PLOTS, drawn, mark
 from bench.records import Cover, Price, load, save
-from bench.tables import DOCUMENT, TABLES, marks
+from bench.tables import DOCUMENT, TABLES, document, marks
 from tests.conftest import ROOT
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
+MADE_FROM_OTHERS = {"rma-paper", "sas-paper"}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_made_from_the_data(name: str) -> None:
     begin, end = marks(name)
-    found = TEXT.partition(begin)[2].partition(end)[0]
+    found = document(name).read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
     assert found == "\n\n" + "\n".join(TABLES[name]()) + "\n\n", "python -m bench tables writes it"
 
 
@@ -39,7 +40,7 @@ def test_a_plot_is_the_same_every_time() -> None:
 
 
 def test_all_data_are_shown() -> None:
-    assert {path.stem for path in (ROOT / "bench/data").iterdir()} == set(TABLES)
+    assert {path.stem for path in (ROOT / "bench/data").iterdir()} == set(TABLES) - MADE_FROM_OTHERS
     assert {path.stem for path in FOLDER.iterdir()} == set(PLOTS)
 
 

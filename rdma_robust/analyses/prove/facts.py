@@ -4,17 +4,21 @@ An invariant has regions for each of often thousands of control states. Here the
 joined to the strongest simple facts that all of them have (:mod:`joined`), for the places that decide a claim: `T1 at cs`;
 and with it, where the other thread is one step away from the place that would violate the claim. Each fact follows from
 the invariant, so it is true; together they may say less than the invariant does.
+
+A search that puts off moves of buffers and cards, and tries only one order of steps that concern nobody, keeps fewer states
+than there are, and what holds of those need not hold of all. So facts are read from an invariant of the system without that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from rdma_robust.analyses.prove.joined import Bounds, Joined, region_bounds
+from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
-from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import AnyModelName, PointAt, Program, Read, Step, Thread, ThreadEnded, steps
@@ -68,6 +72,15 @@ class _Place:
             return bool(evaluate(self.when, state.values))
         except (KeyError, ZeroDivisionError):
             return True
+
+
+def whole(outcome: SafetyOutcome, limits: Limits) -> SafetyOutcome | None:
+    """Return a proof of the same whose invariant has every state that can be reached, None if none is found in time."""
+    if not outcome.reduction.lazy or outcome.system is None or outcome.model == "rdma":
+        return outcome
+    reduction = replace(outcome.reduction, lazy=False)
+    found = prove(outcome.program, outcome.model, limits, engine=outcome.engine or "auto", reduction=reduction)
+    return found if found.safety is Safety.SAFE else None
 
 
 def known_facts(outcome: SafetyOutcome, *, full: bool = False, seconds: float = FACTS_S) -> tuple[PlaceKnown, ...]:

@@ -30,6 +30,9 @@ from rdma_robust.semantics.machines.machine import Action, Move, Verb
 NEVER: Final = 1 << 60
 """The moment of what has not taken effect when the run ends."""
 
+BUFFERED: Final = ("tso", "pso")
+"""The models in which a store goes through a buffer."""
+
 Kind = Literal["load", "store", "atomic", "card read", "card write"]
 
 STRONGER: Final[dict[AnyModelName, tuple[AnyModelName, ...]]] = {
@@ -76,6 +79,11 @@ class Reordering:
         return self.later.moment
 
 
+def landing(model: AnyModelName) -> Verb:
+    """Return the kind of move in which the write of a remote operation reaches memory."""
+    return Verb.FLUSH if model == "rdma" else Verb.NIC_WRITE
+
+
 def nearest(model: AnyModelName, among: Collection[AnyModelName]) -> AnyModelName | None:
     """Return the nearest model `among` those that allow less than `model` does, None if there is none."""
     return next((each for each in STRONGER[model] if each in among), None)
@@ -83,21 +91,24 @@ def nearest(model: AnyModelName, among: Collection[AnyModelName]) -> AnyModelNam
 
 def difference(moves: Sequence[Move], weaker: AnyModelName, stronger: AnyModelName) -> Reordering | None:
     """Return the reordering in a run of `weaker` for which `stronger` does not have it, None if there is none to show."""
-    found = accesses([move.action for move in moves], buffered=weaker in ("tso", "pso"))
+    found = accesses([move.action for move in moves], weaker)
     pairs = [pair for pair in reorderings(found) if not _allowed(pair, stronger)]
     needed = [pair for pair in pairs if _on_cycle(found, pair)]
     chosen = sorted(needed or pairs, key=lambda pair: (pair.moment, pair.later.place - pair.earlier.place))
     return chosen[0] if chosen else None
 
 
-def accesses(actions: Sequence[Action], *, buffered: bool) -> list[MemoryAccess]:
-    """Return the accesses of a run, those of a thread in program order; `buffered` if stores go through a buffer."""
+def accesses(actions: Sequence[Action], model: AnyModelName) -> list[MemoryAccess]:
+    """Return the accesses of a run under a model, those of a thread in program order."""
     found: list[MemoryAccess] = []
     for moment, action in enumerate(actions):
         if action.verb is Verb.FLUSH and action.cell is not None:
             _land(found, action.thread, action.cell, moment)
         elif action.step is not None:
-            found += _new(found, action, action.step, moment, buffered)
+            if action.verb is landing(model) and _of_card(action.step):
+                _take(found, action, 1, moment)
+            else:
+                found += _new(found, action, action.step, moment, model in BUFFERED)
     return sorted(found, key=lambda each: (each.thread, each.place, each.part))
 
 
@@ -168,13 +179,13 @@ def _allowed(pair: Reordering, model: AnyModelName) -> bool:
         case "pso":
             return kinds in (("store", "load"), ("store", "store")) and pair.earlier.cell != pair.later.cell
         case "rdma":
-            return not (_of_card(pair.earlier) and _of_card(pair.later) and _kept_by_pipe(pair))
+            return not (_of_card(pair.earlier.step) and _of_card(pair.later.step) and _kept_by_pipe(pair))
         case _:
             return True
 
 
-def _of_card(each: MemoryAccess) -> bool:
-    return isinstance(each.step.op, Put | Get | RemoteRmw)
+def _of_card(step: Step) -> bool:
+    return isinstance(step.op, Put | Get | RemoteRmw)
 
 
 def _kept_by_pipe(pair: Reordering) -> bool:

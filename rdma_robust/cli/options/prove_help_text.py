@@ -28,4 +28,5 @@ Examples
   rdma-robust prove --model tso,pso peterson.rdma
   rdma-robust prove --model all --explain peterson.rdma
   rdma-robust prove --expect litmus/prove/
+  rdma-robust prove --model rma --certificate proofs/ lock.rdma
 """

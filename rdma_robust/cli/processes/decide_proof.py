@@ -116,7 +116,7 @@ def _proved(item: Source, asking: ProofAsking, limits: Limits, progress: Progres
 
     text = read_source(item)
     told = proved_text(text, item.name, asking, limits, progress)
-    how = HowShown(asking.explain, asking.full, asking.width)
+    how = HowShown(asking.explain, asking.full, asking.width, limits)
     record = proof_record(told.program, told.outcomes, how, told.needs, told.refused)
     messages = [printable(warning.render(item.name, text), "\n") for warning in told.program.warnings]
     complaints = _certify(told.outcomes, item, limits)

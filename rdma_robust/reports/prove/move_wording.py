@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdma_robust.analyses.prove.reorderings import BUFFERED
 from rdma_robust.language.flow.cfg import (
     AnyModelName,
     Cas,
@@ -23,9 +24,6 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line, printable
-
-BUFFERED = ("tso", "pso")
-"""The models in which a store goes through a buffer."""
 
 
 def lane_of(program: Program, action: Action) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome, SafetyRun
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.reports.prove.proof_record import (
     ClaimView,
     DifferenceView,
     ModelRecord,
     NeedView,
-    PlaceFacts,
     PossibleView,
     ProofRecord,
 )
@@ -34,15 +34,15 @@ def model_lines(
     """
     room = (width or PAPER) - 2
     yield from filled(headline(record, like), room, "", "  ")
-    if outcome.run is not None and record.run is not None and not like:
+    if outcome.run is not None and record.run is not None and outcome.claim is not None and not like:
         yield ""
-        yield from _run(program, outcome.run, record.run.end, width, full)
+        yield from _run(program, outcome.run, outcome.claim, record.run.end, width=width, full=full)
     yield from _suspect(record.suspect, room, full)
-    yield from facts_lines(record.facts, room, full)
+    yield from facts_lines(record, room, full)
     for view, allowed in zip(record.possible, outcome.allowed, strict=True):
         yield from _possible(view, record.model, room)
         if full and view.run is not None and allowed.run is not None:
-            yield from _run(program, allowed.run, view.run.end, width, full)
+            yield from _run(program, allowed.run, allowed.claim, view.run.end, width=width, full=full)
     yield from needs_lines(record.needs, room)
 
 
@@ -88,8 +88,11 @@ def _violated(claim: ClaimView) -> str:
     return said.get(claim.kind, f"{claim.kind}: `{text}`")
 
 
-def _run(program: Program, run: SafetyRun, end: Sequence[str], width: int | None, full: bool) -> Iterator[str]:
-    yield from (line.removeprefix("  ") for line in safety_run_lines(program, run, end, width, full=full))
+def _run(
+    program: Program, run: SafetyRun, claim: SafetyClaim, end: Sequence[str], *, width: int | None, full: bool
+) -> Iterator[str]:
+    lines = safety_run_lines(program, run, end, width, full=full, claim=claim)
+    yield from (line.removeprefix("  ") for line in lines)
     yield ""
     yield f"  Checked: replayed by the machine of model {run.model}."
 
@@ -105,12 +108,17 @@ def _suspect(suspect: Sequence[str], room: int, full: bool) -> Iterator[str]:
         yield from filled(f"{number:4} {printable(text)}", room, "  ", "       ")
 
 
-def facts_lines(facts: Sequence[PlaceFacts], room: int, full: bool) -> Iterator[str]:
+def facts_lines(record: ModelRecord, room: int, full: bool) -> Iterator[str]:
     """Yield the facts of a proof, a paragraph for each place."""
-    told_places = [each for each in facts if each.facts]
+    told_places = [each for each in record.facts if each.facts]
     if not told_places:
         return
-    yield "What makes it safe:"
+    if record.facts_of == "kept":
+        yield from filled(
+            "What makes it safe, in the states that the search kept (moves that nobody sees are put off):", room
+        )
+    else:
+        yield "What makes it safe:"
     shown = told_places if full else told_places[:_MOST_PLACES]
     for each in shown:
         told = each.facts if full else each.facts[:_MOST_FACTS]

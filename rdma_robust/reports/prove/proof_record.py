@@ -102,7 +102,8 @@ class ModelRecord:
     """The answer under one model. `expected` is what the `expect` line at `expected_line` says.
 
     `engine` is None where there was nothing to search. SAFE has `facts`, UNSAFE a `claim` and its `run`, UNKNOWN may have
-    the moves of a path (`suspect`) that was not decided. `counts` are the engine's own numbers.
+    the moves of a path (`suspect`) that was not decided. `facts_of` says whether facts hold of every state that can be
+    reached, or of those that the search kept. `counts` are the engine's own numbers.
     """
 
     model: str
@@ -124,6 +125,7 @@ class ModelRecord:
     suspect: tuple[str, ...] = ()
     possible: tuple[PossibleView, ...] = ()
     facts: tuple[PlaceFacts, ...] = ()
+    facts_of: Literal["reachable", "kept"] | None = None
     needs: tuple[NeedView, ...] = ()
     lines: tuple[str, ...] = ()
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.prove.facts import PlaceKnown, known_facts
+from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, whole
 from rdma_robust.analyses.prove.needed import Needed
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Expectation, Program
+from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
@@ -37,13 +38,26 @@ from rdma_robust.text import one_line
 VERDICTS: Final[Mapping[Safety, SafetyWord]] = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe", Safety.UNKNOWN: "unknown"}
 
 
+WHOLE_S: Final = 5.0
+"""For a proof whose facts hold of every state: the answer is there already, and must not be late for that."""
+_FOR_FACTS: Final = 0.25
+"""Of the time that is left, for each of that proof and the facts."""
+
+
 @dataclass(frozen=True, slots=True)
 class HowShown:
-    """What the text has: runs and facts with `explain`, all of them with `full`, in lines of this `width`."""
+    """What the text has: runs and facts with `explain`, all of them with `full`, in lines of this `width`, as far as the
+    `limits` of the program leave time for them."""
 
     explain: bool = True
     full: bool = False
     width: int | None = None
+    limits: Limits = NO_LIMITS
+
+    def seconds(self, most: float) -> float:
+        """Return how long something that is told besides may take."""
+        left = self.limits.seconds_left()
+        return most if left is None else min(most, _FOR_FACTS * left)
 
 
 def proof_record(
@@ -82,7 +96,7 @@ def model_record(
     program, model = outcome.program, outcome.model
     said = next((e for e in program.expectations if e.kind == "safe" and e.model == model), None)
     word = VERDICTS[outcome.safety]
-    known = known_facts(outcome, full=how.full) if outcome.safety is Safety.SAFE and how.explain else ()
+    proof, known = _proof_told(outcome, how) if outcome.safety is Safety.SAFE and how.explain else (None, ())
     record = ModelRecord(
         model,
         word,
@@ -103,6 +117,7 @@ def model_record(
         suspect=() if outcome.suspect is None else _suspect(program, outcome),
         possible=tuple(_possible(program, each) for each in outcome.allowed),
         facts=tuple(_facts(each) for each in known),
+        facts_of=None if not known else "kept" if proof is None else "reachable",
         needs=tuple(_need(program, each) for each in needs),
     )
     record = replace(record, reason=reason_words(record))
@@ -111,6 +126,12 @@ def model_record(
     like = next((each.model for each in earlier if each.run is not None and each.run == record.run), "")
     lines = model_lines(program, outcome, record, how.width, full=how.full, like=like)
     return replace(record, lines=tuple(lines))
+
+
+def _proof_told(outcome: SafetyOutcome, how: HowShown) -> tuple[SafetyOutcome | None, tuple[PlaceKnown, ...]]:
+    """Return a proof about every state that can be reached, if there is one in time, and the facts of it or of `outcome`."""
+    proof = whole(outcome, Limits.of(how.seconds(WHOLE_S)))
+    return proof, known_facts(proof or outcome, full=how.full, seconds=how.seconds(FACTS_S))
 
 
 def _expected(said: Expectation | None) -> Expected | None:
@@ -210,30 +231,37 @@ def _reordered(program: Program, pair: Reordering) -> str:
     """Return what a reordering is, as a clause."""
     earlier, later = pair.earlier, pair.later
     name = program.threads[earlier.thread].name
-    late, done = _does_late(earlier)
-    when = f"only after {_does_then(later)}" if earlier.moment < NEVER else f"not before {_does_then(later)}, nor ever after"
-    return f"{name}'s {late} {done} {when}"
+    by = "store" if earlier.kind == "store" else "card" if earlier.kind.startswith("card") or earlier.part == 0 else ""
+    if earlier.moment < NEVER:
+        return f"{name}'s {by} {_did(earlier)} only after {_then(later)}"
+    return f"{name}'s {by} {_did(earlier, yet=False)} at the end, but {_then(later)}"
 
 
 def _statement(access: MemoryAccess) -> str:
     return f"`{one_line(access.step.text)}` (line {access.step.span.line})"
 
 
-def _does_late(access: MemoryAccess) -> tuple[str, str]:
+def _did(access: MemoryAccess, *, yet: bool = True) -> str:
+    """Return what an access does, or has not done yet."""
+    statement = _statement(access)
     match access.kind:
         case "store":
-            return f"store {_statement(access)}", "reaches memory"
-        case "card read" | "atomic":
-            return "card", f"reads {access.cell} for {_statement(access)}"
+            return f"{statement} {'reaches' if yet else 'has not reached'} memory"
         case "card write":
-            return "card", f"writes {access.cell} for {_statement(access)}"
-    return _statement(access), "takes effect"
+            return f"{'writes' if yet else 'has not written'} {access.cell} for {statement}"
+    return f"{'reads' if yet else 'has not read'} {access.cell} for {statement}"
 
 
-def _does_then(access: MemoryAccess) -> str:
+def _then(access: MemoryAccess) -> str:
+    """Return that a later access has been made."""
+    statement = f"the later {_statement(access)}"
     match access.kind:
+        case "store":
+            return f"{statement} has"
         case "card read":
-            return f"it reads {access.cell} for the later {_statement(access)}"
+            return f"it has read {access.cell} for {statement}"
         case "card write":
-            return f"it writes {access.cell} for the later {_statement(access)}"
-    return f"the later {_statement(access)}{' has' if access.kind == 'store' else ''}"
+            return f"it has written {access.cell} for {statement}"
+        case "load":
+            return f"{statement} has read"
+    return f"{statement} is done"

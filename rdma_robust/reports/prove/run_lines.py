@@ -1,7 +1,7 @@
 """A replayed run for people: a table with a lane for each CPU, store buffer and network card, and the state at its end.
 
-Steps that only look at registers are left out unless they go wrong. A long run shows its beginning and its end, `-v` all
-of it.
+Steps that only look at registers are left out unless they go wrong. Of a long run the steps that matter are shown
+(:mod:`run_slice`), with `-v` all.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.language.flow.cfg import Program, Silent
 from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
@@ -18,14 +20,21 @@ from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import count, filled, printable
 
 INDENT: Final = "  "
-_FIRST, _LAST = 4, 20
-"""Steps at the beginning and at the end of a long run that are shown without being asked for."""
 
 
 def safety_run_lines(
-    program: Program, run: SafetyRun, end: Sequence[str], width: int | None, *, full: bool = False
+    program: Program,
+    run: SafetyRun,
+    end: Sequence[str],
+    width: int | None,
+    *,
+    full: bool = False,
+    claim: SafetyClaim | None = None,
 ) -> list[str]:
-    """Return a run as lines of a table, with the state `end` that it leads to; with `full` every move."""
+    """Return a run as lines of a table, with the state `end` that it leads to.
+
+    Of a long run in which `claim` fails only the moves that matter are shown, unless all are asked for (`full`).
+    """
     moves = [(number, move) for number, move in enumerate(run.moves) if move.action.verb is not Verb.START]
     steps = [(number, move) for number, move in moves if full or not is_quiet(move)]
     rows = []
@@ -36,16 +45,14 @@ def safety_run_lines(
         places.append((line, origins))
         what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
         rows.append(Shown(number, (gutter(number, place(line, origins), False, False), lane_of(program, action), what)))
-    ends = {row.number for row in (*rows[:_FIRST], *rows[-_LAST:])}
-    shown, note = folded(rows, ends, full=full)
+    shown, note = folded(rows, () if claim is None else mattering(program, run, claim), full=full)
     room = (width or PAPER) - len(INDENT)
     lines = [
         f"{INDENT}{text}".rstrip() for text in table(_lanes(program, [m.action for _, m in steps]), shown, room, full=full)
     ]
     lines = lines if rows else []
     hidden = len(moves) - len(steps)
-    note = note.replace(", on which the others do not depend", "")
-    quiet = f"Not shown: {count(hidden, 'step')} that only look at registers; -v shows them." if hidden and rows else ""
+    quiet = f"Not shown: {count(hidden, 'step')} without an access; -v shows all." if hidden and rows else ""
     for remark in (note_of_places(places), note, quiet):
         lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
     lines.append("    in the end:" if rows else "    at the start:")

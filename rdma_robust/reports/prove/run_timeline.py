@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
-from rdma_robust.analyses.prove.reorderings import Reordering
+from rdma_robust.analyses.prove.reorderings import BUFFERED, Reordering, landing
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RemoteRmw, Step, Write
-from rdma_robust.reports.prove.move_wording import BUFFERED, deed_of, lane_of
+from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.run_lines import is_quiet
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import one_line
@@ -54,7 +54,8 @@ class _Building:
         if line is None and operation is not None:
             line = self.operations[operation].line
         told = "; ".join(fault.message for fault in move.faults) or deed_of(self.program, action, self.run.model)
-        kind: StepKind = "post" if self._buffers(action) else _KINDS[action.verb]
+        sends = action.verb is Verb.NIC_WRITE and landing(self.run.model) is not Verb.NIC_WRITE
+        kind: StepKind = "post" if self._buffers(action) else "send" if sends else _KINDS[action.verb]
         self.steps.append(
             TimelineStep(
                 number=number,
@@ -101,6 +102,12 @@ class _Building:
         if action.verb is Verb.NIC_READ:
             found = self._waiting(key)[0]
             self.operations[found] = replace(self.operations[found], read=number)
+            return found
+        if action.verb is not landing(self.run.model):
+            found = next(
+                n for n in self.owners[key] if self.operations[n].read is not None and self.operations[n].sent is None
+            )
+            self.operations[found] = replace(self.operations[found], sent=number)
             return found
         return self._landed(number, key)
 

@@ -14,6 +14,7 @@ from rdma_robust.analyses.prove.needed import needed
 from rdma_robust.analyses.prove.prove import prove as proved
 from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.reorderings import difference
+from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
 from rdma_robust.language.flow.cfg import AnyModelName
@@ -201,3 +202,35 @@ def test_which_fences_a_proof_needs(fence: str, verdicts: list[str]) -> None:
     assert [each.without.safety.value for each in found] == verdicts
     assert [each.text for each in found] == ["mfence"] * len(verdicts)
     assert [each.span.line for each in found] == sorted(each.span.line for each in found)
+
+
+def test_of_a_long_run_the_moves_that_matter_are_known() -> None:
+    """A thread that turns round by itself has nothing to do with what another one reads; whose value is read has."""
+    text = """node A { x, y, z }
+thread T on A { reg i, r
+  while i < 20 { z = i
+    mfence
+    r = z
+    i = i + 1 }
+  x = 5 }
+thread U on A { reg a
+  await x == 5
+  a = x
+  y = a + 1
+  a = y
+  assert a != 6 }
+"""
+    for model in ("sc", "tso"):
+        outcome = prove(text, model, reduction="slots")
+        assert outcome.run is not None and outcome.claim is not None
+        found = mattering(outcome.program, outcome.run, outcome.claim)
+        told = [outcome.run.moves[number].action for number in sorted(found)]
+        words = [action.step.text if action.step is not None else f"lands {action.cell}" for action in told]
+        assert [each for each in words if "z" in each or "i" in each.split()] == []
+        assert {"x = 5", "a = x", "y = a + 1", "a = y"} <= set(words)
+        assert ("lands A.x" in words) == (model == "tso")
+        assert len(outcome.run.moves) > 60
+        assert len(words) < 10
+    located = prove("node A { x }\nthread T on A { reg r; r = x; x = 1; l: skip }\ninvariant !(T at l)", "sc")
+    assert located.run is not None and located.claim is not None
+    assert mattering(located.program, located.run, located.claim) == set(range(len(located.run.moves)))
