@@ -279,17 +279,3 @@ def test_explain_draws_runs(cli: Cli, tmp_path: Path) -> None:
     assert (safe.returncode, "there is no run to draw" in safe.stderr) == (2, True)
     dot = cli("explain", "--model", "tso", "p.rdma", "--format", "dot")
     assert (dot.returncode, "a run under --model has a timeline: svg" in dot.stderr) == (2, True)
-
-
-def test_certificates_of_safety_are_written_and_accepted(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "p.rdma").write_text(PETERSON)
-    done = cli("prove", "--certificate", "proofs", "--no-explain", "p.rdma")
-    assert done.returncode == 1
-    assert done.stderr == ""
-    assert [each.name for each in (tmp_path / "proofs").iterdir()] == ["p.rdma.tso.json"]
-    checked = cli("verify-certificate", "proofs")
-    assert checked.returncode == 0
-    assert "VALID: p.rdma is safe under tso" in checked.stdout
-    none = cli("prove", "--certificate", "proofs", "--no-explain", "--model", "rdma", "p.rdma")
-    assert "warning: no certificate for rdma: the checker has models sc, tso, pso, rma [RR006]" in none.stderr
-    assert none.returncode == 3
