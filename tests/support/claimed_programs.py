@@ -80,3 +80,33 @@ def _invariant(rng: Random, program: Program, names: list[str], number: int) -> 
     bad = conj(bad, *(Name(f"{name} at L") for name in at))
     atoms = tuple((f"{name} at L", PointAt(name, "L")) for name in at)
     return SafetyClaim("invariant", "", NO_SPAN, number, bad=bad, atoms=atoms)
+
+
+def landing_program(seed: int) -> tuple[Program, tuple[SafetyClaim, ...]]:
+    """Return a program of two threads with words of their own, which gets write to and puts read, and invariants."""
+    rng = Random(seed)
+    text = "domain 0..2\nnode A { x, g, p }\nnode B { y, h, q }\n"
+    for number, (node, other, mine, theirs, own) in enumerate((("A", "B", "x", "y", "gp"), ("B", "A", "y", "x", "hq"))):
+        lines = [_landing(rng, rng.choice(own), other, mine, theirs) for _ in range(rng.randint(3, 5))]
+        body = "\n".join(["loop {", *lines, "}"] if rng.random() < 0.3 else lines)
+        text += f"thread T{number} on {node} {{ reg r, s\n{body}\n}}\n"
+    program = load_program(text, f"landing-{seed}.rdma")
+    names = ["A.x", "B.y", "T0.r", "T0.s", "T1.r", "T1.s", *(["A.g"] if rng.random() < 0.2 else [])]
+    conditions = (_condition(rng, names) for _ in range(3))
+    return program, tuple(SafetyClaim("invariant", "", NO_SPAN, i, bad=bad) for i, bad in enumerate(conditions))
+
+
+def _landing(rng: Random, word: str, other: str, mine: str, theirs: str) -> str:
+    register, get = rng.choice(["r", "s"]), f"get {word} = {other}.{theirs}"
+    return rng.choice(
+        [
+            f"{word} = {rng.choice(['0', '1', '2', 'r', 's'])}",
+            f"{register} = {word}",
+            get,
+            f"put {other}.{theirs} = {word}",
+            f"flush {other}",
+            f"{mine} = {rng.choice(['1', '2', 'r'])}",
+            f"{get}; flush {other}; {register} = {word}",
+            f"if {register} == 1 {{ {get} }} else {{ flush {other} }}",
+        ]
+    )

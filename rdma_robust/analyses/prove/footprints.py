@@ -100,6 +100,11 @@ class Words:
     def bit(self, variable: Variable) -> int:
         return 1 << self.numbers[variable.name]
 
+    def users(self, word: str) -> int:
+        """Return the threads, as bits, that ever use a word, by CPU or card."""
+        number = self.numbers[word]
+        return self.readers[number] | self.writers[number]
+
     def only(self, thread: int, touch: Touch) -> bool:
         """Return whether nobody but `thread` ever uses what this writes, or writes what this reads."""
         mine = ~(1 << thread)

@@ -8,7 +8,7 @@ it stands for the values of all of them. Exact while nothing is `many` and nothi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from rdma_robust.analyses.prove.commands import Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
+from rdma_robust.analyses.prove.private_words import Ways, private_words
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import (
     Cause,
@@ -66,6 +67,7 @@ class PendingSetSystem(ReducedSystem):
         self.many = many
         self.postings: list[Mapping[int, Posting]] = []
         super().__init__(program, "rma", claims, narrow)
+        self.private = private_words(self.placing, self.words, claims, at_once=False)
         self.flushed = [flushed_from(thread) for thread in program.threads]
         self.ends = any(claim.final for claim in claims)
 
@@ -111,6 +113,17 @@ class PendingSetSystem(ReducedSystem):
         own: Pending = state[self.under_way + thread]
         postings = self.postings[thread]
         return not any(each.meets(touch) for (n, read, _), _ in own for each in postings[n].touches[read:])
+
+    def is_dead(self, state: Sequence[Any], t: int, word: Variable, ways: Ways) -> bool:
+        postings = self.postings[t]
+        written: set[str | None] = set()
+        for (number, read, _), _ in state[self.under_way + t]:
+            posting = postings[number]
+            if not read and posting.source is word:
+                return False
+            if posting.target is word:
+                written.add(posting.command.peer)
+        return all(not written.isdisjoint(way) for way in ways)
 
     def is_awkward(self, state: State) -> bool:
         for t, postings in enumerate(self.postings):

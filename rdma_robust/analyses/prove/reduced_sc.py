@@ -8,6 +8,7 @@ from typing import Any, Final
 from rdma_robust.analyses.prove.commands import Code, Command, posts
 from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.placing import seen
+from rdma_robust.analyses.prove.private_words import private_words
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.digraph import reachable
@@ -25,6 +26,7 @@ class InOrderSystem(ReducedSystem):
 
     def __init__(self, program: Program, claims: tuple[SafetyClaim, ...], narrow: int) -> None:
         super().__init__(program, "sc", claims, narrow)
+        self.private = private_words(self.placing, self.words, claims, at_once=True)
 
     def slots(self) -> Iterable[str]:
         self._peers = [_polled(code) for code in self.code]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from rdma_robust.analyses.prove.commands import SPARE, Code, Command, assigned, 
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch, Words
 from rdma_robust.analyses.prove.placing import Placing, Variable
+from rdma_robust.analyses.prove.private_words import Asked, Ways
 from rdma_robust.analyses.prove.register_liveness import live_registers
 from rdma_robust.analyses.prove.transition_system import (
     Bad,
@@ -64,6 +65,8 @@ class ReducedSystem(ABC):
         self.exits = tuple(thread.exit for thread in program.threads)
         self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
         self.words = Words.of(self.placing, self.code)
+        self.private: list[Mapping[int, tuple[Asked, ...]]] = []
+        """See :func:`private_words`; empty if no use is made of it."""
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
         self.faults = frozenset(claim.fault for claim in claims if claim.fault is not None)
         self.compiled_claims = tuple(self._claim(claim) for claim in claims if claim.fault is None and not claim.allowed)
@@ -232,6 +235,8 @@ class ReducedSystem(ABC):
             if own is not None:
                 changed[self.under_way + command.thread] = own
             every = (*before, *updates, *after) if before or after else updates
+            if self.private:
+                every = (*every, *self._forget(state, changed, command.thread, every))
             found.append(Transition(causes or command.causes, every, tuple(changed), fault, exact))
         return found
 
@@ -254,8 +259,28 @@ class ReducedSystem(ABC):
             for place, value in changes:
                 changed[place] = value
             changed[self.under_way + t] = own
-            found.append(Transition((cause,), (*before, *updates, *after), tuple(changed), None, exact))
+            every = (*before, *updates, *after)
+            if self.private:
+                every = (*every, *self._forget(state, changed, t, every))
+            found.append(Transition((cause,), every, tuple(changed), None, exact))
         return found
+
+    def dead_words(self, state: Sequence[Any], t: int) -> list[tuple[Variable, int]]:
+        """Return the private words of thread `t` for whose values nobody asks any more, each with its initial value."""
+        asked = self.private[t].get(state[t], ())
+        return [(word, value) for word, value, ways in asked if self.is_dead(state, t, word, ways)]
+
+    def is_dead(self, _state: Sequence[Any], _t: int, _word: Variable, ways: Ways) -> bool:
+        """Return whether a private word is not read on any of these ways before it is overwritten."""
+        return not ways
+
+    def _forget(self, before: State, after: list[Any], t: int, made: tuple[Update, ...]) -> Iterator[Update]:
+        """Give small private words that are dead after updates their initial values; yield what forgets the wide ones."""
+        for word, value in self.dead_words(after, t):
+            if not word.wide:
+                after[word.place] = value
+            elif (word, value) not in self.dead_words(before, t) or any(_sets(update, word) for update in made):
+                yield Drop(word.name)
 
     def fault(self, fault: Fault | None) -> Fault | None:
         """Return a step's fault if a claim of this system is about it."""
@@ -311,6 +336,8 @@ class ReducedSystem(ABC):
         for t, registers in enumerate(self._wide_registers):
             found |= registers[state[t]]
         found.update(self.slots_in_use(state))
+        if self.private:
+            found -= {word.name for t in range(len(self.code)) for word, _ in self.dead_words(state, t)}
         return frozenset(found)
 
     def described(self, control: Control) -> dict[str, object]:
@@ -341,3 +368,7 @@ def draws_directly(command: Command) -> bool:
     step = command.step
     only = len(step.assigns) == 1 and step.assigns[0][1] == VALUE
     return only and command.guard is None and command.assigns[0][0].wide
+
+
+def _sets(update: Update, word: Variable) -> bool:
+    return not isinstance(update, Suppose) and update.name == word.name
