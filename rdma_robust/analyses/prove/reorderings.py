@@ -26,6 +26,8 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.semantics.order_table import oppo_scope
+from rdma_robust.semantics.trace import EventType
 
 NEVER: Final = 1 << 60
 """The moment of what has not taken effect when the run ends."""
@@ -179,7 +181,7 @@ def _allowed(pair: Reordering, model: AnyModelName) -> bool:
         case "pso":
             return kinds in (("store", "load"), ("store", "store")) and pair.earlier.cell != pair.later.cell
         case "rdma":
-            return not (_of_card(pair.earlier.step) and _of_card(pair.later.step) and _kept_by_pipe(pair))
+            return not _kept_by_table(pair)
         case _:
             return True
 
@@ -188,14 +190,28 @@ def _of_card(step: Step) -> bool:
     return isinstance(step.op, Put | Get | RemoteRmw)
 
 
-def _kept_by_pipe(pair: Reordering) -> bool:
-    """Return whether a pipe keeps the order of two accesses of a card: two writes, or a put's read and what follows."""
-    same = _peer(pair.earlier.step) == _peer(pair.later.step)
-    kinds = (pair.earlier.kind, pair.later.kind)
-    puts = isinstance(pair.earlier.step.op, Put), isinstance(pair.later.step.op, Put)
-    both_writes = kinds == ("card write", "card write") and puts[0] == puts[1]
-    read_of_put = kinds[0] == "card read" and puts[0]
-    return same and (both_writes or read_of_put)
+def _kept_by_table(pair: Reordering) -> bool:
+    """Return whether the order table of RDMA keeps two accesses in order; of remote atomics it says nothing."""
+    earlier, later = _event(pair.earlier), _event(pair.later)
+    if earlier is None or later is None:
+        return False
+    scope = oppo_scope(earlier, later)
+    return scope == "all" or (scope == "qp" and _peer(pair.earlier.step) == _peer(pair.later.step))
+
+
+def _event(each: MemoryAccess) -> EventType | None:
+    match each.kind, each.step.op:
+        case "load", _:
+            return EventType.LR
+        case "store", _:
+            return EventType.LW
+        case "atomic", Cas() | Rmw():
+            return EventType.CAS
+        case kind, Put():
+            return EventType.NLR if kind == "card read" else EventType.NRW
+        case kind, Get():
+            return EventType.NRR if kind == "card read" else EventType.NLW
+    return None
 
 
 def _peer(step: Step) -> str | None:

@@ -234,3 +234,25 @@ thread U on A { reg a
     located = prove("node A { x }\nthread T on A { reg r; r = x; x = 1; l: skip }\ninvariant !(T at l)", "sc")
     assert located.run is not None and located.claim is not None
     assert mattering(located.program, located.run, located.claim) == set(range(len(located.run.moves)))
+
+
+def test_rma_lets_writes_of_one_pipe_change_places() -> None:
+    """Two puts to one node: rdma keeps their order, rma does not, and that is what is told."""
+    text = """node A { }
+node B { data, flag }
+thread W on A { put B.data = 1
+ put B.flag = 1 }
+thread R on B { reg f, d
+ f = flag
+ d = data
+ assert f == 0 || d == 1 }
+"""
+    assert prove(text, "rdma").safety is Safety.SAFE
+    outcome = prove(text, "rma")
+    assert outcome.run is not None
+    found = difference(outcome.run.moves, "rma", "rdma")
+    assert found is not None
+    assert [(each.kind, str(each.cell)) for each in (found.earlier, found.later)] == [
+        ("card write", "B.data"),
+        ("card write", "B.flag"),
+    ]
