@@ -23,13 +23,15 @@ def _told(program: Program, run: SafetyRun, action: Action, point: int) -> JsonO
     does = {Verb.NIC_READ: READ, Verb.NIC_WRITE: WRITE, Verb.FLUSH: STORE}.get(action.verb, STEP)
     if run.model == "sc" and does == READ:
         does = STEP
+    if run.model == "rdma" and action.verb is Verb.FENCE:
+        does = READ
     drawn = does == STEP and action.step is not None and isinstance(action.step.op, Nondet)
     number = None if action.step is None else _number(program, action.thread, action.step, point if does == STEP else None)
     return {
         "thread": program.threads[action.thread].name,
         "does": does,
-        "step": None if does == STORE else number,
-        "word": str(action.cell) if does == STORE else None,
+        "step": number,
+        "word": None if action.cell is None else str(action.cell),
         "value": action.read if drawn else action.written if does == WRITE else None,
     }
 

@@ -21,7 +21,7 @@ from tests.support.claimed_programs import claimed_program
 
 Evidence = dict[str, Any]
 
-MODELS: tuple[AnyModelName, ...] = ("sc", "tso", "pso", "rma")
+MODELS: tuple[AnyModelName, ...] = ("sc", "tso", "pso", "rma", "rdma")
 
 
 def random_claimed(seed: int, model: AnyModelName) -> Program:

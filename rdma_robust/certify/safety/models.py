@@ -8,11 +8,12 @@ from typing import Final
 from rdma_robust.certify.safety.buffered_stores import PartialStoreOrder, TotalStoreOrder
 from rdma_robust.certify.safety.in_program_order import InProgramOrder
 from rdma_robust.certify.safety.pending_sets import PendingSets
+from rdma_robust.certify.safety.queue_pairs import QueuePairs
 from rdma_robust.certify.safety.reduced_program import ReducedProgram
 from rdma_robust.certify.safety.thread_steps import Variables
 
 REDUCTIONS: Final[Mapping[str, type[ReducedProgram]]] = {
-    system.model: system for system in (InProgramOrder, TotalStoreOrder, PartialStoreOrder, PendingSets)
+    system.model: system for system in (InProgramOrder, TotalStoreOrder, PartialStoreOrder, PendingSets, QueuePairs)
 }
 
 

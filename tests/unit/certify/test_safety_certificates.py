@@ -68,12 +68,19 @@ thread T on M { reg r, s; loop { r = nondet(0, 9); s = nondet(); x = r + r; FENC
 invariant M.x >= 0 && M.x <= 18
 """
 
+PIPED = """
+node A { x = 1, z = 0 }
+node B { y = 0, w = 5 }
+thread T on A { reg r; get z = B.w; rfence B; put B.y = x; POLL x = 9; get z = B.y; poll B; poll B; r = z; assert r == 1 }
+"""
+
 SAFE: list[tuple[str, str, AnyModelName]] = [
     *(("ticket", TICKET.replace("FENCE", "mfence;"), model) for model in ("sc", "tso", "pso")),
     ("ticket unfenced", TICKET.replace("FENCE", ""), "tso"),
     *(("dekker", DEKKER.replace("FENCE", "mfence;"), model) for model in ("sc", "tso", "pso")),
     *(("sent", SENT.replace("FLUSH", "flush B").replace("invariant B.seen <= B.y", ""), model) for model in ("sc", "rma")),
-    ("sent flushed", SENT.replace("FLUSH", "flush B"), "rma"),
+    *(("sent flushed", SENT.replace("FLUSH", "flush B"), model) for model in ("rma", "rdma")),
+    ("piped", PIPED.replace("POLL", "poll B; poll B;").replace("poll B; poll B; r", "poll B; r"), "rdma"),
     ("counted", COUNTED.replace("FLUSH", "flush B;"), "rma"),
     *(("drawn", DRAWN.replace("FENCE", "mfence;"), model) for model in ("sc", "pso")),
 ]
@@ -83,6 +90,12 @@ UNSAFE: list[tuple[str, str, AnyModelName, str]] = [
     ("dekker", DEKKER.replace("FENCE", "mfence;", 1).replace("FENCE", ""), "tso", DEKKER.replace("FENCE", "mfence;")),
     ("sent", SENT.replace("FLUSH", ""), "rma", SENT.replace("FLUSH", "flush B")),
     ("counted", COUNTED.replace("FLUSH", ""), "rma", COUNTED.replace("FLUSH", "flush B;")),
+    (
+        "piped",
+        PIPED.replace("POLL", ""),
+        "rdma",
+        PIPED.replace("POLL", "poll B; poll B;").replace("poll B; poll B; r", "poll B; r"),
+    ),
 ]
 
 
@@ -247,7 +260,7 @@ def test_what_the_envelope_says_is_checked() -> None:
     reasons = []
     for change in (
         {"options": {"model": "tso"}},
-        {"options": {"model": "rdma"}},
+        {"options": {"model": "power"}},
         {"options": {}},
         {"claim": {"kind": "unsafe"}},
         {"claim": {"kind": "robust"}},

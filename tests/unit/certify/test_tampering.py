@@ -243,7 +243,8 @@ def test_a_claim_about_another_text(text: str) -> None:
     claim = certificate["claim"]["kind"]
     flipped = changed(certificate, ("claim", "kind"), "not-robust" if claim == "robust" else "robust")
     assert "evidence.kind" in rejection(flipped, text)
-    assert "claim" in rejection(changed(certificate, ("claim", "kind"), "safe"), text)
+    assert "claim" in rejection(changed(certificate, ("claim", "kind"), "harmless"), text)
+    assert "options" in rejection(changed(certificate, ("claim", "kind"), "safe"), text)
 
 
 def test_a_text_that_is_no_program() -> None:
@@ -306,7 +307,8 @@ def test_formats_and_versions_are_named() -> None:
         (("input", "kind"), "spec", "`options`"),
         (("input", "kind"), "c", "`input.kind`"),
         (("input", "kind"), "flow-graphs", "a program that is no text"),
-        (("claim", "kind"), "safe", "`claim.kind`"),
+        (("claim", "kind"), "harmless", "`claim.kind`"),
+        (("claim", "kind"), "safe", "`options`"),
     ):
         assert reason in rejection(changed(certificate, path, new), ROBUST)
 
