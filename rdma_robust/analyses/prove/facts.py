@@ -12,6 +12,7 @@ than there are, and what holds of those need not hold of all. So facts are read 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,9 +21,10 @@ from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import AnyModelName, PointAt, Program, Read, Step, Thread, ThreadEnded, steps
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, Poll
 from rdma_robust.text import one_line
 
 MOST_STATES: Final = 20_000
@@ -93,15 +95,14 @@ def known_facts(outcome: SafetyOutcome, *, full: bool = False, seconds: float = 
         return ()
     if sum(map(len, outcome.invariant.values())) > MOST_STATES:
         return ()
-    states = list(_states(outcome))
-    names_ = _telling_names(outcome.program, outcome.claims)
-    telling = _Telling(outcome.program, outcome.model, outcome.claims, names_, states)
-    limits = Limits.of(seconds)
+    poll = Limits.of(seconds).poll("telling facts")
     found: list[PlaceKnown] = []
-    for each in telling.all(full=full):
-        found.append(each)
-        if limits.exceeded():
-            break
+    with suppress(LimitReached):
+        states = list(poll.each(_states(outcome)))
+        names_ = _telling_names(outcome.program, outcome.claims)
+        telling = _Telling(outcome.program, outcome.model, outcome.claims, names_, states, poll)
+        for each in telling.all(full=full):
+            found.append(each)
     return tuple(found)
 
 
@@ -152,6 +153,7 @@ class _Telling:
     claims: Sequence[SafetyClaim]
     names: list[str]
     states: list[_ProofState]
+    poll: Poll
     threads: dict[str, Thread] = field(init=False)
     busy: frozenset[str] = field(init=False)
     """The threads that ever have something under way."""
@@ -188,12 +190,18 @@ class _Telling:
         return PlaceKnown(place.text, (*self.apart(place, here), *self.of(here, said, ranges=bool(place.at))), len(here))
 
     def of(self, here: Sequence[_ProofState], said: frozenset[str], *, ranges: bool = True) -> tuple[str, ...]:
-        joined = _join(self.names, here)
+        joined = self.join(here)
         idle = [name for name in self.threads if not any(name in state.busy for state in here)]
         words = "buffer is empty" if self.model in ("tso", "pso") else "operations are all complete"
         empty = [f"{name}'s {words}" for name in idle if name in self.busy and self.model != "sc"]
         facts = (*read_facts(joined, said, ranges=ranges), *(each for each in empty if each not in said))
         return tuple(sorted(facts, key=lambda fact: not self.claimed.intersection(fact.split())))
+
+    def join(self, states: Iterable[_ProofState]) -> Joined:
+        joined = Joined(self.names)
+        for state in self.poll.each(states):
+            joined.add(state.values, state.wide)
+        return joined
 
     def apart(self, place: _Place, here: Sequence[_ProofState]) -> Iterator[str]:
         """Yield where other threads never are at this place, of the places that claims name."""
@@ -269,7 +277,7 @@ class _Telling:
         here = [state for state in self.states if place.has(state)]
         if not here or len(here) > _MOST_TO_SPLIT:
             return
-        whole = _join(self.names, here).equalities()
+        whole = self.join(here).equalities()
         best: tuple[int, str, list[_ProofState], list[_ProofState]] | None = None
         for text, first, given in self.tests(here, place.about):
             parts: tuple[list[_ProofState], list[_ProofState]] = ([], [])
@@ -277,7 +285,7 @@ class _Telling:
                 parts[number not in first].append(state)
             if not parts[0] or not parts[1]:
                 continue
-            told = [_join(self.names, part).equalities() - more for part, more in zip(parts, given, strict=True)]
+            told = [self.join(part).equalities() - more for part, more in zip(parts, given, strict=True)]
             gain = max(told) - whole if place.at else min(told) - whole
             if gain > 0 and (best is None or gain > best[0]):
                 best = gain, text, *parts
@@ -298,13 +306,6 @@ class _Telling:
             for value in values[:1] if len(values) == 2 else values if len(values) > 2 else ():
                 given = (1, 1 if len(values) == 2 else 0)
                 yield f"{x} == {value}", {i for i, s in enumerate(here) if s.values[x] == value}, given
-
-
-def _join(names_: Sequence[str], states: Iterable[_ProofState]) -> Joined:
-    joined = Joined(names_)
-    for state in states:
-        joined.add(state.values, state.wide)
-    return joined
 
 
 def _atoms(claims: Iterable[SafetyClaim]) -> Iterator[PointAt | ThreadEnded]:

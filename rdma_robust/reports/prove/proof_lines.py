@@ -74,8 +74,11 @@ def reason_words(record: ModelRecord) -> str:
 def _numbers(record: ModelRecord) -> str:
     if not record.states:
         return ""
-    engine = f"engine {record.engine}, " if record.engine else ""
-    return f" ({engine}{count(record.states, 'state')}, {count(record.transitions, 'step')})"
+    found = [f"engine {record.engine}"] if record.engine else []
+    found += [count(record.states, "state"), count(record.transitions, "step")]
+    counts = (("predicates", "predicate"), ("cubes_used", "cube"), ("solver_calls", "solver call"))
+    found += [count(int(record.counts[name]), noun) for name, noun in counts if name in record.counts]
+    return f" ({', '.join(found)})"
 
 
 def _violated(claim: ClaimView) -> str:

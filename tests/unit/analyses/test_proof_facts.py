@@ -256,3 +256,10 @@ thread R on B { reg f, d
         ("card write", "B.data"),
         ("card write", "B.flag"),
     ]
+
+
+def test_facts_end_in_time() -> None:
+    """What there is no time for is left out; without any time that is all."""
+    outcome = prove(TICKET, "tso")
+    assert known_facts(outcome, seconds=0.0) == ()
+    assert known_facts(outcome)
