@@ -211,7 +211,8 @@ def _parts_in(block: ast.Block, thread: int, depth: int, unread: Mapping[int, st
 def _unread(program: Program) -> dict[int, str]:
     """Return the gets into words that nothing but gets ever touches, by where they begin, with the node they read from."""
     ops = [(step.span.start, step.op) for thread in program.threads for _, _, step in steps(thread)]
-    asked = {name for line in program.outcomes for name in names(line.condition)}
+    conditions = [line.condition for line in program.outcomes] + [line.condition for line in program.invariants]
+    asked = {name for condition in conditions for name in names(condition)}
     usage = Usage(program)
     kept = usage.read | {str(c) for _, op in ops if not isinstance(op, Get) for c in cells_written(op)} | asked
     found: dict[int, str] = {}
