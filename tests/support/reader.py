@@ -65,6 +65,7 @@ class Reader:
         asked = [["check", "--expect"]] * (program.expect_robust is not None) + [
             ["outcomes", "--max-states", "20000"]
         ] * bool(program.outcomes)
+        asked += [["prove", "--expect"]] * any(each.kind == "safe" for each in program.expectations)
         for arguments in asked or [["check"]]:
             printed = self.terminal.run(f"rdma-robust {' '.join(arguments)} block.rdma")
             if self.terminal.code and (asked or self.terminal.code != 1):
