@@ -7,56 +7,21 @@ its canonical listing (`language.flow.canonical`), and what edits text, `repair`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from rdma_robust.build_lines import Lines, StatementLines, Value, piece, word
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import Shape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.language.flow.spans import moved
 from rdma_robust.language.load import load_automata, load_program
 
-Value = int | str
-"""A number, or an expression of the language."""
-
 Claims = Literal["allowed", "forbidden"]
-
-_WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_PIECE: Final = re.compile(r"[\w\s.,\[\]()+\-*/%=!<>&|]*", re.ASCII)
-
-
-def _piece(text: Value, what: str) -> str:
-    """Return a piece of a line of the program. Raises UsageError for what cannot be one."""
-    if isinstance(text, bool) or not isinstance(text, int | str):
-        raise UsageError(f"{what} is {text!r}: it must be a number or a text of the language")
-    found = f"{text}".strip()
-    if not found or not _PIECE.fullmatch(found) or "\n" in found or "\r" in found or "//" in found or "/*" in found:
-        raise UsageError(f"{what} is {quote(str(text))}: it must be a part of one line of the language")
-    if not _closed(found):
-        raise UsageError(f"{what} is {quote(found)}: it must be whole, without the lines after it")
-    return found
-
-
-def _closed(text: str) -> bool:
-    """Whether every bracket has its other half; a line with one open, or that ends with an operator, takes in the next."""
-    open_now: list[str] = []
-    for char in text:
-        if char in "([":
-            open_now.append(char)
-        elif char in ")]" and (not open_now or open_now.pop() + char not in ("()", "[]")):
-            return False
-    return not open_now and text[-1] not in "+-*/%=!<>&|,"
-
-
-def _word(text: str, what: str) -> str:
-    if not isinstance(text, str) or not _WORD.fullmatch(text):
-        raise UsageError(f"{quote(str(text))} is no name for a {what}: letters, digits and `_`, no digit first")
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,91 +32,20 @@ class Array:
     initial: Value = 0
 
 
-@dataclass(slots=True)
-class _Lines:
-    """Lines of text, each with what it was made from."""
-
-    text: list[str] = field(default_factory=list)
-    origins: list[Span | None] = field(default_factory=list)
-
-    def add(self, text: str, at: Span | None = None) -> None:
-        self.text.append(text)
-        self.origins.append(at)
-
-    def extend(self, other: _Lines) -> None:
-        self.text += other.text
-        self.origins += other.origins
-
-
-class ThreadBuilder:
+class ThreadBuilder(StatementLines):
     """The statements of a thread, one after the other; every method returns the builder.
 
     `at` is the span of what the statement was made from, which diagnostics then name. Blocks are `with` statements.
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self._lines = _Lines()
-        self._depth = 1
+        super().__init__(name)
         self._after_if = -1
-
-    def statement(self, text: str, *, at: Span | None = None) -> ThreadBuilder:
-        """Append one statement without a block, as the language writes it: `"r = x"`, `"put B.y = x"`."""
-        self._add(_piece(text, "a statement"), at)
-        return self
-
-    def assign(self, register: str, value: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`register = value`; the value may read one variable of the thread's node."""
-        return self._line(f"{_piece(register, 'a register')} = {_piece(value, 'a value')}", at)
-
-    read = assign
-    """`register = variable`."""
-
-    def write(self, variable: str, value: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`variable = value`, over registers and constants."""
-        return self._line(f"{_piece(variable, 'a variable')} = {_piece(value, 'a value')}", at)
-
-    def cas(self, variable: str, expected: Value, new: Value, *, into: str = "", at: Span | None = None) -> ThreadBuilder:
-        """`into = cas(variable, expected, new)`; without `into` the old value goes nowhere."""
-        call = f"cas({_piece(variable, 'a variable')}, {_piece(expected, 'a value')}, {_piece(new, 'a value')})"
-        return self._line(f"{_piece(into, 'a register')} = {call}" if into else call, at)
-
-    def put(self, target: str, source: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`put target = source`: the target is `NODE.variable`, the source a variable of this node or a constant."""
-        return self._line(f"put {_piece(target, 'a target')} = {_piece(source, 'a source')}", at)
-
-    def get(self, target: str, source: str, *, at: Span | None = None) -> ThreadBuilder:
-        """`get target = source`: the target is a variable of this node, the source `NODE.variable`."""
-        return self._line(f"get {_piece(target, 'a target')} = {_piece(source, 'a source')}", at)
-
-    def poll(self, node: str, *, at: Span | None = None) -> ThreadBuilder:
-        return self._line(f"poll {_word(node, 'node')}", at)
-
-    def rfence(self, node: str, *, at: Span | None = None) -> ThreadBuilder:
-        return self._line(f"rfence {_word(node, 'node')}", at)
-
-    def assume(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`assume condition`, which may read one variable: where it fails the execution is set aside."""
-        return self._line(f"assume {_piece(condition, 'a condition')}", at)
-
-    def await_(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`await condition`, which may read one variable: wait until it holds; a thread for which it never does hangs."""
-        return self._line(f"await {_piece(condition, 'a condition')}", at)
-
-    def check(self, condition: Value, *, at: Span | None = None) -> ThreadBuilder:
-        """`assert condition`."""
-        return self._line(f"assert {_piece(condition, 'a condition')}", at)
-
-    def halt(self, *, at: Span | None = None) -> ThreadBuilder:
-        return self._line("halt", at)
-
-    def skip(self, *, at: Span | None = None) -> ThreadBuilder:
-        return self._line("skip", at)
 
     @contextmanager
     def when(self, condition: Value, *, at: Span | None = None) -> Iterator[ThreadBuilder]:
         """`if condition { ... }`, which :meth:`otherwise` may follow."""
-        with self._block(f"if {_piece(condition, 'a condition')} {{", at):
+        with self._block(f"if {piece(condition, 'a condition')} {{", at):
             yield self
         self._after_if = len(self._lines.text)
 
@@ -168,7 +62,7 @@ class ThreadBuilder:
     @contextmanager
     def loop_while(self, condition: Value, *, at: Span | None = None) -> Iterator[ThreadBuilder]:
         """`while condition { ... }`."""
-        with self._block(f"while {_piece(condition, 'a condition')} {{", at):
+        with self._block(f"while {piece(condition, 'a condition')} {{", at):
             yield self
 
     @contextmanager
@@ -191,17 +85,6 @@ class ThreadBuilder:
         self._depth += 1
         yield
         self._end()
-
-    def _end(self) -> None:
-        self._depth -= 1
-        self._add("}", None)
-
-    def _line(self, text: str, at: Span | None) -> ThreadBuilder:
-        self._add(text, at)
-        return self
-
-    def _add(self, text: str, at: Span | None) -> None:
-        self._lines.add("  " * self._depth + text, at)
 
 
 class ChooseBuilder:
@@ -231,7 +114,7 @@ class AutomatonBuilder:
 
     def __init__(self, name: str, start: str, end: str) -> None:
         self.name = name
-        self._lines = _Lines()
+        self._lines = Lines()
         self._numbers = {start: 0}
         self._number(end)
         self._end = self._numbers[end]
@@ -246,16 +129,23 @@ class AutomatonBuilder:
         """
         if self._number(source) == self._end:
             raise UsageError(f"thread {self.name} is over at location {quote(source)}: no edge leaves it")
-        made = _piece(action, "an action")
-        word = made.split()[0]
-        if word in ("reg", "halt"):
-            instead = "registers are declared with the automaton" if word == "reg" else "an edge to the end location ends it"
-            raise UsageError(f"thread {self.name}: {quote(word)} is no action of an edge; {instead}")
+        made = piece(action, "an action")
+        first = made.split()[0]
+        if first in ("reg", "halt"):
+            instead = (
+                "registers are declared with the automaton" if first == "reg" else "an edge to the end location ends it"
+            )
+            raise UsageError(f"thread {self.name}: {quote(first)} is no action of an edge; {instead}")
         if when != "":
-            self._lines.add(f"  assume {_piece(when, 'a guard')}", at)
+            self._lines.add(f"  assume {piece(when, 'a guard')}", at)
         self._lines.add(f"  {made}", at)
         self._edges.append(ShapeEdge(self._number(source), self._number(target), when != ""))
         return self
+
+    @property
+    def lines(self) -> Lines:
+        """What was written."""
+        return self._lines
 
     def _number(self, location: str) -> int:
         return self._numbers.setdefault(location, len(self._numbers))
@@ -287,20 +177,20 @@ class ProgramBuilder:
     """A program, declaration by declaration. `domain` is (least, greatest), needed for arithmetic."""
 
     def __init__(self, name: str, *, domain: tuple[int, int] | None = None, loopback: bool = False) -> None:
-        self.name = _word(name, "program")
-        self._head = _Lines()
+        self.name = word(name, "program")
+        self._head = Lines()
         self._head.add(f"program {self.name}")
         if loopback:
             self._head.add("allow loopback")
         if domain is not None:
-            least, greatest = (_piece(bound, "a bound of the domain") for bound in domain)
+            least, greatest = (piece(bound, "a bound of the domain") for bound in domain)
             self._head.add(f"domain {least}..{greatest}")
         self._threads: list[_Declared] = []
-        self._tail = _Lines()
+        self._tail = Lines()
 
     def constant(self, name: str, value: Value, *, at: Span | None = None) -> ProgramBuilder:
         """`const name = value`."""
-        self._head.add(f"const {_word(name, 'constant')} = {_piece(value, 'a value')}", at)
+        self._head.add(f"const {word(name, 'constant')} = {piece(value, 'a value')}", at)
         return self
 
     def node(self, name: str, variables: Mapping[str, Value | Array] | Sequence[str] = (), **more: Value | Array) -> str:
@@ -311,15 +201,15 @@ class ProgramBuilder:
         named = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
         cells = []
         for variable, initial in {**named, **more}.items():
-            size = f"[{_piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
+            size = f"[{piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
             value = initial.initial if isinstance(initial, Array) else initial
-            cells.append(f"{_word(variable, 'variable')}{size} = {_piece(value, 'an initial value')}")
-        self._head.add(f"node {_word(name, 'node')} {{ {', '.join(cells)} }}")
+            cells.append(f"{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
+        self._head.add(f"node {word(name, 'node')} {{ {', '.join(cells)} }}")
         return name
 
     def thread(self, name: str, on: str, *, at: Span | None = None, **registers: Value) -> ThreadBuilder:
         """Declare a thread with its registers and their initial values; return the builder of its statements."""
-        builder = ThreadBuilder(_word(name, "thread"))
+        builder = ThreadBuilder(word(name, "thread"))
         self._declare(builder, on, registers, at)
         return builder
 
@@ -327,7 +217,7 @@ class ProgramBuilder:
         self, name: str, on: str, start: str, end: str, *, at: Span | None = None, **registers: Value
     ) -> AutomatonBuilder:
         """Declare a thread that is an automaton; return the builder of its edges."""
-        builder = AutomatonBuilder(_word(name, "thread"), start, end)
+        builder = AutomatonBuilder(word(name, "thread"), start, end)
         self._declare(builder, on, registers, at)
         return builder
 
@@ -335,15 +225,25 @@ class ProgramBuilder:
         self, builder: ThreadBuilder | AutomatonBuilder, on: str, registers: Mapping[str, Value], at: Span | None
     ) -> None:
         for register, value in registers.items():
-            builder._lines.add(f"  reg {_word(register, 'register')} = {_piece(value, 'an initial value')}", at)
-        self._threads.append(_Declared(f"thread {builder.name} on {_word(on, 'node')} {{", builder, at))
+            builder._lines.add(f"  reg {word(register, 'register')} = {piece(value, 'an initial value')}", at)
+        self._threads.append(_Declared(f"thread {builder.name} on {word(on, 'node')} {{", builder, at))
 
     def outcome(self, condition: str, *, at: Span | None = None, **claims: Claims) -> ProgramBuilder:
-        """`outcome condition : ...`, with `sc` or `rdma` (or both) as "allowed" or "forbidden"."""
-        said = ", ".join(f"{_word(claim, 'claim')} under {_word(model, 'model')}" for model, claim in claims.items())
+        """`outcome condition : ...`, with models (`sc`, `tso`, `pso`, `rma`, `rdma`) as "allowed" or "forbidden"."""
+        said = ", ".join(f"{word(claim, 'claim')} under {word(model, 'model')}" for model, claim in claims.items())
         if not said:
             raise UsageError('an outcome without a claim: say `sc="forbidden"`, or `rdma="allowed"`')
-        self._tail.add(f"outcome {_piece(condition, 'a condition')} : {said}", at)
+        self._tail.add(f"outcome {piece(condition, 'a condition')} : {said}", at)
+        return self
+
+    def invariant(self, condition: str, *, at: Span | None = None) -> ProgramBuilder:
+        """`invariant condition`: true in every reachable state."""
+        self._tail.add(f"invariant {piece(condition, 'a condition')}", at)
+        return self
+
+    def expect_safe(self, under: AnyModelName, safe: bool = True) -> ProgramBuilder:
+        """`expect safe under MODEL`, or `expect unsafe under MODEL`."""
+        self._tail.add(f"expect {'' if safe else 'un'}safe under {word(under, 'model')}")
         return self
 
     def expect(self, robust: bool) -> ProgramBuilder:
@@ -353,7 +253,7 @@ class ProgramBuilder:
 
     def expect_hang(self, under: Literal["sc", "rdma"], hangs: bool = True) -> ProgramBuilder:
         """`expect hang under MODEL`, or `expect no hang under MODEL`."""
-        self._tail.add(f"expect {'' if hangs else 'no '}hang under {_word(under, 'model')}")
+        self._tail.add(f"expect {'' if hangs else 'no '}hang under {word(under, 'model')}")
         return self
 
     @property
@@ -361,12 +261,12 @@ class ProgramBuilder:
         """The program as a text; the statements of an automaton stand in the order of its edges."""
         return "\n".join(self._lines().text) + "\n"
 
-    def _lines(self) -> _Lines:
-        lines = _Lines()
+    def _lines(self) -> Lines:
+        lines = Lines()
         lines.extend(self._head)
         for each in self._threads:
             lines.add(each.head, each.at)
-            lines.extend(each.builder._lines)
+            lines.extend(each.builder.lines)
             lines.add("}")
         lines.extend(self._tail)
         return lines

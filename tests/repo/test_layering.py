@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "counters": f"{WORDS} petri",
     "robustness": f"{WORDS} language semantics counters",
     "pipeline": f"{WORDS} language semantics robustness",
-    "build": f"{WORDS} language",
+    "build": f"{WORDS} language build_lines",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",

@@ -58,6 +58,16 @@ def _statements(thread: ThreadBuilder, block: ast.Block) -> None:
                 thread.check(expression(condition))
             case ast.Assign(target, ast.CasCall(cell, expected, new)):
                 thread.cas(reference(cell), expression(expected), expression(new), into=reference(target))
+            case ast.Assign(target, ast.RmwCall(kind, cell, value)):
+                (thread.faa if kind == "faa" else thread.swap)(reference(cell), expression(value), into=reference(target))
+            case ast.Call(ast.RmwCall(kind, cell, value)):
+                (thread.faa if kind == "faa" else thread.swap)(reference(cell), expression(value))
+            case ast.Assign(target, ast.NondetCall(low, high)) if low is not None and high is not None:
+                thread.nondet(reference(target), expression(low), expression(high))
+            case ast.MFence():
+                thread.mfence()
+            case ast.Label(label):
+                thread.label(label.text)
             case ast.Assign(target, value):
                 thread.write(reference(target), expression(value))
             case ast.If(arms, otherwise):

@@ -6,10 +6,11 @@ between them. A point that a loop comes back to must not be shared with a choice
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.digraph import reachable
-from rdma_robust.expr import FALSE, TRUE, conj
+from rdma_robust.expr import FALSE, TRUE, Expr, conj
 from rdma_robust.language.check.accesses import Lowered
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.flow import cfg
@@ -104,10 +105,19 @@ class GraphBuilder:
             if isinstance(statement, ast.Skip):
                 text, span = self.checker.heading(statement)
                 lowered = Lowered([cfg.Step(cfg.Silent(), TRUE, (), span, text)])
-            for goal, made in ((target, lowered.then), (target, lowered.otherwise), (_DEAD, lowered.faults)):
-                guarded = (replace(step, guard=conj(guard, step.guard)) for step in made)
-                self._graph.add(source, goal, [step for step in guarded if step.guard != FALSE])
+            before = lowered.before
+            if before is not None:
+                at = self._graph.fresh()
+                self._guarded(source, ((at, before.then), (_DEAD, before.faults)), guard)
+                source, guard = at, TRUE
+            self._guarded(source, ((target, lowered.then), (target, lowered.otherwise), (_DEAD, lowered.faults)), guard)
         return _finish(self._graph, ends.get(shape.start, shape.start))
+
+    def _guarded(self, source: int, ways: Iterable[tuple[int, list[cfg.Step]]], guard: Expr) -> None:
+        """Add steps that can be taken only where `guard` holds."""
+        for goal, made in ways:
+            guarded = (replace(step, guard=conj(guard, step.guard)) for step in made)
+            self._graph.add(source, goal, [step for step in guarded if step.guard != FALSE])
 
     def _block(self, block: ast.Block, source: int, target: int) -> None:
         """Add the steps of a block that does something, from `source` to `target`."""

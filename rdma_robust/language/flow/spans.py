@@ -10,13 +10,18 @@ from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
 
 
 def moved(program: Program, move: Callable[[Span], Span]) -> Program:
-    """Return `program` with every span of steps, faults, outcomes, expectations and warnings as `move` says."""
+    """Return `program` with every span of steps, faults, claims and messages as `move` says.
+
+    Messages propose no edits any more: those were of the text that the spans were of.
+    """
     return replace(
         program,
         threads=tuple(_moved(thread, move) for thread in program.threads),
         expectations=tuple(replace(each, span=move(each.span)) for each in program.expectations),
         outcomes=tuple(replace(line, span=move(line.span)) for line in program.outcomes),
+        invariants=tuple(replace(line, span=move(line.span)) for line in program.invariants),
         warnings=tuple(replace(warning, span=move(warning.span)) for warning in program.warnings),
+        undecided=tuple(replace(error, span=move(error.span), edits=()) for error in program.undecided),
     )
 
 

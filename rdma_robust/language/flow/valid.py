@@ -14,8 +14,8 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary, names, negate
-from rdma_robust.language.check.meaning import COMPARISONS, defined, in_domain
+from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.language.check.meaning import defined, in_domain
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
     MAX_STEPS,
@@ -25,6 +25,7 @@ from rdma_robust.language.flow.cfg import (
     Get,
     MFence,
     Nondet,
+    PointAt,
     Poll,
     Program,
     Put,
@@ -38,22 +39,14 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.exclusive import conjuncts, exclusive
+from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 
 MAX_POINT: Final = 1_000_000
 """Numbers of program points are below: sets of them are bit masks."""
 
-MAX_LEVELS: Final = 400
-"""Levels of operators in an expression. Later passes recurse over them."""
-
-LEAST_TOO_LARGE: Final = 10**18
-"""Numbers have at most 18 digits, in texts too. The compiled kernels compute with 64 bits."""
-
 _REGISTER: Final = re.compile(r"\$?[A-Za-z_]\w*", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
-_ARITHMETIC: Final = frozenset("+-*/%")
-_OPERATORS: Final = {"-", "!"}, _ARITHMETIC | COMPARISONS | {"&&", "||"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     for cell in program.cells:
         if cell.node not in program.nodes:
             yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
-        if not _integer(cell.init):
+        if not is_integer(cell.init):
             yield Complaint(f"the initial value of {quote(str(cell))} is no integer of at most 18 digits")
     yield from _domain(program)
     count = 0
@@ -124,14 +117,16 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         yield from _words("register", registers, _REGISTER)
         yield from _repeated(f"in thread {thread.name}, register", registers)
         for name, value in thread.registers:
-            if not _integer(value):
+            if not is_integer(value):
                 what = f"the initial value of register {quote(f'{thread.name}.{name}')}"
                 yield Complaint(f"{what} is no integer of at most 18 digits")
         yield from _points(thread)
+        yield from _labels(thread)
         count += len(thread.edges)
     if count > MAX_STEPS:
         yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
     yield from _outcomes(program)
+    yield from _invariants(program)
 
 
 def _arrays(variables: Iterable[str]) -> Iterator[Complaint]:
@@ -145,15 +140,10 @@ def _arrays(variables: Iterable[str]) -> Iterator[Complaint]:
             yield Complaint(f"array {quote(name)} is not whole: its elements are numbered from 0, without gaps")
 
 
-def _integer(value: object) -> bool:
-    """Whether it is a number as the language has them: no truth value, which would be printed as a word."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LEAST_TOO_LARGE
-
-
 def _domain(program: Program) -> Iterator[Complaint]:
     if program.domain is None:
         return
-    if not isinstance(program.domain, tuple) or len(program.domain) != 2 or not all(map(_integer, program.domain)):
+    if not isinstance(program.domain, tuple) or len(program.domain) != 2 or not all(map(is_integer, program.domain)):
         yield Complaint(f"the domain {program.domain!r} is no pair of integers of at most 18 digits")
     elif program.domain[0] > program.domain[1]:
         yield Complaint(f"the domain {program.domain[0]}..{program.domain[1]} is empty")
@@ -164,7 +154,7 @@ def _points(thread: Thread) -> Iterator[Complaint]:
     for point in dict.fromkeys(
         (thread.entry, thread.exit, *thread.points, *(p for u, v, _ in thread.edges for p in (u, v)))
     ):
-        if not _integer(point) or not 0 <= point < MAX_POINT:
+        if not is_integer(point) or not 0 <= point < MAX_POINT:
             yield Complaint(f"in thread {thread.name}, {point!r} is no program point: they are numbers below {MAX_POINT:,}")
         elif point not in known and point in (thread.entry, thread.exit):
             yield Complaint(f"thread {thread.name} begins or ends at point {point}, which its graph does not have")
@@ -179,84 +169,50 @@ def _points(thread: Thread) -> Iterator[Complaint]:
             yield Complaint(f"an edge of thread {thread.name} has no step")
 
 
+def _labels(thread: Thread) -> Iterator[Complaint]:
+    names = [name for name, _ in thread.labels]
+    yield from _words("label", names)
+    yield from _repeated(f"in thread {thread.name}, label", names)
+    known = frozenset(thread.points)
+    for name, point in thread.labels:
+        if point not in known:
+            yield Complaint(
+                f"label {quote(name)} of thread {thread.name} is at point {point!r}, which its graph does not have"
+            )
+
+
+def _invariants(program: Program) -> Iterator[Complaint]:
+    known = {str(c) for c in program.cells if not c.hidden}
+    known |= {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
+    labels = {thread.name: dict(thread.labels) for thread in program.threads}
+    for line in program.invariants:
+        for name, atom in line.atoms:
+            if atom.thread not in labels:
+                yield Complaint(f"an invariant is about thread {quote(atom.thread)}, which there is not", line.span)
+            elif isinstance(atom, PointAt) and atom.label not in labels[atom.thread]:
+                yield Complaint(f"thread {atom.thread} has no label {quote(atom.label)}", line.span)
+            if name in known:
+                yield Complaint(f"in an invariant, {quote(name)} has two meanings", line.span)
+        messages = list(wrong_in(line.condition, known | {name for name, _ in line.atoms}, has_domain=True))
+        for message in messages:
+            yield Complaint(f"in an invariant, {message}", line.span)
+        if not messages and not proven(TRUE, defined(line.condition)):
+            yield Complaint("an invariant divides by what may be zero", line.span)
+
+
 def _outcomes(program: Program) -> Iterator[Complaint]:
     known = {str(c) for c in program.cells if not c.hidden}
     registers = {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
     twice, known = known & registers, known | registers
     for line in program.outcomes:
-        messages = list(_expression(line.condition, known, has_domain=True))
+        messages = list(wrong_in(line.condition, known, has_domain=True))
         if not messages:
             both = sorted(twice.intersection(names(line.condition)))
             messages = [f"{quote(name)} is both a register and a variable" for name in both]
         for message in messages:
             yield Complaint(f"in an outcome, {message}", line.span)
-        if not messages and not _proven(TRUE, defined(line.condition)):
+        if not messages and not proven(TRUE, defined(line.condition)):
             yield Complaint("an outcome divides by what may be zero", line.span)
-
-
-def _levels(expr: Expr) -> int:
-    """The levels of operators, counted without recursion."""
-    deepest, todo = 0, [(expr, 1)]
-    while todo:
-        part, level = todo.pop()
-        deepest = max(deepest, level)
-        match part:
-            case Unary(_, arg):
-                todo.append((arg, level + 1))
-            case Binary(_, left, right):
-                todo += [(left, level + 1), (right, level + 1)]
-            case _:
-                pass
-    return deepest
-
-
-def _expression(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[str]:
-    """Yield what is wrong with an expression over `known` names."""
-    if _levels(expr) > MAX_LEVELS:
-        yield f"an expression has more than {MAX_LEVELS} levels of operators"
-        return
-    todo = [expr]
-    while todo:
-        match todo.pop():
-            case Const(value):
-                if not _integer(value):
-                    yield f"{value!r} is no integer of at most 18 digits"
-            case Name(name):
-                if name not in known:
-                    nothing = "what is read is used where nothing is read"
-                    yield nothing if name == VALUE.name else f"unknown name {quote(name)}"
-            case Unary(op, arg):
-                todo.append(arg)
-                if op not in _OPERATORS[0]:
-                    yield f"unknown operator {quote(op)}"
-                elif op == "-" and not has_domain:
-                    yield "arithmetic (`-`) in a program without a domain"
-            case Binary(op, left, right):
-                todo += [right, left]
-                if op not in _OPERATORS[1]:
-                    yield f"unknown operator {quote(op)}"
-                elif op in _ARITHMETIC and not has_domain:
-                    yield f"arithmetic ({quote(op)}) in a program without a domain"
-            case Ite():
-                yield "programs have no choice inside of an expression"
-            case other:
-                yield f"{other!r} is no expression"
-
-
-def _proven(guard: Expr, claim: Expr) -> bool:
-    """Whether `claim` is known to hold where `guard` does."""
-    held = set(conjuncts(guard))
-    if all(part in held for part in _parts(claim)):
-        return True
-    return exclusive(guard, negate(claim), same_read=True)
-
-
-def _parts(claim: Expr) -> Iterator[Expr]:
-    if isinstance(claim, Binary) and claim.op == "&&":
-        yield from _parts(claim.left)
-        yield from _parts(claim.right)
-    elif claim != TRUE:
-        yield claim
 
 
 _GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet)
@@ -326,30 +282,30 @@ class _Thread:
         registers = {name for name, _ in self.thread.registers}
         has_domain = self.proofs or self.program.domain is not None
         value = registers | {VALUE.name}
-        yield from _expression(step.guard, value if isinstance(step.op, Read | Rmw) else registers, has_domain=has_domain)
+        yield from wrong_in(step.guard, value if isinstance(step.op, Read | Rmw) else registers, has_domain=has_domain)
         for register, expr in step.assigns:
             if register not in registers:
                 yield f"unknown register {quote(register)}"
             known = value if isinstance(step.op, _GIVES_VALUE) else registers
-            yield from _expression(expr, known, has_domain=has_domain)
+            yield from wrong_in(expr, known, has_domain=has_domain)
         if len({register for register, _ in step.assigns}) < len(step.assigns):
             yield "a register is assigned twice in one step"
         if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
         known = value if isinstance(step.op, Rmw | RemoteRmw) else registers
         for expr in _operands(step):
-            yield from _expression(expr, known, has_domain=has_domain)
+            yield from wrong_in(expr, known, has_domain=has_domain)
 
     def _values(self, step: Step) -> Iterator[str]:
         """Every value that is computed must be defined, and every one that is kept must be in the domain."""
-        if not _proven(TRUE, defined(step.guard)):
+        if not proven(TRUE, defined(step.guard)):
             yield "the guard divides by what may be zero: ask `d != 0 &&` before"
         domain = self.program.domain
         compared = step.op.expected if isinstance(step.op, Cas) else None
         for expr in (*(e for _, e in step.assigns), *_operands(step)):
-            if not _proven(step.guard, defined(expr)):
+            if not proven(step.guard, defined(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
-            elif expr is not compared and not _proven(step.guard, in_domain(expr, domain)):
+            elif expr is not compared and not proven(step.guard, in_domain(expr, domain)):
                 yield "a value may leave the domain: ask in the guard that it does not"
 
     def _fault(self, step: Step, at_end: bool) -> Iterator[str]:

@@ -31,7 +31,7 @@ from tests.unit.language.language_support import load
 @pytest.mark.parametrize("loops", [False, True])
 def test_statements_make_the_graphs_of_the_text(loops: bool) -> None:
     for seed in range(80):
-        text = random_program(Random(seed), SMALL, loops=loops)
+        text = random_program(Random(seed), replace(SMALL, atomics=seed % 2 == 0), loops=loops)
         program = rebuilt(text)
         assert same(program, load_program(text, "p")), text
         assert has_text(program)
@@ -41,7 +41,7 @@ def test_statements_make_the_graphs_of_the_text(loops: bool) -> None:
 def test_automata_do_what_the_text_does(loops: bool) -> None:
     verdicts = set()
     for seed in range(30):
-        text = random_program(Random(seed), SMALL, loops=loops)
+        text = random_program(Random(seed), replace(SMALL, atomics=seed % 2 == 0), loops=loops)
         built, loaded = rebuilt(text, automata=True), load_program(text, "p")
         outcomes = [check(p, max_states=3_000, ordered_reads=seed % 2 == 0) for p in (built, loaded)]
         assert outcomes[0].verdict is outcomes[1].verdict, text
@@ -51,6 +51,51 @@ def test_automata_do_what_the_text_does(loops: bool) -> None:
             ours, theirs = (explore_outcomes(p) for p in (built, loaded))
             assert {s.values for s in ours.only_rdma} == {s.values for s in theirs.only_rdma}, text
     assert {Verdict.ROBUST, Verdict.NOT_ROBUST} <= verdicts
+
+
+def test_what_is_for_proofs() -> None:
+    builder = ProgramBuilder("ticket")
+    builder.node("A", turn=0, x=0)
+    builder.node("B", y=0)
+    thread = builder.thread("T", on="A", r=0)
+    with thread.loop():
+        thread.label("cs").faa("turn", 1, into="r").label("done")
+    thread.flush("B").mfence().nondet("r").nondet("x", 0, "r").label("end")
+    automaton = builder.automaton("U", "A", "a", "b", r=2)
+    automaton.edge("a", "b", "x = nondet(0, r)", when="r == 1")
+    builder.invariant("!(T at cs) || T at done || T at end || A.x == 0").expect_safe("tso").expect_safe("rma", safe=False)
+    builder.outcome("A.x == 0", tso="forbidden", rma="allowed")
+    assert builder.text.splitlines()[3:] == [
+        "thread T on A {",
+        "  reg r = 0",
+        "  loop {",
+        "    cs: r = faa(turn, 1)",
+        "    done: skip",
+        "  }",
+        "  flush B",
+        "  mfence",
+        "  r = nondet()",
+        "  x = nondet(0, r)",
+        "  end: skip",
+        "}",
+        "thread U on A {",
+        "  reg r = 2",
+        "  assume r == 1",
+        "  x = nondet(0, r)",
+        "}",
+        "invariant !(T at cs) || T at done || T at end || A.x == 0",
+        "expect safe under tso",
+        "expect unsafe under rma",
+        "outcome A.x == 0 : forbidden under tso, allowed under rma",
+    ]
+    program = builder.program()
+    assert [e.text for e in program.expectations] == ["safe under tso", "unsafe under rma"]
+    assert [name for name, _ in program.threads[0].labels] == ["cs", "done", "end"]
+    edges = [
+        (source, target, type(step.op).__name__, step.guard != TRUE) for source, target, step in program.threads[1].edges
+    ]
+    assert edges == [(0, 1, "Nondet", True), (1, 2, "Write", False)]
+    assert len(program.undecided) == 5
 
 
 def store_buffering(*, polled: bool = False) -> cfg.Program:

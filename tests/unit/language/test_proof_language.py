@@ -307,6 +307,20 @@ def test_the_words_of_refusals() -> None:
     assert refusals(loaded, "rma")[0].message == ("`poll` counts completions, which model rma does not have; use `flush B`")
 
 
+def test_labels_and_invariants_of_programs_built_by_hand() -> None:
+    loaded = program("a: x = 1", tail="invariant T at a || A.x == 1 || T ended\n")
+    thread, line = loaded.threads[0], loaded.invariants[0]
+    assert not list(complaints(loaded))
+    for wrong, said in (
+        (replace(loaded, threads=(replace(thread, labels=(("a", 9),)),)), "label `a` of thread T is at point 9"),
+        (replace(loaded, threads=(replace(thread, labels=(("a", 0), ("a", 1))),)), "label `a` is declared 2 times"),
+        (replace(loaded, invariants=(replace(line, atoms=()),)), "in an invariant, unknown name `T at a`"),
+        (replace(loaded, invariants=(replace(line, atoms=(("T at a", cfg.PointAt("T", "b")),)),)), "no label `b`"),
+        (replace(loaded, invariants=(replace(line, atoms=(("A.x", cfg.ThreadEnded("U")),)),)), "thread `U`, which there is"),
+    ):
+        assert said in "; ".join(map(str, complaints(wrong)))
+
+
 def test_programs_built_by_hand_are_refused_too() -> None:
     loaded = program("x = 1")
     thread = loaded.threads[0]

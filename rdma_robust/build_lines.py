@@ -1,0 +1,181 @@
+"""Lines of a program made in Python: pieces of the language, and statements without blocks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from rdma_robust.diagnose import quote
+from rdma_robust.errors import Span, UsageError
+
+Value = int | str
+"""A number, or an expression of the language."""
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_PIECE: Final = re.compile(r"[\w\s.,\[\]()+\-*/%=!<>&|]*", re.ASCII)
+
+
+def piece(text: Value, what: str) -> str:
+    """Return a piece of a line of the program. Raises UsageError for what cannot be one."""
+    if isinstance(text, bool) or not isinstance(text, int | str):
+        raise UsageError(f"{what} is {text!r}: it must be a number or a text of the language")
+    found = f"{text}".strip()
+    if not found or not _PIECE.fullmatch(found) or "\n" in found or "\r" in found or "//" in found or "/*" in found:
+        raise UsageError(f"{what} is {quote(str(text))}: it must be a part of one line of the language")
+    if not _closed(found):
+        raise UsageError(f"{what} is {quote(found)}: it must be whole, without the lines after it")
+    return found
+
+
+def _closed(text: str) -> bool:
+    """Whether every bracket has its other half; a line with one open, or that ends with an operator, takes in the next."""
+    open_now: list[str] = []
+    for char in text:
+        if char in "([":
+            open_now.append(char)
+        elif char in ")]" and (not open_now or open_now.pop() + char not in ("()", "[]")):
+            return False
+    return not open_now and text[-1] not in "+-*/%=!<>&|,"
+
+
+def word(text: str, what: str) -> str:
+    if not isinstance(text, str) or not _WORD.fullmatch(text):
+        raise UsageError(f"{quote(str(text))} is no name for a {what}: letters, digits and `_`, no digit first")
+    return text
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines of text, each with what it was made from."""
+
+    text: list[str] = field(default_factory=list)
+    origins: list[Span | None] = field(default_factory=list)
+
+    def add(self, text: str, at: Span | None = None) -> None:
+        self.text.append(text)
+        self.origins.append(at)
+
+    def extend(self, other: Lines) -> None:
+        self.text += other.text
+        self.origins += other.origins
+
+
+class StatementLines:
+    """The statements of a thread, one after the other; every method returns the builder.
+
+    `at` is the span of what the statement was made from, which diagnostics then name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._lines = Lines()
+        self._depth = 1
+        self._label = ""
+
+    def statement(self, text: str, *, at: Span | None = None) -> Self:
+        """Append one statement without a block, as the language writes it: `"r = x"`, `"put B.y = x"`."""
+        self._add(piece(text, "a statement"), at)
+        return self
+
+    def assign(self, register: str, value: Value, *, at: Span | None = None) -> Self:
+        """`register = value`; the value may read one variable of the thread's node."""
+        return self._line(f"{piece(register, 'a register')} = {piece(value, 'a value')}", at)
+
+    read = assign
+    """`register = variable`."""
+
+    def write(self, variable: str, value: Value, *, at: Span | None = None) -> Self:
+        """`variable = value`, over registers and constants."""
+        return self._line(f"{piece(variable, 'a variable')} = {piece(value, 'a value')}", at)
+
+    def cas(self, variable: str, expected: Value, new: Value, *, into: str = "", at: Span | None = None) -> Self:
+        """`into = cas(variable, expected, new)`; without `into` the old value goes nowhere."""
+        call = f"cas({piece(variable, 'a variable')}, {piece(expected, 'a value')}, {piece(new, 'a value')})"
+        return self._line(f"{piece(into, 'a register')} = {call}" if into else call, at)
+
+    def faa(self, variable: str, value: Value, *, into: str = "", at: Span | None = None) -> Self:
+        """`into = faa(variable, value)`: add `value`; without `into` the old value goes nowhere."""
+        return self._atomic("faa", variable, value, into, at)
+
+    def swap(self, variable: str, value: Value, *, into: str = "", at: Span | None = None) -> Self:
+        """`into = swap(variable, value)`: write `value`; without `into` the old value goes nowhere."""
+        return self._atomic("swap", variable, value, into, at)
+
+    def _atomic(self, name: str, variable: str, value: Value, into: str, at: Span | None) -> Self:
+        call = f"{name}({piece(variable, 'a variable')}, {piece(value, 'a value')})"
+        return self._line(f"{piece(into, 'a register')} = {call}" if into else call, at)
+
+    def nondet(self, into: str, low: Value = "", high: Value = "", *, at: Span | None = None) -> Self:
+        """`into = nondet(low, high)`, or `into = nondet()` without both: any value, for a register or a variable."""
+        bounds = "" if low == "" == high else f"{piece(low, 'a bound')}, {piece(high, 'a bound')}"
+        return self._line(f"{piece(into, 'a register or variable')} = nondet({bounds})", at)
+
+    def put(self, target: str, source: Value, *, at: Span | None = None) -> Self:
+        """`put target = source`: the target is `NODE.variable`, the source a variable of this node or a constant."""
+        return self._line(f"put {piece(target, 'a target')} = {piece(source, 'a source')}", at)
+
+    def get(self, target: str, source: str, *, at: Span | None = None) -> Self:
+        """`get target = source`: the target is a variable of this node, the source `NODE.variable`."""
+        return self._line(f"get {piece(target, 'a target')} = {piece(source, 'a source')}", at)
+
+    def poll(self, node: str, *, at: Span | None = None) -> Self:
+        return self._line(f"poll {word(node, 'node')}", at)
+
+    def rfence(self, node: str, *, at: Span | None = None) -> Self:
+        return self._line(f"rfence {word(node, 'node')}", at)
+
+    def flush(self, node: str, *, at: Span | None = None) -> Self:
+        """`flush node`: wait until every operation towards the node is complete."""
+        return self._line(f"flush {word(node, 'node')}", at)
+
+    def mfence(self, *, at: Span | None = None) -> Self:
+        """`mfence`: wait until the own store buffers are empty."""
+        return self._line("mfence", at)
+
+    def label(self, name: str) -> Self:
+        """`name:` before the next statement, or a `skip` at the end of a block."""
+        if self._label:
+            self.skip()
+        self._label = word(name, "label")
+        return self
+
+    def assume(self, condition: Value, *, at: Span | None = None) -> Self:
+        """`assume condition`, which may read one variable: where it fails the execution is set aside."""
+        return self._line(f"assume {piece(condition, 'a condition')}", at)
+
+    def await_(self, condition: Value, *, at: Span | None = None) -> Self:
+        """`await condition`, which may read one variable: wait until it holds; a thread for which it never does hangs."""
+        return self._line(f"await {piece(condition, 'a condition')}", at)
+
+    def check(self, condition: Value, *, at: Span | None = None) -> Self:
+        """`assert condition`."""
+        return self._line(f"assert {piece(condition, 'a condition')}", at)
+
+    def halt(self, *, at: Span | None = None) -> Self:
+        return self._line("halt", at)
+
+    def skip(self, *, at: Span | None = None) -> Self:
+        return self._line("skip", at)
+
+    def _end(self) -> None:
+        """End a block, or with no depth left the thread."""
+        if self._label:
+            self.skip()
+        self._depth -= 1
+        self._add("}", None)
+
+    def _line(self, text: str, at: Span | None) -> Self:
+        self._add(text, at)
+        return self
+
+    def _add(self, text: str, at: Span | None) -> None:
+        label, self._label = f"{self._label}: " if self._label else "", ""
+        self._lines.add(f"{'  ' * self._depth}{label}{text}", at)
+
+    @property
+    def lines(self) -> Lines:
+        """What was written, complete: a label that stands before nothing has a `skip`."""
+        if self._label:
+            self.skip()
+        return self._lines
