@@ -174,7 +174,7 @@ def reach(
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
-    loaded = decidable(_loaded(program, define))
+    loaded = decidable(_loaded(program, define, proofs=False))
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, rdma(ordered_reads)).answers[0]
@@ -240,14 +240,18 @@ def prove(
     return proved(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
-def _loaded(program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None) -> Program:
-    """Return the program itself, validated, or the one in a text or a file."""
-    from rdma_robust.language.flow.valid import validate  # noqa: PLC0415
+def _loaded(
+    program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None, *, proofs: bool = True
+) -> Program:
+    """Return the program itself, validated, or the one in a text or a file; `proofs` say that they are to be made."""
+    from rdma_robust.language.flow.valid import valid_for_proofs, validate  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
     given = _defined(program, define)
     if isinstance(given, tuple):
         return load_program(*given)
+    if proofs:
+        return valid_for_proofs(given)
     validate(given)
     return given
 

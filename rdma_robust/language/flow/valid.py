@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr, names
 from rdma_robust.language.check.meaning import defined, in_domain
 from rdma_robust.language.flow.cfg import (
@@ -70,6 +70,18 @@ def validate(program: Program, *, proofs: bool = False) -> None:
     for each in complaints(program, proofs=proofs):
         report.error("RR622", each.span, each.message, hint=each.hint)
     report.raise_errors()
+
+
+def valid_for_proofs(program: Program) -> Program:
+    """Return `program` with what only proofs can do something with as `undecided`, wherever it comes from.
+
+    Raises ProgramError as :func:`validate` does for proofs.
+    """
+    validate(program, proofs=True)
+    if program.undecided:
+        return program
+    left = tuple(Diagnostic("error", "RR622", each.message, each.span, hint=each.hint) for each in complaints(program))
+    return replace(program, undecided=left)
 
 
 def complaints(program: Program, *, proofs: bool = False) -> Iterator[Complaint]:

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from rdma_robust import check, prove
+from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical
-from rdma_robust.language.flow.valid import complaints
+from rdma_robust.language.flow.valid import complaints, valid_for_proofs
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import decidable, format_source, load_decidable, load_program, target_in, written_out
 from rdma_robust.language.syntax.formatter import format_tree
@@ -335,3 +337,7 @@ def test_programs_built_by_hand_are_refused_too() -> None:
     ):
         assert "left to `prove`" in "".join(map(str, complaints(with_step(step))))
         assert not list(complaints(with_step(step), proofs=True))
+        assert len(valid_for_proofs(with_step(step)).undecided) == 1
+        with pytest.raises(ProgramError):
+            check(with_step(step))
+    assert prove(with_step(cfg.Step(cfg.Flush("B"))), "rma").safety is Safety.SAFE
