@@ -131,7 +131,8 @@ class CubeSearch:
         self._ask = ask
         self._neighbours = neighbours
         self._candidates: list[int] = []
-        self._avoided = list(avoided)
+        self._all_avoided = list(avoided)
+        self._avoided: list[Cube] = []
         self._poll = poll
         self.models = list(models)
         self.found = list(found)
@@ -140,13 +141,19 @@ class CubeSearch:
     def run(self, size: int, given: Iterable[Cube] = ()) -> tuple[Cube, ...]:
         """Return the cubes found, smallest first, and which of those `given` imply the condition too."""
         for literals in range(size + 1):
-            self._candidates = [1 << each for each in bits(self._neighbours.within(literals))]
+            self._reach(self._neighbours.within(literals))
             self._extend(EMPTY, EMPTY, literals)
             if EMPTY in self.found:
                 return (EMPTY,)
         for cube in given:
+            self._reach(cube.used)
             self._extend(cube, EMPTY, 0)
         return tuple(self.found)
+
+    def _reach(self, predicates: int) -> None:
+        """Search cubes of these predicates."""
+        self._candidates = [1 << each for each in bits(predicates)]
+        self._avoided = [each for each in self._all_avoided if not each.used & ~predicates]
 
     def _extend(self, cube: Cube, banned: Cube, left: int) -> None:
         """Find all cubes with the literals of `cube`, none of `banned` and at most `left` more."""
@@ -172,6 +179,7 @@ class CubeSearch:
             return None
         if isinstance(answer, Impossible):
             self._avoided.append(answer.by)
+            self._all_avoided.append(answer.by)
             return None
         if answer is None:
             self._unknown.add(cube)

@@ -71,7 +71,7 @@ class Statement:
         self._counts.called += 1
         z3 = self._formulas.library
         if self._solver is None:
-            self._solver = z3.Solver()
+            self._solver = z3.SolverFor("QF_LIA")  # it knows more than that, and is faster with what this is mostly
             self._solver.set("timeout", self._wait_ms)
             self._solver.add(self._formulas.condition(self.way.guard))
         assumed = {self._literal(each, True): (each, True) for each in bits(cube.true)}
