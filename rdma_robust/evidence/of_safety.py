@@ -6,11 +6,12 @@ engine that found it is run once more, on that reduction; whether the two agree 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.proof_engine import Region, Searched
+from rdma_robust.analyses.prove.prove import MOST_ALIKE, MOST_STORES
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import Control
 from rdma_robust.analyses.prove.value_sets import value_sets
@@ -29,7 +30,7 @@ from rdma_robust.expr import Expr
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import steps
 from rdma_robust.language.load import has_text
-from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.limits import NO_LIMITS, Limits, ignore
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -64,25 +65,36 @@ def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: b
     values = value_sets(program, outcome.reduction.narrow).of
     wide = frozenset(name for name, numbers in values.items() if numbers is None)
     numbers = {name: found for name, found in values.items() if found is not None}
-    bound = max(outcome.reduction.bound, 0 if outcome.model == "rma" else 1)
-    system = reduced_program(Variables(program, wide, numbers), outcome.model, bound, lazy=lazy)
-    found = _searched(outcome, system, limits)
-    assert found.invariant is not None
-    return evidence_of(system, found.invariant)
+    for bound in _bounds(outcome):
+        system = reduced_program(Variables(program, wide, numbers), outcome.model, bound, lazy=lazy)
+        found = _searched(outcome, system, limits)
+        if found.invariant is not None:
+            return evidence_of(system, found.invariant)
+    if not wide and outcome.model != "rma":
+        raise InternalError(f"the checker's reduction of {program.name} under {outcome.model} is not safe")
+    raise SizeLimitError(f"the checker's own reduction does not prove it with the engine {outcome.engine}")
+
+
+def _bounds(outcome: SafetyOutcome) -> Iterator[int]:
+    """Yield the bounds to try: that of the answer first, for the checker may be less exact with it."""
+    bound = outcome.reduction.bound
+    if outcome.model == "rma":
+        yield from range(bound, max(bound, MOST_ALIKE) + 1)
+        return
+    bound = max(bound, 1)
+    while bound <= MOST_STORES:
+        yield bound
+        bound = min(2 * bound, MOST_STORES) if bound < MOST_STORES and outcome.model != "sc" else MOST_STORES + 1
 
 
 def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) -> Searched:
-    """Run the engine that gave the answer on the checker's reduction."""
-    found = None
-    for _, engine in engines_for(seen := CheckersSystem(system), outcome.engine or "auto"):
-        found = engine(seen, limits, lambda *_: None)
-        if found.invariant is not None:
-            return found
-    if found is None:
-        raise InternalError(f"the engine {outcome.engine} cannot be run on the checker's reduction")
+    """Run the engine that gave the answer on the checker's reduction. Raises SizeLimitError if it is cut short."""
+    seen = CheckersSystem(system)
+    name = "explicit" if not seen.wide else "zones" if outcome.engine in (None, "explicit") else outcome.engine
+    found = [engine(seen, limits, ignore) for _, engine in engines_for(seen, name)][-1]
     if found.cut:
         raise SizeLimitError(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
-    raise InternalError(f"the checker's reduction of {outcome.program.name} under {outcome.model} is not safe")
+    return found
 
 
 def evidence_of(system: ReducedProgram, invariant: Mapping[Control, tuple[Region, ...]]) -> JsonObject:

@@ -13,6 +13,8 @@ from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import SAFETY_CHECKS
 from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.safety.doubts import doubts_of
+from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.evidence.of_safety import safe_evidence
 from rdma_robust.expr import negate
 from rdma_robust.language.flow.cfg import AnyModelName, Claim, Invariant, OutcomeLine, Program
@@ -49,6 +51,19 @@ def refusal(program: Program, model: AnyModelName, evidence: Evidence, claim: st
     except InvalidCertificate as error:
         return str(error)
     return ""
+
+
+def all_but_bad(system: ReducedProgram) -> dict[PlacedState, tuple[tuple[()], ...]]:
+    """Every state that is reached without going on from one that violates a claim, but for these themselves."""
+    found: dict[PlacedState, tuple[tuple[()], ...]] = {}
+    agenda = [system.initial()]
+    while agenda:
+        state = agenda.pop()
+        if state in found or any(True for _ in doubts_of(system, state)):
+            continue
+        found[state] = ((),)
+        agenda += [taken.to for taken in system.successors(state) if taken.to is not None and taken.fault is None]
+    return found
 
 
 def weakened(evidence: Evidence, rng: Random, each: int) -> Iterator[tuple[str, Evidence]]:

@@ -58,7 +58,9 @@ class _Check:
 
     def run(self) -> str:
         start = self._system.initial()
-        known = region_of([parsed(equals(Name(name), Const(value))) for name, value in self._system.initially().items()])
+        # Slots that hold nothing have no value that matters; at the start it is 0.
+        values = dict.fromkeys(sorted(self._table.names), 0) | self._system.initially()
+        known = region_of([parsed(equals(Name(name), Const(value))) for name, value in values.items()])
         if not self._inside(start, known, NO_EFFECT, frozenset()):
             reject("the initial state is not in the set")
         while self._agenda:

@@ -14,6 +14,7 @@ from rdma_robust.certify.safety.conditions_read import read_condition
 from rdma_robust.certify.safety.implications import RegionOf, parsed, region_of
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.certify.safety.thread_steps import Small
+from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Program
 
 KIND: Final = "inductive-invariant"
@@ -89,7 +90,7 @@ class StateTable:
             key = tuple(array(threads, where, natural)), natural(memory, where), tuple(array(under_way, where, natural))
             numbers = _below(array(of, where, natural), len(regions), where)
             self._rows[key] = (*self._rows.get(key, ()), *(regions[n] for n in numbers))
-        self.regions = len(regions)
+        self.names = frozenset(name for condition, _ in conditions for name in names(condition))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -157,10 +158,10 @@ def canonical_json(value: object) -> str:
 
 
 class _Any:
-    """Every name: a condition on a variable that does not exist constrains nothing that is asked for."""
+    """Every name but those of values that are new in a step: variables that no step gives a value are 0 for ever."""
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and not name.startswith("$") and bool(name)
+        return isinstance(name, str) and bool(name) and not (name.startswith("$") and name[1:].isdigit())
 
 
 def _numbered(value: object, where: str, length: int) -> dict[tuple[int, ...], int]:

@@ -11,13 +11,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust import TOOL
+from rdma_robust.analyses.prove.proof_engine import EngineName
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
-from rdma_robust.certify.safety.doubts import doubts_of
+from rdma_robust.certify.safety import implications
 from rdma_robust.certify.safety.models import reduced_program
-from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.of_safety import evidence_of, safety_certificate
@@ -26,7 +26,7 @@ from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.conftest import ROOT
-from tests.support.safety_certificates import MODELS, evidence_for, random_claimed, refusal, weakened
+from tests.support.safety_certificates import MODELS, all_but_bad, evidence_for, random_claimed, refusal, weakened
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text()))
 
@@ -198,19 +198,6 @@ outcome M.x == 70 : forbidden under sc
     assert "not possible" in refusal(loaded(text), "sc", evidence, "unsafe")
 
 
-def all_but_bad(system: ReducedProgram) -> dict[PlacedState, tuple[tuple[()], ...]]:
-    """Every state that is reached without going on from one that violates a claim, but for these themselves."""
-    found: dict[PlacedState, tuple[tuple[()], ...]] = {}
-    agenda = [system.initial()]
-    while agenda:
-        state = agenda.pop()
-        if state in found or any(True for _ in doubts_of(system, state)):
-            continue
-        found[state] = ((),)
-        agenda += [taken.to for taken in system.successors(state) if taken.to is not None and taken.fault is None]
-    return found
-
-
 def agree(seeds: range) -> Counter[str]:
     """On random programs: whatever is proven has a certificate; nothing proves what is not so."""
     seen: Counter[str] = Counter()
@@ -308,3 +295,45 @@ def test_evidence_is_read_without_trust(change: dict[str, object], why: str) -> 
     evidence = evidence_for(program, "tso")
     assert evidence is not None
     assert why in refusal(program, "tso", evidence | change)
+
+
+PLAIN_TICKET = """
+node M { next = 0, serving = 0 }
+thread T0 on M { reg t; loop { t = faa(next, 1); await serving == t; cs: skip; serving = t + 1 } }
+thread T1 on M { reg t; loop { t = faa(next, 1); await serving == t; cs: skip; serving = t + 1 } }
+invariant !(T0 at cs && T1 at cs)
+"""
+
+SUM = """
+node M { a = 0, b = 0, sum = 0 }
+thread T on M { reg x, y
+  loop { choose { x = x + 1 } or { y = y + 1 }; a = x; b = y; sum = x + y } }
+invariant T.x + T.y >= M.sum
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "engine"),
+    [
+        (PLAIN_TICKET, "tso", "predicates"),
+        (PLAIN_TICKET, "sc", "spacer"),
+        (SUM, "sc", "predicates"),
+        (SUM, "sc", "spacer"),
+    ],
+    ids=["ticket predicates", "ticket spacer", "sum predicates", "sum spacer"],
+)
+def test_every_engine_leaves_certificates(text: str, model: AnyModelName, engine: EngineName) -> None:
+    outcome = prove(loaded(text), model, Limits.of(20.0), engine=engine)
+    assert (outcome.safety, outcome.engine) == (Safety.SAFE, engine)
+    made = safety_certificate(outcome, None)
+    assert made is not None
+    assert "checked with " in verify(made, text, "program.rdma").by
+
+
+def test_what_z3_decides_is_refused_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = safety_certificate(prove(loaded(SUM), "sc", Limits.of(20.0), engine="predicates"), None)
+    assert made is not None
+    assert "checked with z3 " in verify(made, SUM, "program.rdma").by
+    monkeypatch.setattr(implications, "z3_version", lambda: None)
+    with pytest.raises(InvalidCertificate, match=r"z3.*is not installed here: pip install 'rdma-robust\[smt\]'"):
+        verify(made, SUM, "program.rdma")
