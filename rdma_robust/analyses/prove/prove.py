@@ -28,7 +28,7 @@ from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 FIRST: Final = ReductionOptions()
 
 MOST_STORES: Final = 8
-"""Stores for which buffers have room at most."""
+"""Stores, or operations of one kind under way, for which a buffer or queue pair has room at most."""
 
 MOST_ALIKE: Final = 3
 """Like operations under way that are counted at most."""
@@ -165,7 +165,7 @@ class _Work:
         if found.cut:
             self.reasons.append(self.limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
         elif found.overflowed and self.model != "rma":
-            self.reasons.append(f"a buffer may hold more than {MOST_STORES} stores")
+            self.reasons.append(_overflow(self.model))
         return found
 
     def _run(
@@ -239,6 +239,12 @@ class _Work:
             taken=0 if found is None else found.taken,
             counts={} if found is None else found.counts,
         )
+
+
+def _overflow(model: AnyModelName) -> str:
+    if model == "rdma":
+        return f"a queue pair may have more than {MOST_STORES} operations under way"
+    return f"a buffer may hold more than {MOST_STORES} stores"
 
 
 def _asks_for_more(found: Searched, options: ReductionOptions) -> bool:

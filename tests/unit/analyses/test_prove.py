@@ -59,6 +59,15 @@ def test_a_buffer_that_may_hold_any_number_of_stores_is_not_decided() -> None:
     assert outcome.safety is Safety.UNKNOWN and outcome.reason == "a buffer may hold more than 8 stores"
 
 
+def test_a_queue_pair_with_any_number_of_operations_is_not_decided() -> None:
+    """A poll tells that a put is issued, not that it has landed; a flush does."""
+    text = "node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x; WAIT } }\ninvariant B.y == 0\n"
+    outcome = proven(load(text.replace("WAIT", "poll B")), "rdma")
+    assert outcome.safety is Safety.UNKNOWN
+    assert outcome.reason == "a queue pair may have more than 8 operations under way"
+    assert proven(load(text.replace("WAIT", "flush B")), "rdma").safety is Safety.SAFE
+
+
 def test_outcomes_that_are_allowed_are_answered_one_by_one() -> None:
     program = load(SB)
     (claim,) = proven(under(program, "tso", allowed=True), "tso").allowed
