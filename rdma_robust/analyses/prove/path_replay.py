@@ -17,7 +17,7 @@ from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
 from rdma_robust.language.flow.cfg import AnyModelName, Nondet, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.machine import Action, Move
+from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.stepping import Choose, StepMachine, StepState, few
 
 MOST_WAYS = 5_000
@@ -121,9 +121,16 @@ class _Replay:
 def _caused(action: Action, cause: Cause) -> bool:
     return (
         action.verb is cause.verb
-        and (action.step is cause.step or action.step == cause.step)
+        and (action.step is cause.step or action.step == cause.step or _same_work(action, cause))
         and (cause.cell is None or action.cell == cause.cell)
     )
+
+
+def _same_work(action: Action, cause: Cause) -> bool:
+    """Return whether it is a card's move for a step with the same operation: a path does not tell which of these it was."""
+    if cause.verb not in (Verb.NIC_READ, Verb.NIC_WRITE) or action.step is None or cause.step is None:
+        return False
+    return action.step.op == cause.step.op
 
 
 def _near(values: Iterable[int]) -> set[int]:

@@ -1,9 +1,10 @@
 """RMA: what a thread has posted is an unordered multiset; like elements are counted up to `bound`, more are `many`.
 
-An element is a step of the thread that posted it, whether it is to be read or to be written, and its small values: the one
-that has been read, or the operands of an atomic. What may be wide is in variables: `T@number` for the value read by
-step `number` of thread T, `T@number.r` for the operand register r. With several like elements such a variable is folded:
-it stands for the values of all of them. Exact while nothing is `many` and nothing folded. Source: abstraction.md, section 3.
+An element is a step of the thread that posted it (the first of those with one operation), whether it is to be read or to
+be written, and its small values: the one that has been read, or the operands of an atomic. What may be wide is in variables:
+`T@number` for the value read by step `number` of thread T, `T@number.r` for the operand register r. With several like
+elements such a variable is folded: it stands for the values of all of them. Exact while nothing is `many` and nothing
+folded. Source: abstraction.md, section 3.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import Flush, Get, Program, Put, RemoteRmw, Thread
+from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteRmw, Thread, steps
 from rdma_robust.semantics.machines.machine import Verb
 
 Element = tuple[int, bool, tuple[int, ...]]
@@ -66,14 +67,23 @@ class PendingSetSystem(ReducedSystem):
         self.bound = bound
         self.many = many
         self.postings: list[Mapping[int, Posting]] = []
+        self.alike: list[Mapping[int, int]] = []
         super().__init__(program, "rma", claims, narrow)
         self.private = private_words(self.placing, self.words, claims, at_once=False)
         self.flushed = [flushed_from(thread) for thread in program.threads]
         self.ends = any(claim.final for claim in claims)
 
+    def _alike(self, t: int) -> dict[int, int]:
+        """Return for each step that posts the first with the same operation, whose elements stand for its own."""
+        first: dict[Op, int] = {}
+        return {
+            n: first.setdefault(step.op, n) for n, (_, _, step) in enumerate(steps(self.program.threads[t])) if posts(step)
+        }
+
     def slots(self) -> Iterable[str]:
+        self.alike = [self._alike(t) for t in range(len(self.code))]
         self.postings = [
-            {c.number: self._posting(t, c) for found in code.values() for c in found if posts(c.step)}
+            {c.number: self._posting(t, c) for found in code.values() for c in found if c.number in self.alike[t].values()}
             for t, code in enumerate(self.code)
         ]
         for postings in self.postings:
@@ -165,14 +175,14 @@ class PendingSetSystem(ReducedSystem):
     def _post(self, state: State, command: Command) -> Iterable[Transition]:
         """Post; the constant of a put is read already."""
         t = command.thread
-        posting = self.postings[t][command.number]
+        posting = self.postings[t][self.alike[t][command.number]]
         pending: Pending = state[self.under_way + t]
         before: list[Update] = []
         if command.source is not None and self.program.cells[self._cell(posting.source)].hidden:
             element, before = self._to_write(pending, posting, seen(posting.source, state))
         else:
-            element = (command.number, False, tuple(state[v.place] for v in posting.small))
-            several = any(e[0] == command.number and not e[1] for e, _ in pending)
+            element = (posting.command.number, False, tuple(state[v.place] for v in posting.small))
+            several = any(e[0] == element[0] and not e[1] for e, _ in pending)
             for register, slot in posting.wide:
                 before.append(Join(slot, Name(register.name)) if several else Let(slot, Name(register.name)))
         own = self._added(pending, element)

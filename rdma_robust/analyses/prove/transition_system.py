@@ -72,8 +72,8 @@ Update = Suppose | Let | Draw | Join | Pick | Drop
 
 
 class Cause(NamedTuple):
-    """One move of the model's machine: whose (the thread's number), what kind, of which step of its graph, and for a
-    store that reaches memory the word."""
+    """One move of the model's machine: whose (the thread's number), what kind, of which step of its graph (a card's move:
+    of that or another with the same operation), and for a store that reaches memory the word."""
 
     thread: int
     verb: Verb
