@@ -345,7 +345,7 @@ class ReducedSystem(ABC):
 
         `overflow` is true and all if a buffer overflowed. Else `threads` has for each thread its `point`, its small
         `registers` that something may still ask for (others may have any value), and if it has anything under way
-        `under way`, as each model says; `memory` has the small words, hidden ones left out.
+        `under way`, as each model says; `memory` has the small words that something may still ask for, hidden ones left out.
         """
         state: State = control  # type: ignore[assignment]
         if state == OVERFLOW:
@@ -359,7 +359,9 @@ class ReducedSystem(ABC):
             if under_way := self.described_under_way(t, state[self.under_way + t]):
                 told["under way"] = under_way
             threads[thread.name] = told
-        words = [v for v, cell in zip(self.placing.words, self.program.cells, strict=True) if not (v.wide or cell.hidden)]
+        dead = {word.name for t in range(len(self.code)) for word, _ in self.dead_words(state, t)} if self.private else set()
+        cells = zip(self.placing.words, self.program.cells, strict=True)
+        words = [v for v, cell in cells if not (v.wide or cell.hidden or v.name in dead)]
         return {"threads": threads, "memory": {v.name: state[v.place] for v in words}}
 
 
