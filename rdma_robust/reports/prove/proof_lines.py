@@ -77,8 +77,10 @@ def _numbers(record: ModelRecord) -> str:
     found = [f"engine {record.engine}"] if record.engine else []
     found += [count(record.states, "state"), count(record.transitions, "step")]
     counts = (("predicates", "predicate"), ("cubes_used", "cube"), ("solver_calls", "solver call"))
-    found += [count(int(record.counts[name]), noun) for name, noun in counts if name in record.counts]
-    return f" ({', '.join(found)})"
+    told = {name: count(int(record.counts[name]), noun) for name, noun in counts if name in record.counts}
+    if carried := record.counts.get("predicates_extrapolated"):
+        told["predicates"] += f" of the proof under sc, extrapolated to {carried}"
+    return f" ({', '.join([*found, *told.values()])})"
 
 
 def _violated(claim: ClaimView) -> str:

@@ -9,7 +9,10 @@ from typing import Final
 from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
 from rdma_robust.analyses.prove.predicates.extrapolation import (
+    active_flags,
+    buffer_predicates,
     buffer_slots,
+    buffers_of,
     extrapolated,
     extrapolated_cubes,
     pipe_slots,
@@ -36,7 +39,9 @@ Literals = tuple[Expr, ...]
 class Extrapolation:
     """A proof of `plain`, the program under sc, carried over to `system`, the same under another model.
 
-    `loop` has what is told of the work at the end; `counts` what was carried over.
+    `loop` has what is told of the work at the end; `counts` what was carried over: `predicates` of the proof under sc,
+    `predicates_extrapolated` from them, besides `predicates_of_control`, which the papers have for what control states say
+    here (how full buffers are, what is active), `cubes_input`, and what the solver was asked for the proof under sc.
     """
 
     system: TransitionSystem
@@ -70,7 +75,7 @@ class Extrapolation:
         return self._through_buffers(given, under_sc.transformers)
 
     def _refined(self, given: Iterable[Expr], cubes: Iterable[Literals] = ()) -> Refined:
-        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, given)
+        self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, given, counts=self.loop.counts)
         self.loop.transformers.given = tuple(
             made for each in cubes if (made := as_cube(self.loop.vocabulary, each)) is not None
         )
@@ -82,7 +87,11 @@ class Extrapolation:
         if self.system.model == "rdma":
             slots = pipe_slots(self.system.program, wide)
         else:
-            slots = buffer_slots(self.system.program, self.system.model == "pso", wide)
+            per_word = self.system.model == "pso"
+            slots = buffer_slots(self.system.program, per_word, wide)
+            bound = max((int(slot.rpartition("#")[2]) for held in slots.of.values() for slot in held), default=1)
+            lengths = buffer_predicates(buffers_of(self.system.program, per_word), bound)
+            self.counts["predicates_of_control"] = len(lengths)
         predicates = extrapolated(given, slots)
         used = sorted(program.cubes_used())
         cubes = extrapolated_cubes((known_literals(program.vocabulary, each) for each in used), slots)
@@ -94,6 +103,7 @@ class Extrapolation:
         sources = set_sources(self.system.program, (name for name, _ in self.system.wide))
         predicates = set_predicates(given, sources)
         self.counts["predicates_extrapolated"] = len(predicates)
+        self.counts["predicates_of_control"] = len(active_flags(self.system.program))
         called = program.counts.called
         self.loop = Refinement(self.system, self.formulas, self.limits, self.progress, counts=program.counts)
         carried = ExtrapolatedProgram(program, predicates, sources)

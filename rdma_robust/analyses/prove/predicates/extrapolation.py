@@ -119,6 +119,22 @@ def _moves(condition: Expr, slots: Slots) -> Iterator[dict[str, Expr]]:
             yield dict(moved)
 
 
+def buffers_of(program: Program, per_word: bool) -> tuple[str, ...]:
+    """Return a name for the number of stores in each store buffer that is ever used."""
+    found = [(thread.name, word) for thread in program.threads for word in _stored(thread)]
+    return tuple(dict.fromkeys(f"{name}#{word}#n" if per_word else f"{name}#n" for name, word in found))
+
+
+def active_flags(program: Program) -> tuple[Expr, ...]:
+    """Return a predicate for each remote statement: one of it is under way."""
+    return tuple(
+        Binary("==", Name(f"{thread.name}@{number}.active"), Const(1))
+        for thread in program.threads
+        for number, (_, _, step) in enumerate(steps(thread))
+        if isinstance(step.op, Put | Get | RemoteRmw)
+    )
+
+
 def buffer_predicates(buffers: Iterable[str], bound: int) -> tuple[Expr, ...]:
     """Return the predicates of rule (1): what number of stores each buffer holds, and that none overflowed."""
     lengths = (Binary("==", Name(each), Const(number)) for each in buffers for number in range(bound + 1))

@@ -13,6 +13,7 @@ from rdma_robust.analyses.prove.predicates.extrapolation import (
     Slots,
     buffer_predicates,
     buffer_slots,
+    buffers_of,
     extrapolated,
     extrapolated_cubes,
     set_predicates,
@@ -68,7 +69,7 @@ def test_abp_has_the_predicates_of_the_paper_under_pso(bound: int, lifted: int) 
     slots = buffer_slots(program, True, wide_of(program, "pso", bound))
     found = extrapolated(ABP_PREDICATES, slots)
     assert len(found) == 8 + lifted
-    lengths = buffer_predicates(("S#M.msg#n", "R#M.ack#n"), bound)
+    lengths = buffer_predicates(buffers_of(program, True), bound)
     assert len(lengths) == 2 * (bound + 1) + 1
     if bound == 1:
         assert len(found) + len(lengths) == 15
