@@ -7,15 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import Choices
 from rdma_robust.analyses.repair.safe.blame import blame
 from rdma_robust.analyses.repair.safe.fewest import Judged
 from rdma_robust.analyses.repair.safe.rerun import has_run
+from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import Spots
+from rdma_robust.analyses.repair.safe.twins import told_in
 from rdma_robust.errors import LimitReached
 from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 
 Prove = Callable[[Program, Limits], SafetyOutcome]
@@ -28,38 +33,43 @@ _TIMES: Final = 4
 _QUICK: Final = 0.75
 """The share of its time that a decision leaves at least if it ended for another reason: it tries several things in turn."""
 
-_RESERVE: Final = 0.2
-"""The share of the time that is kept for proving the answer again from its text."""
-
 
 @dataclass
 class Decisions:
     """Decides sets of waits. `checked` counts programs, `cycles` runs learnt from."""
 
     spots: Spots
+    rewriter: Rewriter
     prove: Prove
     limits: Limits
+    await_loops: bool = False
     checked: int = 0
     cycles: int = 0
 
-    def decide(self, program: Program, limits: Limits | None = None) -> SafetyOutcome:
-        """Decide a program, within all of the time that is left unless told otherwise. Raises OutOfTimeError."""
+    def decide(self, chosen: Choices, limits: Limits | None = None) -> SafetyOutcome:
+        """Decide the text with a set of waits, within all of the time that is left unless told otherwise. A run is told in
+        the steps of the full program. Raises OutOfTimeError."""
         if self.limits.seconds_left() == 0:
             raise OutOfTimeError
         self.checked += 1
-        return self.prove(_forbidding(program, self.spots.model), limits or self.limits)
+        model, name = self.spots.model, self.spots.program.file
+        program = blocking(load_program(self.rewriter.text(chosen), name), self.await_loops)
+        outcome = self.prove(forbidding(program, model), limits or self.limits)
+        if outcome.run is None or outcome.claim is None:
+            return outcome
+        twin = self.spots.having(chosen)
+        claims = safety_claims(forbidding(twin, model), model)
+        return replace(outcome, run=told_in(outcome.run, program, twin), claim=claims[outcome.claim.number])
 
     def judge(self, chosen: Choices, patience: int) -> Judged:
         """Decide a set. Raises OutOfTimeError."""
         most = _FIRST_S * _TIMES**patience
         left = self.limits.seconds_left()
         if left is not None:
-            most = min(most, left - _RESERVE * (self.limits.seconds or 0))
-            if most <= 0:
-                raise OutOfTimeError
+            most = min(most, left)
         limits = replace(self.limits, deadline=time.monotonic() + most, seconds=most)
         try:
-            outcome = self.decide(self.spots.having(chosen), limits)
+            outcome = self.decide(chosen, limits)
         except LimitReached as reached:
             return Judged(Safety.UNKNOWN, patience=reached.limit == "time")
         if outcome.safety is not Safety.UNSAFE:
@@ -78,7 +88,7 @@ class Decisions:
         return everything - chosen
 
 
-def _forbidding(program: Program, model: AnyModelName) -> Program:
+def forbidding(program: Program, model: AnyModelName) -> Program:
     """Return a program without what it says to be possible, or says of other models: no wait is needed for that."""
     outcomes = (
         replace(o, claims=tuple(c for c in o.claims if c.model == model and not c.allowed)) for o in program.outcomes

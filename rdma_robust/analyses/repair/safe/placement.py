@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
-from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Solution, Status, Waits
+from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, Waits
 from rdma_robust.analyses.repair.safe.fewest import Fewest
 from rdma_robust.analyses.repair.safe.judging import Decisions
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
 from rdma_robust.analyses.repair.safe.spots import Spots
 from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
 from rdma_robust.analyses.repair.written_out import outside_of_copies
-from rdma_robust.errors import InternalError, LimitReached, ProgramError, UsageError
+from rdma_robust.errors import LimitReached, ProgramError, UsageError
 from rdma_robust.language.check.refusals import refusals
-from rdma_robust.language.flow.cfg import AnyModelName
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.cfg import AnyModelName, Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
@@ -76,14 +75,17 @@ class _Placement:
     """One search, from the program with all waits to the answer."""
 
     def __init__(self, spots: Spots, waits: Waits, options: RepairOptions, work: Limits, await_loops: bool) -> None:
-        self.spots, self.waits, self.options, self.await_loops = spots, waits, options, await_loops
-        self.decisions = Decisions(spots, lambda program, within: prove(program, waits.model, within), work)
-        self.rewriter = Rewriter(self.spots, options.costs)
+        self.spots, self.waits, self.options = spots, waits, options
+        self.rewriter = Rewriter(spots, options.costs)
+        self.decisions = Decisions(spots, self.rewriter, self._prove, work, await_loops)
         self.search = Fewest(self.spots.universe, self.spots.costs(options.costs), self.decisions.judge)
+
+    def _prove(self, program: Program, limits: Limits) -> SafetyOutcome:
+        return prove(program, self.waits.model, limits)
 
     def answer(self) -> Repair:
         """Return the answer. Raises OutOfTimeError if not even all waits were decided."""
-        first = self.decisions.decide(self.spots.having(frozenset(self.spots.universe)))
+        first = self.decisions.decide(frozenset(self.spots.universe))
         if first.safety is not Safety.SAFE:
             return self._hopeless(first)
         on_time = True
@@ -91,20 +93,9 @@ class _Placement:
             self.search.run(self.options.most_solutions if self.options.all_minimal else 1)
         except (OutOfTimeError, LimitReached):
             on_time = False
-        for chosen in self._answers(on_time):
-            solutions = [s for s in map(self._solution, chosen) if s is not None]
-            if solutions and len(solutions) == len(chosen):
-                return self._repair(chosen, tuple(solutions), on_time)
-        raise OutOfTimeError
-
-    def _answers(self, on_time: bool) -> Iterator[list[Choices]]:
-        """Yield what to answer, the best first; what is proven in a longer time than is left does not count."""
-        search, everything = self.search, frozenset(self.spots.universe)
-        if not on_time and search.safe is not None and search.cheaper(search.safe):
-            yield [search.safe]
-        if search.found:
-            yield search.found
-        yield [everything]
+        safe = frozenset(self.spots.universe) if self.search.safe is None else self.search.safe
+        chosen = self.search.found if on_time or not self.search.cheaper(safe) else [safe]
+        return self._repair(chosen, on_time)
 
     def _hopeless(self, first: SafetyOutcome) -> Repair:
         """Return the answer for a program that was not proven safe with all waits in."""
@@ -117,20 +108,9 @@ class _Placement:
         reason = f"no {NAMES[self.waits.model]} make it safe: {having} this is violated: {violated}"
         return replace(self._with("impossible", reason), run=self.rewriter.told(first.run))
 
-    def _solution(self, chosen: Choices) -> Solution | None:
-        """Return a set as a solution, None if there is no time to prove its text again."""
-        solution = self.rewriter.solution(chosen)
-        try:
-            program = blocking(load_program(solution.patched, self.spots.program.file), self.await_loops)
-            outcome = self.decisions.decide(program)
-        except (OutOfTimeError, LimitReached):
-            return None
-        if outcome.safety is Safety.UNSAFE:
-            raise InternalError("the text of a repair is not the program that was proven safe")
-        return solution if outcome.safety is Safety.SAFE else None
-
-    def _repair(self, chosen: list[Choices], solutions: tuple[Solution, ...], on_time: bool) -> Repair:
+    def _repair(self, chosen: list[Choices], on_time: bool) -> Repair:
         search = self.search
+        solutions = tuple(map(self.rewriter.solution, chosen))
         better = search.left_undecided(chosen[0])
         optimal = chosen is search.found and not better
         complete = on_time and search.exhausted and not search.left_undecided()

@@ -24,8 +24,12 @@ class Rewriter:
     spots: Spots
     costs: Costs
 
-    def solution(self, chosen: Choices) -> Solution:
-        """Return a set of waits as a report shows it: what is inserted by the lines of the new text, the rest by the old."""
+    def text(self, chosen: Choices) -> str:
+        """Return the text with a set of waits."""
+        return apply(self.spots.source.text, self._edits(chosen)[0])[0]
+
+    def _edits(self, chosen: Choices) -> tuple[list[Edit], list[int], list[int]]:
+        """Return what makes the text, the spots that are inserted in the order of their text, and those that go."""
         source, spots = self.spots.source, self.spots.spots
         inside = sorted(c.place for c in chosen)
         edits, order = insertions(source, spots, inside)
@@ -33,6 +37,13 @@ class Rewriter:
         edits += apart([source.remove(s) for k in gone if (s := spots[k].statement) is not None])
         if edits:
             edits += expecting(source.tree, self.spots.model)
+        return edits, order, gone
+
+    def solution(self, chosen: Choices) -> Solution:
+        """Return a set of waits as a report shows it: what is inserted by the lines of the new text, the rest by the old."""
+        source, spots = self.spots.source, self.spots.spots
+        inside = sorted(c.place for c in chosen)
+        edits, order, gone = self._edits(chosen)
         text, new = apply(source.text, edits)
         lines = {k: text.count("\n", 0, start) + 1 for k, (start, _) in zip(order, new, strict=True)}
         diff = unified(source.text, text, self.spots.program.file)
