@@ -168,6 +168,33 @@ def test_many_weaker_and_stricter_programs(kind: Kind, hundred: int) -> None:
             the_same_as_sc(kind, seed, 6000)
 
 
+def reduced_or_not(kind: Kind, seeds: range, states: int) -> int:
+    """Ask with all moves as transitions too: no verdict may change. Returns how many were given by both."""
+    both = 0
+    for seed in seeds:
+        program = loaded(seed, kind)
+        for model in MODELS_OF[kind]:
+            lazy, eager = (
+                prove(program, model, Limits.of(20, states), reduction=replace(FIRST, lazy=lazy)) for lazy in (True, False)
+            )
+            assert {lazy.safety, eager.safety} != {Safety.SAFE, Safety.UNSAFE}, (kind, seed, model)
+            possible = [(a.possible, b.possible) for a, b in zip(lazy.allowed, eager.allowed, strict=True)]
+            assert not {(True, False), (False, True)} & set(possible), (kind, seed, model)
+            both += Safety.UNKNOWN not in (lazy.safety, eager.safety)
+    return both
+
+
+@pytest.mark.parametrize("kind", ["shared", "network"])
+def test_fewer_states_change_no_verdict(kind: Kind) -> None:
+    assert reduced_or_not(kind, range(500, 510), 3000) > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["shared", "network"])
+def test_fewer_states_change_no_verdict_of_many_programs(kind: Kind) -> None:
+    assert reduced_or_not(kind, range(9000, 9300), 10_000) > 400
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_without_a_network_rma_and_rdma_are_sc(seed: int) -> None:
     program = everywhere(loaded(300 + seed, "shared", growth=False))
