@@ -107,7 +107,8 @@ class LazySystem:
         bursts: dict[tuple[Touch, Awaited | None], list[Burst]] = {}
         for t in range(len(self.quiet)):
             for command in self.base.ready(state, t):
-                due = self.base.uses(command), self.base.awaited(command)
+                touch, awaited, _ = self.base.concerned(command)
+                due = touch, awaited
                 if due not in bursts:
                     bursts[due] = list(self._bursts(state, *due))
                 for burst in bursts[due]:
@@ -125,9 +126,8 @@ class LazySystem:
     def _bursts(self, state: State, touch: Touch, awaited: Awaited | None) -> Iterator[Burst]:
         """Yield every sequence of moves that are due at a step that uses words and waits."""
         if touch == NO_TOUCH and awaited is None:
-            yield Burst(state)
-        else:
-            yield from _Due(self.base, state, touch, awaited).bursts()
+            return iter((Burst(state),))
+        return _Due(self.base, state, touch, awaited).bursts()
 
     def violations(self, control: Control) -> list[Bad]:
         state: State = control  # type: ignore[assignment]

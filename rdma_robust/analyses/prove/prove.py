@@ -33,6 +33,9 @@ MOST_STORES: Final = 8
 MOST_ALIKE: Final = 3
 """Like operations under way that are counted at most."""
 
+MOST_APART: Final = 64
+"""Values of a domain that are kept apart at most."""
+
 CONCRETE_S: Final = 10.0
 """For looking for a run on the machine itself."""
 
@@ -131,6 +134,17 @@ class _Work:
 
     def _attempts(self) -> Iterator[tuple[ReductionOptions, Limits]]:
         """Yield reductions, each with the limits of the attempt; which come after depends on what was found with it.
+
+        Where a domain is not too large, all its values are kept apart if nothing else helps.
+        """
+        yield from self._counting()
+        domain = self.program.domain
+        if domain is not None and self.wide and self.engine == "auto" and domain[1] - domain[0] < MOST_APART:
+            self.reduction = replace(self.reduction, narrow=domain[1] - domain[0] + 1)
+            yield from self._counting()
+
+    def _counting(self) -> Iterator[tuple[ReductionOptions, Limits]]:
+        """Yield reductions that differ in how far they count.
 
         Buffers that overflowed get twice the room. Like operations under rma have room for `bound` first, which is exact,
         and then there may be many; a path that takes one of many calls for counting further, and a search that was too large

@@ -65,6 +65,7 @@ class ReducedSystem(ABC):
         self.exits = tuple(thread.exit for thread in program.threads)
         self.code: list[Code] = [compiled_thread(self.placing, t, claims) for t in range(len(program.threads))]
         self.words = Words.of(self.placing, self.code)
+        self._concerned: dict[tuple[int, int], tuple[Touch, Awaited | None, bool]] = {}
         self.private: list[Mapping[int, tuple[Asked, ...]]] = []
         """See :func:`private_words`; empty if no use is made of it."""
         self.live_at = [live_registers(thread, claims) for thread in program.threads]
@@ -158,13 +159,19 @@ class ReducedSystem(ABC):
 
         Others are threads and what they have under way, and what the thread has under way itself.
         """
-        awaited = self.awaited(command)
+        touch, awaited, only = self.concerned(command)
         if awaited is not None and any(awaited.has(move) for move in self.system_moves_of(state)):
             return False
-        touch = self.uses(command)
-        if touch == NO_TOUCH:
-            return True
-        return self.words.only(command.thread, touch) and self.untouched(state, command.thread, touch)
+        return touch == NO_TOUCH or (only and self.untouched(state, command.thread, touch))
+
+    def concerned(self, command: Command) -> tuple[Touch, Awaited | None, bool]:
+        """Return what a step uses and waits for, and whether nobody else ever has to do with these words."""
+        known = self._concerned.get((command.thread, command.number))
+        if known is None:
+            touch = self.uses(command)
+            known = touch, self.awaited(command), self.words.only(command.thread, touch)
+            self._concerned[command.thread, command.number] = known
+        return known
 
     def is_awkward(self, _state: State) -> bool:
         """Return whether moves of cards have no end here, because one of many with a wide value can always be made."""

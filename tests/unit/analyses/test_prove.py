@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from rdma_robust.analyses.prove import engines
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
@@ -66,6 +69,17 @@ def test_a_queue_pair_with_any_number_of_operations_is_not_decided() -> None:
     assert outcome.safety is Safety.UNKNOWN
     assert outcome.reason == "a queue pair may have more than 8 operations under way"
     assert proven(load(text.replace("WAIT", "flush B")), "rdma").safety is Safety.SAFE
+
+
+def test_the_values_of_a_domain_are_kept_apart_if_nothing_else_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = load("""domain 0..54
+node A { x = 1 }
+thread T on A { reg r; loop { r = x; assert r != 0; x = r * 3 % 19 } }
+""")
+    assert prove(program, "sc", engine="explicit").safety is Safety.UNKNOWN
+    monkeypatch.setattr(engines, "has_solver", lambda: False)
+    outcome = proven(program, "sc")
+    assert outcome.safety is Safety.SAFE and outcome.engine == "explicit" and outcome.reduction.narrow == 55
 
 
 def test_outcomes_that_are_allowed_are_answered_one_by_one() -> None:
