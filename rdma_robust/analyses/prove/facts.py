@@ -23,7 +23,18 @@ from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
-from rdma_robust.language.flow.cfg import AnyModelName, PointAt, Program, Read, Step, Thread, ThreadEnded, steps
+from rdma_robust.language.flow.cfg import (
+    AnyModelName,
+    Get,
+    PointAt,
+    Program,
+    Read,
+    RemoteRmw,
+    Step,
+    Thread,
+    ThreadEnded,
+    steps,
+)
 from rdma_robust.limits import Limits, Poll
 from rdma_robust.text import one_line
 
@@ -128,6 +139,8 @@ def _telling_names(program: Program, claims: Sequence[SafetyClaim]) -> list[str]
         guards = {name for _, _, step in thread.edges for name in names(step.guard) if name != VALUE.name}
         found |= {f"{thread.name}.{name}" for name in guards}
         found |= {str(step.op.cell) for _, _, step in thread.edges if isinstance(step.op, Read) and _matters(step, guards)}
+    copies = [step.op for thread in program.threads for _, _, step in thread.edges if isinstance(step.op, Get | RemoteRmw)]
+    found |= {str(op.source) for op in copies if str(op.target) in found}
     words = [str(cell) for cell in program.cells if not cell.hidden and str(cell) in found]
     registers = [f"{t.name}.{r}" for t in program.threads for r, _ in t.registers if f"{t.name}.{r}" in found]
     return words + registers

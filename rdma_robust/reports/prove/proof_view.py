@@ -30,6 +30,7 @@ from rdma_robust.reports.prove.proof_record import (
     SafetyWord,
     worst_word,
 )
+from rdma_robust.reports.prove.run_lines import is_quiet
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
@@ -204,8 +205,8 @@ def _facts(each: PlaceKnown) -> PlaceFacts:
 def _need(program: Program, each: Needed) -> NeedView:
     outcome = each.without
     claim = None if outcome.claim is None else claim_view(outcome.claim).text
-    moves = () if outcome.run is None else [m for m in run_view(program, outcome.run).moves if m.where]
-    shown = tuple(f"{move.where}: {move.text}" for move in moves[-6:])
+    moves = [m for m in outcome.run.moves if m.action.verb is not Verb.START and not is_quiet(m)] if outcome.run else []
+    shown = tuple(f"{lane_of(program, m.action)}: {deed_of(program, m.action, outcome.model)}" for m in moves[-6:])
     word = VERDICTS[outcome.safety]
     return NeedView(one_line(each.text), each.span.line, each.span.column, word, outcome.reason, claim, shown)
 
