@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import isqrt
+from typing import Any
 
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
 from rdma_robust.analyses.prove.transition_system import (
@@ -24,7 +25,7 @@ from rdma_robust.expr import conj, evaluate
 
 NO_CLIP = 10**40
 
-Values = Mapping[str, int]
+State = Mapping[str, Any]
 
 
 def has_point(entries: Sequence[int | None], values: Sequence[int]) -> bool:
@@ -36,8 +37,11 @@ def has_point(entries: Sequence[int | None], values: Sequence[int]) -> bool:
     )
 
 
-def updated(values: Values, updates: Sequence[Update], draws: Sequence[int] = range(-3, 4)) -> Iterator[Values]:
-    """Yield the values after updates, in which a draw is one of `draws`; a folded variable holds one of its values."""
+def updated(values: State, updates: Sequence[Update], draws: Sequence[int] = range(-3, 4)) -> Iterator[State]:
+    """Yield the values after updates, in which a draw is one of `draws`.
+
+    A folded variable has a tuple of values; where it has a number, it stands for any one of its values all along.
+    """
     states = [dict(values)]
     for update in updates:
         following = []
@@ -48,21 +52,26 @@ def updated(values: Values, updates: Sequence[Update], draws: Sequence[int] = ra
     yield from states
 
 
-def _after(state: dict[str, int], update: Update, draws: Sequence[int]) -> list[dict[str, int]]:
+def _after(state: dict[str, Any], update: Update, draws: Sequence[int]) -> list[dict[str, Any]]:
     match update:
         case Suppose(condition):
             return [state] if evaluate(condition, state) else []
         case Let(name, value):
-            return [{**state, name: evaluate(value, state)}]
+            after = evaluate(value, state)
+            return [{**state, name: (after,) if isinstance(state[name], tuple) else after}]
         case Draw(name, low, high):
             least = None if low is None else evaluate(low, state)
             most = None if high is None else evaluate(high, state)
             fitting = [d for d in draws if (least is None or d >= least) and (most is None or d <= most)]
             return [{**state, name: d} for d in fitting]
         case Join(name, value):
-            return [state, {**state, name: evaluate(value, state)}]
+            after = evaluate(value, state)
+            if isinstance(state[name], tuple):
+                return [{**state, name: (*state[name], after)}]
+            return [state, {**state, name: after}]
         case Pick(name, folded):
-            return [{**state, name: state[folded]}]
+            held = state[folded] if isinstance(state[folded], tuple) else (state[folded],)
+            return [{**state, name: value} for value in held]
         case Drop():
             return [state]
 
@@ -120,9 +129,15 @@ def _led(
     return all(any(zone_matrix.included(reached, large) for large in zones.get(step.to, ())) for reached in after)
 
 
-def points_reached(system: TransitionSystem, depth: int, draws: Sequence[int] = range(-3, 4)) -> bool:
+def _start(system: TransitionSystem, folded: Collection[str]) -> dict[str, Any]:
+    return {name: (value,) if name in folded else value for name, value in system.wide}
+
+
+def points_reached(
+    system: TransitionSystem, depth: int, draws: Sequence[int] = range(-3, 4), folded: Collection[str] = ()
+) -> bool:
     """Return whether some run of at most so many steps violates a claim."""
-    layer = {(system.initial(), tuple(system.wide))}
+    layer = {(system.initial(), tuple(_start(system, folded).items()))}
     seen = set(layer)
     for _ in range(depth):
         following = set()
@@ -137,7 +152,7 @@ def points_reached(system: TransitionSystem, depth: int, draws: Sequence[int] = 
     return any(_is_bad(system, control, dict(values)) for control, values in seen)
 
 
-def _is_bad(system: TransitionSystem, control: object, values: Values) -> bool:
+def _is_bad(system: TransitionSystem, control: object, values: State) -> bool:
     for bad in system.violations(control):
         for after in updated(values, bad.updates):
             with suppress(ZeroDivisionError):
@@ -146,10 +161,10 @@ def _is_bad(system: TransitionSystem, control: object, values: Values) -> bool:
     return False
 
 
-def follows(system: TransitionSystem, path: AbstractPath, draws: Sequence[int]) -> bool:
+def follows(system: TransitionSystem, path: AbstractPath, draws: Sequence[int], folded: Collection[str] = ()) -> bool:
     """Return whether the path is one of the system from its start, and can be taken with these numbers drawn."""
     control = system.initial()
-    states: list[Values] = [dict(system.wide)]
+    states: list[State] = [_start(system, folded)]
     for transition in path.transitions:
         if transition not in system.successors(control):
             return False
