@@ -11,6 +11,7 @@ from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_en
 from rdma_robust.analyses.prove.predicates.solving import has_solver
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
 from rdma_robust.analyses.prove.proof_engine import Engine, EngineName
+from rdma_robust.analyses.prove.random_walks import with_walks
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.analyses.prove.zones.zone_engine import search_zones
 
@@ -24,9 +25,9 @@ def engines_for(
     with spacer; without a solver they are left out, unless they are asked for by name.
     """
     if not system.wide and wanted in ("auto", "explicit"):
-        yield "explicit", explicit_search
+        yield "explicit", with_walks(explicit_search)
     if wanted == "zones" or (system.wide and wanted == "auto"):
-        yield "zones", search_zones
+        yield "zones", with_walks(search_zones)
     if wanted == "predicates" or (system.wide and wanted == "auto" and has_solver()):
         carried = None if plain is None or system.model == "sc" else plain()
         yield "predicates", partial(predicates_engine, plain=carried)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from rdma_robust.analyses.prove.on_machine import constants_of
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.proof_engine import Searched
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.analyses.prove.zones.zone_kernel import ZONE_KERNELS, ZoneKernel
 from rdma_robust.analyses.prove.zones.zone_search import ZoneSearch
-from rdma_robust.expr import Expr, constants
-from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress
 
 COARSE = 2
@@ -46,21 +43,5 @@ def with_clip(
 
 def largest_constant(system: TransitionSystem) -> int:
     """Return the largest absolute value that the program or its claims name, or that a variable starts with."""
-    program = system.program
-    values = [value for _, value in system.wide]
-    values += [cell.init for cell in program.cells] + [value for thread in program.threads for _, value in thread.registers]
-    values += [value for _, value in program.constants]
-    values += [value for expr in _expressions(program) for value in constants(expr)]
-    values += [value for claim in system.claims for value in constants(claim.bad)]
-    return max(map(abs, values), default=0)
-
-
-def _expressions(program: Program) -> Iterator[Expr]:
-    for thread in program.threads:
-        for _, _, step in thread.edges:
-            yield step.guard
-            yield from (value for _, value in step.assigns)
-            for field in ("value", "expected", "new", "when", "low", "high"):
-                value = getattr(step.op, field, None)
-                if value is not None:
-                    yield value
+    starts = [value for _, value in system.wide]
+    return max(map(abs, (*starts, *constants_of(system.program, system.claims))), default=0)
