@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, large_nets, nets, plots, safety, spin, startup, tables
+from bench import coverability, families, large_nets, nets, plots, safety, safety_certificates, spin, startup, tables
 from bench.measure import Budget, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
@@ -136,6 +136,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "reductions": lambda _: reductions(),
     "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
     "safety": lambda _: safety.report(say),
+    "certificates": lambda _: safety_certificates.report(say),
 }
 DOCUMENTED = ("startup", "nets", "spin")
 """The sections whose measurements docs/benchmarks.md shows."""

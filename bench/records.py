@@ -130,6 +130,23 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Certified:
+    """The certificate of an answer about a program of litmus/prove; processor seconds. `states` and `regions` are those of
+    an invariant, 0 for a run."""
+
+    program: str
+    model: str
+    verdict: str
+    engine: str
+    states: int
+    regions: int
+    size: int
+    prove_s: float
+    make_s: float
+    check_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
     """The fewest flushes or fences of a program without any; None if they were not found."""
 

@@ -32,18 +32,21 @@ def programs() -> Iterator[tuple[Path, Program]]:
 
 def report(say: Callable[[str], None]) -> None:
     """Measure every proof and every placement, and keep them."""
-    proofs = [_proof(path, program, model) for path, program in programs() for model in _models(program)]
+    proofs = [_proof(path, program, model) for path, program in programs() for model in models_of(program)]
     save("proofs", proofs)
     say(f"{len(proofs)} proofs: {sum(each.seconds for each in proofs):.1f} s")
     placements = []
     for path, program in programs():
         if path.stem.endswith("plain"):
-            placements += [_placement(path, program, model) for model in _models(program) if model in ("tso", "pso", "rma")]
+            placements += [
+                _placement(path, program, model) for model in models_of(program) if model in ("tso", "pso", "rma")
+            ]
             say(f"{path.stem}: placed")
     save("placements", placements)
 
 
-def _models(program: Program) -> list[AnyModelName]:
+def models_of(program: Program) -> list[AnyModelName]:
+    """Return the models that a program says something of, and that have what it does."""
     named = (each.model for each in program.expectations if each.kind == "safe")
     return [model for model in dict.fromkeys(named) if model is not None and not refusals(program, model)]
 

@@ -15,18 +15,18 @@ def run_moves(program: Program, run: SafetyRun) -> JsonObject:
     for before, move in zip(run.moves, run.moves[1:], strict=False):
         action = move.action
         point = before.state.threads[action.thread].point
-        moves.append(_told(program, run, action, point))
+        moves.append(_told(program, run, action, (point, move.state.threads[action.thread].point)))
     return {"kind": KIND, "moves": moves}
 
 
-def _told(program: Program, run: SafetyRun, action: Action, point: int) -> JsonObject:
+def _told(program: Program, run: SafetyRun, action: Action, points: tuple[int, int]) -> JsonObject:
     does = {Verb.NIC_READ: READ, Verb.NIC_WRITE: WRITE, Verb.FLUSH: STORE}.get(action.verb, STEP)
     if run.model == "sc" and does == READ:
         does = STEP
     if run.model == "rdma" and action.verb is Verb.FENCE:
         does = READ
     drawn = does == STEP and action.step is not None and isinstance(action.step.op, Nondet)
-    number = None if action.step is None else _number(program, action.thread, action.step, point if does == STEP else None)
+    number = None if action.step is None else _number(program, action.thread, action.step, points if does == STEP else None)
     return {
         "thread": program.threads[action.thread].name,
         "does": does,
@@ -36,7 +36,13 @@ def _told(program: Program, run: SafetyRun, action: Action, point: int) -> JsonO
     }
 
 
-def _number(program: Program, thread: int, step: Step, point: int | None) -> int:
-    """Return the number of a step in `cfg.steps`, of the one from `point` if that is known."""
-    numbered = enumerate(steps(program.threads[thread]))
-    return next(n for n, (source, _, each) in numbered if each == step and point in (None, source))
+def _number(program: Program, thread: int, step: Step, points: tuple[int, int] | None) -> int:
+    """Return the number of a step in `cfg.steps`, of the one between two program points if these are known.
+
+    What leads from one point to two may look the same; a posting under sc leads nowhere yet.
+    """
+    alike = [(n, source, target) for n, (source, target, each) in enumerate(steps(program.threads[thread])) if each == step]
+    if points is None:
+        return alike[0][0]
+    from_there = [(n, target) for n, source, target in alike if source == points[0]]
+    return next((n for n, target in from_there if target == points[1]), from_there[0][0])

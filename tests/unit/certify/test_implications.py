@@ -73,7 +73,7 @@ def truly(known: RegionOf, effect: Effect, targets: list[RegionOf]) -> bool:
 def test_the_closure_agrees_with_brute_force() -> None:
     rng = Random(3)
     found = {True: 0, False: 0}
-    for _ in range(100):
+    for _ in range(70):
         effect = random_effect(rng)
         known = region(*box(), *(difference(rng) for _ in range(rng.randint(0, 3))))
         targets = [region(*(difference(rng) for _ in range(rng.randint(1, 2)))) for _ in range(rng.randint(0, 4))]
@@ -82,7 +82,7 @@ def test_the_closure_agrees_with_brute_force() -> None:
         assert answer == truly(known, effect, targets)
         assert judge.by_z3 == 0
         found[answer] += 1
-    assert min(found.values()) >= 15
+    assert min(found.values()) >= 10
 
 
 def test_z3_agrees_with_evaluation() -> None:
@@ -107,7 +107,7 @@ def test_z3_agrees_with_evaluation() -> None:
 
 def test_cases_say_the_same() -> None:
     rng = Random(9)
-    for _ in range(30):
+    for _ in range(20):
         one, two, three = difference(rng), difference(rng), difference(rng)
         condition = op(op(one, "&&", Unary("!", two)), "||", Unary("!", op(three, "||", one)))
         found = cases(condition)
