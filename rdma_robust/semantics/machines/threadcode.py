@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import TRUE, VALUE, Expr, names
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Silent, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -169,7 +169,7 @@ class ThreadCode:
                     own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)
-                group = self.visible if stepwise or not isinstance(step.op, Silent) else self.silent
+                group = self.visible if stepwise or acts_of(step.op) else self.silent
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
         self.writes_ahead = self._writes_ahead()

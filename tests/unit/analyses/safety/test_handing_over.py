@@ -94,6 +94,19 @@ def test_an_invariant_is_searched_for_before_it_is_handed_over() -> None:
     ]
 
 
+def test_a_fence_of_store_buffers_is_no_access_for_the_own_search() -> None:
+    text = (
+        SB.replace("x = 1;", "x = 1; mfence;")
+        .replace("y = 1;", "y = 1; mfence;")
+        .replace("allowed under", "forbidden under")
+    )
+    found = verify(text + "thread T3 on A { reg r; mfence; r = x; assert r == 0 }\n", max_states=5000)
+    assert {f"{c.claim.kind} {c.claim.model}": c.status.value for c in found.checked} == {
+        **dict.fromkeys(("outcome sc", "outcome tso", "outcome pso", "outcome rma", "hang rdma"), "holds"),
+        "assertion rdma": "violated",
+    }
+
+
 def test_hangs_of_programs_with_unbounded_data_are_open() -> None:
     answers = verify(TICKET + "expect no hang under sc\n", max_states=20_000)
     (hang,) = [c for c in answers.checked if c.claim.kind == "hang"]
