@@ -163,16 +163,17 @@ Examples
   rdma-robust export --to spec --instrumentation pivot ring.rdma
 """
 
-EXPLAIN_HELP = """Explain the verdict of one program.
+EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`.
 
 \b
 Not robust  what the hardware does, why sequential consistency forbids it, which new final states it leads to; the
             run with the posting and the effects of every remote operation; the execution graph with its cycle
 Robust      which accesses the hardware could reorder, and for each pair why no cycle closes
 Unknown     the limit that was reached, and what is known all the same
+--model     the facts that make it safe and the fences they need, or the run that violates a claim
 \b
 Forms
-  text   for the terminal         json   all of it, by schema/explain.schema.json
+  text   for the terminal         json   all of it, by schema/explain.schema.json (--model: schema/prove.schema.json)
   html   one page for a browser   svg    the execution graph, or (--of timeline) the run
   dot    the execution graph for Graphviz
 \b
@@ -182,6 +183,7 @@ Exit codes
 Examples
   rdma-robust explain sb.rdma
   rdma-robust explain sb.rdma -o sb.html
+  rdma-robust explain --model tso,pso lock.rdma
 """
 
 REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.

@@ -16,6 +16,7 @@ from rdma_robust.analyses.prove.read_facts import read_facts, shown_condition
 from rdma_robust.analyses.prove.reorderings import difference
 from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety
+from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
 from rdma_robust.language.flow.cfg import AnyModelName
 
@@ -263,3 +264,13 @@ def test_facts_end_in_time() -> None:
     outcome = prove(TICKET, "tso")
     assert known_facts(outcome, seconds=0.0) == ()
     assert known_facts(outcome)
+
+
+def test_the_function_refuses_what_the_command_refuses() -> None:
+    with pytest.raises(UsageError, match="no model is called 'arm'; there is sc, tso, pso, rma, rdma"):
+        prove(TICKET, "arm")  # type: ignore[arg-type]
+    with pytest.raises(ProgramError, match="`put` needs a network"):
+        prove("node A { x }\nnode B { y }\nthread T on A { put B.y = x }\n", "tso")
+    outcome = prove(TICKET, "tso", max_states=3)
+    assert outcome.safety is Safety.UNKNOWN
+    assert "3 states" in outcome.reason
