@@ -18,7 +18,22 @@ from tests.unit.language.language_support import BODIES, HEADER, program
 from tests.unit.language.test_example import EXAMPLE
 
 LITMUS = sorted((Path(__file__).parents[3] / "litmus").glob("*.rdma"))
-REAL = [EXAMPLE, *(p.read_text() for p in LITMUS[::7])]
+PROVEN = """\
+macro lock(l, w) { w: await l == 0 }
+node A { n, s, q[2] }
+node B { y }
+thread T on A {
+  reg t, u = 1
+  loop { t = faa(n, 1); await s == t; cs: skip; s = t + 1 }
+  u = nondet(0, t); q[u] = nondet(); r: if swap(s, 2) == 0 { mfence } else { flush B }
+  lock(s, w); get n = cas(B.y, t, u * 2); get s = faa(B.y, 1)
+}
+thread U on B { x: while y != 1 { in: halt } }
+invariant !(T at cs && U at x) || T ended || A.n >= T.t / 2
+outcome A.n == 0 : forbidden under tso, allowed under rma
+expect safe under sc, unsafe under pso
+"""
+REAL = [EXAMPLE, PROVEN, *(p.read_text() for p in LITMUS[::7])]
 CPU_SECONDS = 4
 """Twice what is promised for 100 kB, since test machines are busy."""
 

@@ -50,8 +50,8 @@ def test_litmus_programs_with_new_words_as_names(path: Path) -> None:
         assert renamed(found, {word: name for name, word in words.items()}) == expected
 
 
-@pytest.mark.parametrize("word", NEW)
-def test_verdicts_with_each_word_as_each_kind_of_name(word: str) -> None:
+def test_verdicts_with_each_word_as_each_kind_of_name() -> None:
+    """Every name is renamed, each to another word; turn by turn each gets every word."""
     text = """\
 program P
 const C = 1
@@ -79,9 +79,49 @@ expect not robust
 """
     found = check(text, max_states=20_000).verdict
     assert found in (Verdict.ROBUST, Verdict.NOT_ROBUST)
-    for name in ("P", "C", "A", "B", "x", "a", "y", "T", "U", "r"):
-        for layout in (renamed(text, {name: word}), renamed(text, {name: word}).replace("\n  ", "; ").replace("{;", "{")):
+    names = ("P", "C", "A", "B", "x", "a", "y", "T", "U", "r")
+    for turn in range(len(NEW)):
+        given = renamed(text, dict(zip(names, NEW[turn:] + NEW[:turn], strict=False)))
+        for layout in (given, given.replace("\n  ", "; ").replace("{;", "{")):
             assert check(layout, max_states=20_000).verdict is found, layout
+
+
+def test_each_word_as_each_kind_of_name_where_there_are_invariants_and_calls() -> None:
+    """Every name is renamed, each to another word; turn by turn each gets every word."""
+    text = """\
+node A { x = 0, a[2] = 0 }
+node B { y = 0 }
+macro m(p, l) { l: p = 1 }
+thread T on A {
+  reg r
+  L: r = swap(x, 1); K: mfence
+  flush B; r = nondet(0, 5)
+  get x = swap(B.y, r)
+  m(x, M)
+  r = faa(x, 2); while r != 1 { N: r = x }
+}
+invariant !(T at L && T at M) || T at K || (T ended) || T.r == A.a[1] || T at N || !T ended
+outcome T.r == 0 : forbidden under tso, allowed under rma
+expect safe under pso
+"""
+    expected = canonical(load_program(text, "t")).splitlines()
+    names = ("A", "B", "x", "a", "y", "m", "p", "l", "T", "r", "L", "K", "M", "N")
+    for turn in range(len(NEW)):
+        words = dict(zip(names, NEW[turn:] + NEW[:turn], strict=False))
+        one_line = renamed(text, words).replace("\n  ", "; ").replace("{;", "{")
+        for layout in (renamed(text, words), one_line):
+            found = canonical(load_program(layout, "t"))
+            assert [len(line.split()) for line in found.splitlines()] == [len(line.split()) for line in expected], layout
+            assert canonical(load_program(format_source(layout, "t"), "t")) == found
+
+
+@pytest.mark.parametrize("word", ["cas", "faa", "swap", "nondet"])
+def test_macros_called_as_what_has_a_value(word: str) -> None:
+    text = (
+        f"node A {{ x }}\nmacro {word}(v) {{ x = v }}\nthread T on A {{ reg r\n{word}(2); l: {word}(3); r = swap(x, 1) }}\n"
+    )
+    steps = load_program(text, "t").threads[0].edges
+    assert [step.text for _, _, step in steps] == ["x = 2", "x = 3", "r = swap(x, 1)"]
 
 
 def test_words_beside_each_other_and_as_keywords_too() -> None:
