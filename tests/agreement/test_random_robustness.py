@@ -42,6 +42,14 @@ def test_paper_is_brute_force(chunk: int) -> None:
     assert count_agreeing(seeds, SMALL, by("paper", 15_000), by_oracle, enough=50) == 50
 
 
+@pytest.mark.parametrize("wanted", [50, pytest.param(2_000, marks=pytest.mark.long)])
+def test_atomic_operations_and_choices(wanted: int) -> None:
+    """Programs with `faa`, `swap`, `mfence` and `nondet`, by both instrumentations and brute force."""
+    sizes, seeds = replace(SMALL, atomics=True), range(900_000, 900_000 + 2 * wanted)
+    assert count_agreeing(seeds, sizes, by("pivot", large=0), by_oracle, enough=wanted) == wanted
+    assert count_agreeing(seeds, sizes, by("paper", 15_000), by("pivot"), enough=wanted // 4) == wanted // 4
+
+
 @pytest.mark.parametrize("chunk", range(4))
 def test_looping_paper_is_pivot(chunk: int) -> None:
     """25 looping programs a chunk, 100 in all."""

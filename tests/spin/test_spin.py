@@ -8,6 +8,7 @@ test says what was not run.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -162,7 +163,10 @@ def test_plain_models(chunk: int, tmp_path: Path) -> None:
 
 
 def random_programs(seeds: range, size: Size, *, loops: bool = False) -> list[Program]:
-    return [load_program(random_program(Random(seed), size, loops=loops), f"seed {seed}") for seed in seeds]
+    """Every third one has atomic operations."""
+    sizes = {False: size, True: replace(size, atomics=True)}
+    texts = {seed: random_program(Random(seed), sizes[seed % 3 == 2], loops=loops) for seed in seeds}
+    return [load_program(text, f"seed {seed}") for seed, text in texts.items()]
 
 
 def test_random_programs(tmp_path: Path) -> None:
