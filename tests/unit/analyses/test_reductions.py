@@ -12,11 +12,12 @@ from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.reductions import reduced
-from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
+from rdma_robust.analyses.prove.safety_outcome import ReductionName, ReductionOptions
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.zones.zone_engine import search_zones
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import AnyModelName, Program
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, ignore
 from tests.support.claimed_programs import claimed_program, landing_program
 
 MODELS: tuple[AnyModelName, ...] = ("sc", "tso", "pso", "rma", "rdma")
@@ -41,7 +42,8 @@ def agreement_on(
         except UsageError:
             answers["refused"] += 1
             continue
-        found = explicit_search(system, Limits(states=30_000))
+        engine = search_zones if system.wide else explicit_search
+        found = engine(system, Limits(states=30_000), ignore)
         if found.cut:
             answers["cut"] += 1
             continue
@@ -67,6 +69,14 @@ def test_verdicts_are_those_of_the_machine(model: AnyModelName, lazy: bool) -> N
     assert answers["safe"] > 15 and answers["unsafe"] > 10 and not answers["cut"]
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_verdicts_with_wide_values_are_those_of_the_machine(model: AnyModelName) -> None:
+    """Whatever has more than one value is wide, and described by zones."""
+    options = ReductionOptions(narrow=1)
+    answers = sum((agreement(seed, model, seed % 2 == 0, options) for seed in range(100, 108)), Counter[str]())
+    assert answers["safe"] > 5 and answers["unsafe"] > 2
+
+
 def test_what_sets_call_safe_has_no_run_on_the_machine() -> None:
     answers = sum((agreement(seed, "rma", seed % 2 == 0, ReductionOptions("sets")) for seed in range(16)), Counter[str]())
     assert answers["safe"] > 10 and answers["unsafe"] > 5 and answers["refused"]
@@ -88,9 +98,11 @@ def test_words_of_one_thread_are_forgotten_only_where_nobody_asks_in_many_progra
     assert answers["safe"] > 2000 and answers["unsafe"] > 400
 
 
+KINDS: tuple[ReductionName, ...] = ("slots", "sets")
 EVERY = [
     *(ReductionOptions(bound=bound, lazy=lazy) for bound in (0, 1, 2) for lazy in (True, False)),
     ReductionOptions(many=False),
+    *(ReductionOptions(kind, narrow=narrow) for kind in KINDS for narrow in (1, 2)),
     ReductionOptions("sets"),
     ReductionOptions("sets", lazy=False),
 ]
