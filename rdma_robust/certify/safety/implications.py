@@ -60,6 +60,7 @@ class Implications:
     by_z3: int = 0
     _closures: dict[RegionOf, Closure] = field(default_factory=dict)
     _assumed: dict[Effect, list[Case] | None] = field(default_factory=dict)
+    _ordered: dict[tuple[RegionOf, ...], list[list[Difference]]] = field(default_factory=dict)
     _solver: Z3 | None = None
     _beyond: bool = False
     _splits: int = 0
@@ -87,7 +88,8 @@ class Implications:
             self._assumed[effect] = every_case(effect.assumed)
         here = _cases(self._closure(known), (*known.others, *copied), self._assumed[effect], folded)
         self._beyond, self._splits = here is None, 0
-        left = [] if here is None else [each for each in here if not _at_once(each[0], effect, targets)]
+        plain = self._plain(targets)
+        left = [] if here is None else [each for each in here if not _at_once(each[0], effect, plain)]
         answer = here is not None and not left
         if not answer:
             goals = [_goal(target, effect, folded, folded_after) for target in targets]
@@ -96,6 +98,21 @@ class Implications:
                 return self._by_solver((*known.conditions, *copied, *effect.assumed), goals)
         self.closed += 1
         return answer
+
+    def _plain(self, targets: Sequence[RegionOf]) -> list[list[Difference]]:
+        """Return the differences of the regions that have nothing else, those first of which there are most bounds."""
+        key = tuple(targets)
+        if key not in self._ordered:
+            bounds: dict[tuple[str, str], set[int]] = {}
+            for target in targets:
+                for left, right, most in target.differences:
+                    bounds.setdefault((left, right), set()).add(most)
+            self._ordered[key] = [
+                sorted(target.differences, key=lambda each: -len(bounds[each[:2]]))
+                for target in targets
+                if not target.others
+            ]
+        return self._ordered[key]
 
     def _closure(self, region: RegionOf) -> Closure:
         if region not in self._closures:
@@ -238,7 +255,7 @@ def _cases(
     return found
 
 
-def _at_once(closure: Closure, effect: Effect, targets: Sequence[RegionOf]) -> bool:
+def _at_once(closure: Closure, effect: Effect, regions: Sequence[Sequence[Difference]]) -> bool:
     """Return whether one of the regions follows as it is, difference by difference."""
     shifts: dict[str, tuple[Shift, ...] | None] = {ZERO: ((ZERO, 0),)}
     bounds: dict[tuple[str, str], int | None] = {}
@@ -263,10 +280,8 @@ def _at_once(closure: Closure, effect: Effect, targets: Sequence[RegionOf]) -> b
                 least = total if least is None else max(least, total)
         return least
 
-    for target in targets:
-        if target.others:
-            continue
-        for left, right, most in target.differences:
+    for region in regions:
+        for left, right, most in region:
             key = left, right
             if key in bounds:
                 least = bounds[key]
