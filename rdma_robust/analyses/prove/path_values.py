@@ -14,7 +14,7 @@ from itertools import count
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.solved_conditions import solved
 from rdma_robust.analyses.prove.transition_system import Draw, Drop, Join, Let, Pick, Suppose, TransitionSystem, Update
-from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, evaluate, names, substitute
+from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary, equals, evaluate, names, substitute
 from rdma_robust.language.flow.cfg import Nondet
 
 MOST_CHOICES = 512
@@ -118,16 +118,42 @@ def _after(trail: _Trail, place: int, update: Update, fresh: Iterator[str]) -> l
             after = trail.supposing(substitute(condition, trail.values))
             return [] if after is None else [after]
         case Let(name, value):
-            return [trail.setting(name, [substitute(value, trail.values)])]
+            new = substitute(value, trail.values)
+            return [known.setting(name, [new]) for known in _defined(trail, new)]
         case Draw(name, low, high):
             return _drawn(trail, place, name, (low, high), next(fresh))
         case Join(name, value):
+            new = substitute(value, trail.values)
             held = trail.folded.get(name, (trail.values[name],))
-            return [trail.setting(name, [*held, substitute(value, trail.values)])]
+            return [known.setting(name, [*held, new]) for known in _defined(trail, new)]
         case Pick(name, folded):
             return [trail.setting(name, [value]) for value in trail.folded.get(folded, (trail.values[folded],))]
         case Drop():
             return [trail]
+
+
+def _defined(trail: _Trail, value: Expr) -> list[_Trail]:
+    """Return the trail on which the value does not divide by zero, none if it always does."""
+    if not _may_divide_by_zero(value):
+        return [trail]
+    known = trail.supposing(equals(value, value))
+    return [] if known is None else [known]
+
+
+def _may_divide_by_zero(value: Expr) -> bool:
+    match value:
+        case Binary("/" | "%", _, Const(divisor)) if divisor:
+            return _may_divide_by_zero(value.left)
+        case Binary("/" | "%", _, _):
+            return True
+        case Binary(_, left, right):
+            return _may_divide_by_zero(left) or _may_divide_by_zero(right)
+        case Unary(_, arg):
+            return _may_divide_by_zero(arg)
+        case Ite(test, then, other):
+            return any(map(_may_divide_by_zero, (test, then, other)))
+        case _:
+            return False
 
 
 def _drawn(trail: _Trail, place: int, name: str, ends: tuple[Expr | None, Expr | None], new: str) -> list[_Trail]:

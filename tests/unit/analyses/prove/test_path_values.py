@@ -44,6 +44,15 @@ def test_a_division_by_zero_is_no_violation() -> None:
     assert along(bad=conj(op("!=", "x", 0), op("==", op("/", 1, "x"), 1))) == PathValues(False)
 
 
+def test_what_divides_by_zero_is_not_done() -> None:
+    """A fault ends the run there; so a path that goes on has no zero."""
+    draw = Draw("y", Const(-1), Const(1))
+    assert along((draw, Let("x", op("%", 5, "y"))), bad=op("==", "y", 0)) != PathValues(True)
+    assert along((Let("x", op("/", 5, "y")),)) == PathValues(False)
+    assert along((Let("x", op("/", "y", 5)),)) == PathValues(True)
+    assert along((Join("x", op("+", 1, op("/", 1, "y"))),)) == PathValues(False)
+
+
 def test_differences_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solved_conditions, "has_solver", lambda: False)
     draws = (Draw("x"), Draw("y", Name("x"), op("+", "x", 5)))
