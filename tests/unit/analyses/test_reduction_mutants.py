@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.analyses.prove import reduced_rma
-from rdma_robust.analyses.prove.lazy_system import Burst, LazySystem
+from rdma_robust.analyses.prove import lazy_system, reduced_rma
+from rdma_robust.analyses.prove.lazy_system import Burst, LazySystem, _Due
 from rdma_robust.analyses.prove.placing import seen
 from rdma_robust.analyses.prove.prove import FIRST, prove
 from rdma_robust.analyses.prove.reduced_rdma import Pair, PipeSystem
@@ -146,6 +146,41 @@ node B { y = 1, z }
 thread T on A { get x = B.y; rfence B; put B.z = x }
 outcome B.z == 0 : forbidden under rdma
 """
+
+
+BOTH_THERE = """node A { x }
+thread T on A { reg r; r = 1; cs: r = 2 }
+thread U on A { reg r; r = 1; cs: r = 2 }
+invariant !(T at cs && U at cs)
+"""
+LED_UP_TO = """node A { g }
+node B { w = 1, y }
+thread T on A { get g = B.w; put B.y = g }
+thread U on B { reg r; r = y }
+outcome U.r == 1 : forbidden under rma
+"""
+GOTTEN = """node A { x }
+node B { y = 1 }
+thread T on A { get x = B.y }
+thread U on A { reg r; r = x }
+outcome U.r == 1 : forbidden under rma
+"""
+KEPT = """node A { g }
+node B { y }
+thread T on A { reg r; g = 1; flush B; r = g }
+outcome T.r == 0 : forbidden under rma
+"""
+
+
+def _all_quiet(program: Any, *_: Any, **__: Any) -> Any:
+    return [frozenset(thread.points) for thread in program.threads]
+
+
+_STILL_OWED = _Due._still_owed
+
+
+def _reads_stay_owed(self: Any, owed: Any, move: Any) -> Any:
+    return _STILL_OWED(self, owed, move._replace(leads=None))
 
 
 def _sees_at_once(self: Any, burst: Any, claim: Any, _touch: Any) -> Any:
@@ -300,6 +335,14 @@ SET_MUTANTS: dict[str, Mutant] = {
     "a flush does not wait": ("rma", BOTH_FLUSHED, SAFE, StatementSetSystem, "awaited", lambda *_: None),
 }
 """Those of the encoding with a set per remote statement."""
+
+
+MUTANTS |= {
+    "no claim looks at labels": ("sc", BOTH_THERE, UNSAFE, lazy_system, "quiet_points", _all_quiet),
+    "only what a step touches leads up to it": ("rma", LED_UP_TO, UNSAFE, _Due, "_reach", lambda self: self.touch),
+    "a write does not call for its read": ("rma", GOTTEN, UNSAFE, _Due, "_still_owed", _reads_stay_owed),
+    "a flush kills what no get overwrites": ("rma", KEPT, SAFE, PendingSetSystem, "is_dead", lambda *_: True),
+}
 
 
 def verdict(text: str, model: AnyModelName, reduction: ReductionOptions = FIRST) -> Safety:
