@@ -36,7 +36,8 @@ class _Node:
 @dataclass
 class Checked:
     """What the checker found: a path that it cannot rule out (to a control state that overflowed, if `overflow`), or all
-    states. `seen` are the tuples of updates and conditions of claims that it met, in order. `cut` names a limit."""
+    states. `seen` are the tuples of updates and `conditions` of claims that it met, in order, `together` the sets of
+    variables that were live. `cut` names a limit."""
 
     path: AbstractPath | None = None
     overflow: bool = False
@@ -46,6 +47,7 @@ class Checked:
     regions: Mapping[Control, tuple[Region, ...]] | None = None
     seen: dict[tuple[Update, ...], None] = field(default_factory=dict)
     conditions: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    together: dict[frozenset[str], None] = field(default_factory=dict)
 
 
 class BooleanChecker:
@@ -178,6 +180,7 @@ class BooleanChecker:
         found = self._live.get(control)
         if found is None:
             live = self._system.live(control)
+            self._result.together[live] = None
             numbers = range(len(self._program.vocabulary))
             found = sum(1 << each for each in numbers if self._program.names_of(each) <= live)
             self._live[control] = found

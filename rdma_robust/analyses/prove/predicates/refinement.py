@@ -54,6 +54,7 @@ class Refinement:
     folded: set[str] = field(default_factory=set)
     seen: dict[tuple[Update, ...], None] = field(default_factory=dict)
     conditions: dict[tuple[Update, ...], None] = field(default_factory=dict)
+    together: dict[frozenset[str], None] = field(default_factory=dict)
     depth: int = DEPTH
     rounds: int = 0
     states: int = 0
@@ -85,14 +86,17 @@ class Refinement:
     def _better(self, path: AbstractPath) -> bool:
         """Let the program know more, cheapest first: predicates of the text, pairs in cubes, predicates further back from
         the text, predicates against this path, and where there are none of these, larger cubes."""
-        if self._add(seeds(self.seen, self.conditions, self.depth)) or self.transformers.enlarge(PAIRS):
+        if self._add(self._seeds()) or self.transformers.enlarge(PAIRS):
             return True
         while self.depth < DEEPEST:
             self.depth += 1
-            if self._add(seeds(self.seen, self.conditions, self.depth)):
+            if self._add(self._seeds()):
                 return True
         self.rounds += 1
         return (self.rounds <= ROUNDS and self._refined(path)) or self.transformers.enlarge(LARGEST)
+
+    def _seeds(self) -> tuple[Expr, ...]:
+        return seeds(self.seen, self.conditions, self.together, self.depth)
 
     def checked(self, program: BooleanProgram | None = None) -> Checked:
         """Search the boolean program as it is, or another one."""
@@ -109,6 +113,7 @@ class Refinement:
             self.states, self.taken = checked.states, checked.taken
             self.seen.update(checked.seen)
             self.conditions.update(checked.conditions)
+            self.together.update(checked.together)
             return checked
 
     def is_real(self, path: AbstractPath) -> Taken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
@@ -21,10 +21,14 @@ MOST: Final = 64
 
 
 def seeds(
-    seen: Iterable[tuple[Update, ...]], conditions: Iterable[tuple[Update, ...]], depth: int = DEPTH
+    seen: Iterable[tuple[Update, ...]],
+    conditions: Iterable[tuple[Update, ...]],
+    together: Collection[frozenset[str]],
+    depth: int = DEPTH,
 ) -> tuple[Expr, ...]:
     """Return the predicates of guards of what was `seen` and of `conditions` of claims, and what these are before at most
-    `depth` assignments: those with fewer first, in the order in which they were seen."""
+    `depth` assignments: those with fewer first, in the order in which they were seen. A predicate is of use only where all
+    its variables are live, `together`."""
     programs = tuple(way for updates in dict.fromkeys((*conditions, *seen)) for way in ways_of(updates))
     found = dict.fromkeys(_atoms(way.guard for way in programs))
     layer = tuple(found)
@@ -36,11 +40,16 @@ def seeds(
             if not way.written.isdisjoint(names(predicate))
             for each in way.before(predicate)
         )
-        layer = tuple(dict.fromkeys(each for each in _atoms(before) if each not in found))
+        layer = tuple(dict.fromkeys(each for each in _atoms(before) if each not in found and _live(each, together)))
         if len(found) + len(layer) > MOST:
             break
         found |= dict.fromkeys(layer)
     return tuple(found)
+
+
+def _live(predicate: Expr, together: Collection[frozenset[str]]) -> bool:
+    used = frozenset(names(predicate))
+    return any(used <= live for live in together)
 
 
 def _atoms(conditions: Iterable[Expr]) -> Iterator[Expr]:
