@@ -28,6 +28,8 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
     if code.kind == "program" and code.by == "lint":
         answer = cli(*command, "--format", "json")
         return {found["code"] for found in json.loads(answer.stdout)["results"][0]["warnings"]}
+    if code.kind == "program" and code.by == "prove":
+        return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))
     if code.kind == "program":
         answer = cli("report", *command[1:], "--format", "sarif", "-o", "-", "--no-cache", "--claims", "0")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}

@@ -124,6 +124,7 @@ def _check_call(call: ast.MacroCall, found: Mapping[str, ast.Macro], report: Rep
     if macro is None:
         if name not in poisoned:
             hint = meant_at(call.name.span, name, [*found, *_STATEMENTS]) or Hint(_how_to_declare(call))
+            hint = Hint("it is a right side: `r = nondet(0, 3)`") if name == "nondet" else hint
             report.error("RR219", call.name.span, f"there is no macro {quote(name)}", hint=hint)
         return
     wanted, given = len(macro.parameters), len(call.arguments)

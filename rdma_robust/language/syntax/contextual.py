@@ -20,6 +20,8 @@ _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH"})
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | {"AT", "ENDED", "IN", "INVARIANT", "MFENCE"}
 """The terminals of words that are keywords in places only."""
 
+_ASKED: Final = WORDS | {"CAS"}
+_NOTED: Final = frozenset({"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR"})
 _STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", "COLON"})
 _ENDS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "RBRACE"})
 _GOES_ON: Final = frozenset({"COMMA", "LPAR", "LSQB", "DOT"})
@@ -64,10 +66,10 @@ class _Reader:
     def read(self) -> Iterator[Token]:
         for at, token in enumerate(self._tokens):
             kind = token.type
-            if kind in WORDS or kind == "CAS":
+            if kind in _ASKED:
                 if not self._is_keyword(kind, at):
                     token, kind = token.update(type="NAME"), "NAME"
-            elif kind != "NAME":
+            elif kind in _NOTED:
                 self._note(kind)
             if kind == "INVARIANT":
                 self._invariant, self._brackets = True, 0

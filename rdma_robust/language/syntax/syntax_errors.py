@@ -29,8 +29,8 @@ _OTHER_LANGUAGES: Final = {
     "macro": "a macro is declared as `macro NAME(PARAMETERS) { }`",
     "do": "use `while` or `loop`",
     "wait": "`await` waits for a condition, `poll` for a remote operation",
-    "fence": "`rfence NODE` is the remote fence",
-    "flush": "`rfence NODE` is the remote fence",
+    "fence": "`rfence NODE` is the remote fence, `mfence` waits for the own store buffers",
+    "flush": "`flush NODE` waits for all operations towards a node",
     "int": "registers are declared by `reg`",
     "let": "registers are declared by `reg`",
     "var": "registers are declared by `reg`",
@@ -200,7 +200,7 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     if _in_call_of_for(tokens, at):
         return Hint(_OTHER_LANGUAGES["for"])
     if token.type == "LPAR" and at and tokens[at - 1].type == "NAME":
-        return Hint("only `cas` has a value; a macro can be given a register to put one into")
+        return Hint("only `cas`, `faa`, `swap` and `nondet` have a value; a macro can be given a register to put one into")
     return _replaced_sign(tokens, at, kinds) or _other_hint(grammar, tokens, at, kinds)
 
 

@@ -21,7 +21,8 @@ INSTRUCTIONS = re.compile(
     r"|give the thread or the register another name|statements stand inside a thread|the variables of "
     r"|declare it first: an array|it is no array|it is an array: |`\w+` is a thread; registers are private"
     r"|`for i in 0\.\.3 \{ \}` has a copy|a `for` declares its counter itself|macros cannot be recursive|it is declared as `"
-    r"|declare it at the top|calculate it into a register first|only `cas` has a value|a macro is declared as `"
+    r"|declare it at the top|calculate it into a register first|only `cas`, `faa`, `swap` and `nondet` have a value"
+    r"|a macro is declared as `"
     r"|the counter of a `for` is known only in its block"
 )
 """Hints that say what to do where no one text can be proposed."""
