@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
-from bench.records import Placement, Proof, load
+from bench.records import Certified, Placement, Proof, load
 
 MODELS: Final = ("sc", "tso", "pso", "rma", "rdma")
 
@@ -134,6 +135,21 @@ def placements() -> Iterator[str]:
         yield _row(each.program, each.model, fewest(each), str(each.decided), f"{each.seconds:.2f} s")
 
 
+def certificates() -> Iterator[str]:
+    """What certificates cost, by engine: their sizes, and the time to check them beside that of the proof."""
+    yield from _head("engine", "answers", "bytes, median", "proofs", "making", "checking", "checking / proofs")
+    groups: dict[str, list[Certified]] = {}
+    for each in load("certificates", Certified):
+        groups.setdefault(f"{each.verdict} {each.engine}".strip(), []).append(each)
+    for name, rows in groups.items():
+        prove_s, make_s, check_s = (
+            sum(times) for times in zip(*((r.prove_s, r.make_s, r.check_s) for r in rows), strict=True)
+        )
+        size = f"{median(row.size for row in rows):,.0f}"
+        times = (f"{prove_s:.2f} s", f"{make_s:.2f} s", f"{check_s:.2f} s", f"{check_s / max(prove_s, 1e-9):.1f}")
+        yield _row(name, str(len(rows)), size, *times)
+
+
 def _head(*columns: str) -> Iterator[str]:
     yield f"| {' | '.join(columns)} |"
     yield f"|{'|'.join('---' for _ in columns)}|"
@@ -148,5 +164,6 @@ TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "sas-paper": sas_paper,
     "proofs": proofs,
     "placements": placements,
+    "certificates": certificates,
 }
-"""By their names in docs/prove-results.md; the last two by those of the files in bench/data."""
+"""By their names in docs/prove-results.md; the last three by those of the files in bench/data."""
