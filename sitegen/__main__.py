@@ -1,11 +1,12 @@
-"""`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the index of the
-litmus suite, the tables of the grammars."""
+"""`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the indexes of
+the litmus suite, the tables of the grammars."""
 
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
 from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
+from sitegen.prove_index import PROVE_INDEX, prove_index
 from sitegen.reference import DOCS, GRAMMARS, pages
 
 
@@ -15,6 +16,7 @@ def main() -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     INDEX.write_text(litmus_index(), encoding="utf-8")
+    PROVE_INDEX.write_text(prove_index(), encoding="utf-8")
     for name in NAMES:
         if not are_stored(name):
             (GRAMMARS / f"{name}.tables.json").write_text(tables(name), encoding="utf-8")

@@ -10,13 +10,16 @@ import pytest
 
 from rdma_robust.cli.inputs import expand
 from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
+from sitegen.prove_index import PROVE, PROVE_INDEX, prove_index
 from tests.conftest import ROOT
 
 PROGRAMS = sorted((ROOT / "litmus").glob("*.rdma"))
+TO_PROVE = sorted(PROVE.glob("*.rdma"))
 
 
 def test_the_index_is_up_to_date() -> None:
     assert INDEX.read_text(encoding="utf-8") == litmus_index(), "make promote writes it anew"
+    assert PROVE_INDEX.read_text(encoding="utf-8") == prove_index(), "make promote writes it anew"
 
 
 def test_every_program_is_on_one_shelf() -> None:
@@ -33,11 +36,13 @@ def test_no_shelf_names_what_is_not_there() -> None:
 
 
 def test_every_program_begins_with_a_sentence() -> None:
-    for path in PROGRAMS:
+    for path in [*PROGRAMS, *TO_PROVE]:
         assert re.fullmatch(r"[A-Z0-9].{10,170}[.?]", description(path)), path
 
 
 @pytest.mark.parametrize("named", ["litmus", "litmus/", "litmus/**", "litmus/*", "litmus/*.rdma"])
 def test_the_whole_suite_has_short_names(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders are looked through; what is there to be proven is passed over by commands that do not prove."""
     monkeypatch.chdir(ROOT)
-    assert sorted(Path(item.name) for item in expand([named])) == [path.relative_to(ROOT) for path in PROGRAMS]
+    wanted = PROGRAMS if named == "litmus/*.rdma" else sorted([*PROGRAMS, *TO_PROVE])
+    assert sorted(Path(item.name) for item in expand([named])) == [path.relative_to(ROOT) for path in wanted]

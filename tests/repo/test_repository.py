@@ -21,6 +21,7 @@ PYTHON = sorted(
 )
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
+PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
 
@@ -82,8 +83,17 @@ def test_every_litmus_program_says_what_it_asks_and_what_is_expected() -> None:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+\.rdma", path.name), f"{path.name} is not FAMILY-variant"
 
 
-def test_all_of_the_suite_is_directly_in_litmus() -> None:
-    assert sorted((ROOT / "litmus").rglob("*.rdma")) == LITMUS
+def test_every_program_to_prove_says_what_it_asks_and_what_is_expected() -> None:
+    assert len(PROVE) >= 60
+    for path in PROVE:
+        text = path.read_text(encoding="utf-8")
+        assert re.search(r"^expect (un)?safe under", text, re.MULTILINE), f"{path.name} has no expect line"
+        assert re.match(r"//.*\n(?://.*\n)*?// .*\?.*\n(?://.*\n)*?// Source: [A-Z]", text), f"{path.name} has no header"
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+\.rdma", path.name), f"{path.name} is not FAMILY-variant"
+
+
+def test_all_of_the_suite_is_directly_in_litmus_but_what_is_to_be_proven() -> None:
+    assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE)
 
 
 def test_the_grammar_is_nowhere_in_python() -> None:

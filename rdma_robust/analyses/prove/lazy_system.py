@@ -34,7 +34,7 @@ from rdma_robust.analyses.prove.reduced_system import OVERFLOW, CompiledClaim, R
 from rdma_robust.analyses.prove.transition_system import Bad, Cause, Control, Draw, Suppose, Transition, Update
 from rdma_robust.expr import TRUE
 
-MOST_BURSTS: Final = 200
+MOST_BURSTS: Final = 8
 """States that moves due at one step may lead to, before each move is taken on its own."""
 
 

@@ -130,6 +130,8 @@ class _Work:
                 looked = True
                 if outcome := self._looked(claims):
                     return outcome
+        if not looked and (outcome := self._looked(claims)):
+            return outcome
         return replace(self._outcome(claims, Safety.UNKNOWN, self._why()), suspect=self.suspect)
 
     def _attempts(self) -> Iterator[tuple[ReductionOptions, Limits]]:
@@ -203,7 +205,8 @@ class _Work:
         return None
 
     def _concrete_limits(self) -> Limits:
-        return Limits.of(min(CONCRETE_S, self.limits.seconds_left() or CONCRETE_S), self.limits.states, self.limits.memory)
+        left = self.limits.seconds_left()
+        return Limits.of(CONCRETE_S if left is None else min(CONCRETE_S, left), self.limits.states, self.limits.memory)
 
     def possible(self, claim: SafetyClaim) -> AllowedClaim:
         """Return whether what an outcome says can be: shown by a run, or by a search that has seen everything."""

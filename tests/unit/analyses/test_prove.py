@@ -62,6 +62,15 @@ def test_a_buffer_that_may_hold_any_number_of_stores_is_not_decided() -> None:
     assert outcome.safety is Safety.UNKNOWN and outcome.reason == "a buffer may hold more than 8 stores"
 
 
+def test_a_run_is_looked_for_on_the_machine_where_buffers_overflow() -> None:
+    """Stores that nobody looks at pile up, as buffers move only where somebody can tell; the run has short buffers."""
+    program = load("""node A { x, y, z }
+thread T on A { reg i, r; while i < 20 { z = i; r = z; i = i + 1 }; x = 5 }
+thread U on A { reg a; await x == 5; a = x; y = a + 1; a = y; assert a != 6 }
+""")
+    assert proven(program, "tso").safety is Safety.UNSAFE
+
+
 def test_a_queue_pair_with_any_number_of_operations_is_not_decided() -> None:
     """A poll tells that a put is issued, not that it has landed; a flush does."""
     text = "node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x; WAIT } }\ninvariant B.y == 0\n"

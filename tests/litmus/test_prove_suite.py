@@ -1,0 +1,32 @@
+"""The programs of litmus/prove: every `expect` line, and the goldens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.litmus.prove_goldens import PROGRAMS, is_large, load, measured, read_goldens
+
+GOLDENS = read_goldens()
+
+
+def parameters() -> list[object]:
+    return [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.long] if is_large(GOLDENS[path.stem]) else [])
+        for path in PROGRAMS
+    ]
+
+
+def test_there_is_a_golden_for_every_program() -> None:
+    assert set(GOLDENS) == {path.stem for path in PROGRAMS}
+    assert len(PROGRAMS) >= 60
+
+
+@pytest.mark.parametrize("path", parameters())
+def test_answers_are_as_expected_and_searches_as_large_as_before(path: Path) -> None:
+    program = load(path)
+    found = measured(program)
+    expected = {e.model: "unsafe" if e.negated else "safe" for e in program.expectations if e.kind == "safe"}
+    assert {model: answer for model, (answer, _, _) in found.items()} == expected
+    assert found == GOLDENS[path.stem], "make promote rewrites the goldens"
