@@ -26,7 +26,7 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.expr import TRUE, VALUE, Const, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import AnyModelName, Fault, Nondet, Program, Silent
+from rdma_robust.language.flow.cfg import AnyModelName, Fault, Nondet, Program, Silent, Write
 
 State = tuple[Any, ...]
 """See :class:`Placing`."""
@@ -216,6 +216,8 @@ class ReducedSystem(ABC):
                 return self._drawn(state, command)
             case Silent():
                 return self.done(state, command)
+            case Write() if not command.may_pass(state, None):
+                return ()  # what it would write may have no value: a division that the guard excludes
             case _:
                 return self.operate(state, command)
 
@@ -296,6 +298,8 @@ class ReducedSystem(ABC):
     def atomically(self, state: State, command: Command, value: Valued) -> Iterable[Effect]:
         """Yield what an atomic that has read `value` from the word `source` writes there, and what that supposes."""
         assert command.new is not None and command.source is not None
+        if not command.may_pass(state, value):
+            return
         when: Valued = 1 if command.when is None else command.when(state, value)
         if when != 0:
             yield [(command.source, command.new(state, value))], () if isinstance(when, int) else (Suppose(when),)
@@ -306,7 +310,10 @@ class ReducedSystem(ABC):
 
     def _drawn(self, state: State, command: Command) -> Iterable[Transition]:
         """Return the transitions of a `nondet`: one for each value if only small registers get it, else one that draws."""
-        low, high = (None if of is None else of(state, None) for of in command.ends)
+        try:
+            low, high = (None if of is None else of(state, None) for of in command.ends)
+        except ZeroDivisionError:  # only where the step's guard fails
+            return []
         if isinstance(low, int) and isinstance(high, int):
             if low > high:
                 return []

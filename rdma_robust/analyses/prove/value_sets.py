@@ -119,7 +119,7 @@ class _Flow:
                 return self.words[str(source)]
             case Nondet(low, high) if low is not None and high is not None:
                 lows, highs = self._values(low, TRUE, here), self._values(high, TRUE, here)
-                if lows is None or highs is None or not lows or max(highs) - min(lows) >= self.narrow:
+                if lows is None or highs is None or not lows or not highs or max(highs) - min(lows) >= self.narrow:
                     return None
                 return frozenset(range(min(lows), max(highs) + 1))
             case Nondet():

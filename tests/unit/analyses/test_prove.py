@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.analyses.prove import engines
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.prove import prove
-from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.language.flow.cfg import AnyModelName, Claim, Program
 from rdma_robust.language.load import load_program
 from tests.support.inserted import fenced
@@ -97,3 +97,25 @@ def test_outcomes_that_are_allowed_are_answered_one_by_one() -> None:
     assert claim.possible and claim.run is not None and shows(program, claim.run, replace(claim.claim, allowed=False))
     (claim,) = prove(under(fenced(program), "tso", allowed=True), "tso").allowed
     assert claim.possible is False
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "x = 2 / a",
+        "b = faa(x, 2 / a)",
+        "b = swap(x, 2 % a)",
+        "b = cas(x, 0, 2 / a)",
+        "b = nondet(0, 2 / a)",
+        "b = nondet(2 / a, 2)",
+    ],
+)
+@pytest.mark.parametrize("given", [0, 1])
+def test_what_a_step_would_write_or_draw_is_not_asked_for_where_it_divides_by_zero(step: str, given: int) -> None:
+    """Control has the divisor, so that the reductions calculate: only where the guard of the step holds."""
+    program = load(f"node A {{ x, y = {given} }}\nthread T on A {{ reg a, b; a = y; {step} }}\n")
+    for model in ("sc", "tso", "pso", "rma", "rdma"):
+        assert proven(program, model).safety is (Safety.SAFE if given else Safety.UNSAFE), model
+    assert (
+        prove(program, "rma", reduction=ReductionOptions(kind="sets")).safety is proven(program, "rma").safety or not given
+    )
