@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.expr import Expr, names
+from rdma_robust.expr import VALUE, Expr, names
 from rdma_robust.language.flow.cfg import Cas, Nondet, RemoteRmw, Rmw, Step, Thread, Write, steps
 
 Live = Mapping[int, frozenset[str]]
@@ -39,9 +39,9 @@ def _registers(condition: Expr, thread: str) -> list[str]:
 
 
 def used_registers(step: Step) -> set[str]:
-    """Return the names in a step's guard, its operation, and what it assigns (VALUE is one of them)."""
+    """Return the names in a step's guard, its operation, and what it assigns, hidden registers included, VALUE not."""
     used = [step.guard, *(expr for _, expr in step.assigns), *operands(step)]
-    return {name for expr in used for name in names(expr) if not name.startswith("$")}
+    return {name for expr in used for name in names(expr) if name != VALUE.name}
 
 
 def operands(step: Step) -> tuple[Expr, ...]:

@@ -144,10 +144,12 @@ def act_of(action: Action) -> Act | None:
 
 
 def describe_threads(program: Program, places: Sequence[tuple[int, Registers]], memory: Sequence[int]) -> list[str]:
-    """Return one line per thread and one for the memory, hidden cells left out."""
+    """Return one line per thread and one for the memory, hidden registers and cells left out."""
     lines = []
     for thread, (point, registers) in zip(program.threads, places, strict=True):
-        values = [f"{name} = {value}" for (name, _), value in zip(thread.registers, registers, strict=True)]
+        values = [
+            f"{name} = {value}" for (name, _), value in zip(thread.registers, registers, strict=True) if name[0] != "$"
+        ]
         where = "ended" if point == thread.exit else f"at {_where(thread, point)}"
         lines.append(", ".join([f"{thread.name} {where}", *values]))
     shown = [f"{cell} = {value}" for cell, value in zip(program.cells, memory, strict=True) if not cell.hidden]
