@@ -126,3 +126,11 @@ def test_a_word_gets_every_value_that_nondet_has_chosen_for_it(ends: str) -> Non
     program = load(f"node A {{ x, y }}\nthread T on A {{ reg a; x = nondet({ends}); a = y }}\ninvariant A.x != 2\n")
     for model in ("sc", "tso", "pso", "rma", "rdma"):
         assert proven(program, model).safety is Safety.UNSAFE, model
+
+
+def test_a_predicate_may_divide_by_what_is_zero_at_the_start() -> None:
+    program = load("""node A { x }
+thread T on A { reg a; loop { a = nondet(); x = a } }
+thread U on A { reg c, d; loop { c = x; if c != 0 { d = 8 % c; assert d <= 8 } } }
+""")
+    assert prove(program, "sc", engine="predicates").safety is Safety.SAFE

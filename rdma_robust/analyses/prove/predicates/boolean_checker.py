@@ -101,7 +101,10 @@ class BooleanChecker:
         true = false = 0
         for number, predicate in enumerate(self._program.vocabulary.predicates):
             if self._program.names_of(number) <= values.keys():
-                holds = bool(evaluate(predicate, values))
+                try:
+                    holds = bool(evaluate(predicate, values))
+                except ZeroDivisionError:  # nothing asks for it before the divisor is another
+                    continue
                 true |= holds << number
                 false |= (not holds) << number
         return Cube(true, false)
