@@ -21,7 +21,7 @@ from rdma_robust.limits import Limits
 
 LITMUS: Final = Path(__file__).resolve().parents[1] / "litmus/prove"
 PROOF_S: Final = 60.0
-PLACEMENT_S: Final = 300.0
+PLACEMENT_S: Final = 60.0
 
 
 def programs() -> Iterator[tuple[Path, Program]]:

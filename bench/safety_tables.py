@@ -34,7 +34,7 @@ PRINTED: Final = (
     Printed("Pc1", None, ("18 to 35", "2", "126", "2/7")),
     Printed("Pgsql", "pgsql", ("12 to 18", "1", "1", "2/4")),
     Printed("Qw", "qw", ("13 to 29", "2", "1345", "4/5")),
-    Printed("Sober", "handover", ("23 to 48", "8", "10", "0/9")),
+    Printed("Sober", "sober", ("23 to 48", "8", "10", "0/9")),
     Printed("Kessel", "kessels", ("18 to 36", "3", "16", "5/10")),
     Printed("Loop2_TLM", None, ("29 to 43", "165", "3960", "4/4")),
     Printed("Szymanski", "szymanski", ("34 to 64", "228", "316", "7/14"), ("20/35/37", "1/1", "33+4", "35+5")),

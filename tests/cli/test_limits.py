@@ -86,7 +86,11 @@ def test_every_command_keeps_a_limit_of_time(cli: Cli, command: tuple[str, ...],
 
 
 @pytest.mark.usefixtures("nasty")
-@pytest.mark.parametrize("command", [*COMMANDS[:2], *COMMANDS[5:7]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [COMMANDS[0], *(pytest.param(each, marks=pytest.mark.long) for each in (COMMANDS[1], *COMMANDS[5:7]))],
+    ids=" ".join,
+)
 def test_a_limit_of_memory_names_the_pass(cli: Cli, command: tuple[str, ...]) -> None:
     memory = str(family_mebibytes(os.getpid()) + 5)
     done = cli(*command, "statements.rdma", "--memory", memory, "--timeout", "60")

@@ -56,7 +56,7 @@ def test_expansion() -> None:
     assert names("sub/**") == names("sub/*") == names("s*") == names("sub*/*.r*a") == ["sub/c.rdma"]
     assert names("**") == ["[x].rdma", "a.rdma", "b.rdma", "sub/c.rdma"]
     assert names("sub/*.txt") == ["sub/no.txt"]
-    assert expand(["**"], suffixes=(".txt", ".json")) == [Source("sub/no.txt", "sub/no.txt")]
+    assert expand(["**"], suffixes=(".txt", ".json")) == [Source("sub/no.txt", "sub/no.txt", in_folder=True)]
     assert expand(["sub/n*"]) == [Missing("sub/n*", "no .rdma file matches this pattern")]
     assert names("[x].rdma") == ["[x].rdma"]
     assert names("a.rdma", "./a.rdma", os.path.abspath("a.rdma")) == ["a.rdma"]
