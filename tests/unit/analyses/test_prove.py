@@ -134,3 +134,8 @@ thread T on A { reg a; loop { a = nondet(); x = a } }
 thread U on A { reg c, d; loop { c = x; if c != 0 { d = 8 % c; assert d <= 8 } } }
 """)
     assert prove(program, "sc", engine="predicates").safety is Safety.SAFE
+
+
+def test_sets_are_for_rma_and_other_models_go_on_growing_their_buffers() -> None:
+    outcome = prove(under(load(STORES), "tso"), "tso", reduction=ReductionOptions(kind="sets"))
+    assert outcome.safety is Safety.SAFE and outcome.reduction.kind == "slots" and outcome.reduction.bound == 8
