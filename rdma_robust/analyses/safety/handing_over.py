@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.prove.prove import each_possible, prove
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
@@ -98,11 +97,15 @@ class _Handing:
             return asked
         outcome: SafetyOutcome | None = None
         if any(each.claim.kind == "safe" for each in asked):
+            from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415 - slow, and most programs need none
+
             outcome = prove(self.program, model, limits.share(0.5), progress=self.progress)
         wanted = [each for each in asked if each.claim.kind != "safe"]
         known = safety_claims(self.program, model)
         proven = outcome is not None and outcome.safety is Safety.SAFE
         left = [_same(each.claim, known) for each in wanted if not (proven and not each.claim.allowed)]
+        from rdma_robust.analyses.prove.prove import each_possible  # noqa: PLC0415 - slow, and most programs need none
+
         found = {each.claim: each for each in each_possible(self.program, model, left, limits, self.progress)}
         return [self._answer(each, outcome, known, found) for each in asked]
 
