@@ -23,7 +23,7 @@ USUAL = Size()
 SMALL = Size(threads=(2, 2), instructions=(1, 3), total=6)
 LARGE = Size(threads=(2, 4), instructions=(2, 6), total=12)
 
-CHUNKS = range(6)
+CHUNKS = range(3)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
@@ -80,7 +80,7 @@ def check_unrollings(program: Program, outcome: Outcome, ordered_reads: bool) ->
     raise AssertionError("no unrolling is non-robust")
 
 
-@pytest.mark.parametrize("chunk", range(6))
+@pytest.mark.parametrize("chunk", range(3))
 def test_looping_programs_and_their_unrollings(chunk: int) -> None:
     """30 looping programs a chunk, 180 in all: a robust one has robust unrollings only, another has one that is not."""
     checked = 0

@@ -27,7 +27,7 @@ from rdma_robust.teaching.explorer.view import VerdictView
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 from tests.support.nasty import PROGRAMS, net
 
-SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 1_400_000}
+SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 700_000}
 """Sizes for which the whole work takes many seconds."""
 
 COMMANDS = [
