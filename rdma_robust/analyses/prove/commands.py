@@ -8,13 +8,12 @@ from itertools import product
 
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.placing import Placing, SmallState, Variable
-from rdma_robust.analyses.prove.register_liveness import live_registers, operands
+from rdma_robust.analyses.prove.register_liveness import live_registers
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Update
 from rdma_robust.expr import TRUE, VALUE, Const, Expr, Name, Unary, equals, names, substitute
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
-    Flush,
     Get,
     Nondet,
     Poll,
@@ -26,6 +25,8 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
+    operands,
+    peer_of,
     steps,
 )
 from rdma_robust.semantics.machines.machine import Verb
@@ -135,7 +136,7 @@ class _Compiler:
     def command(self, place: int, to: int, forward: bool) -> Command:
         step = self.step
         new, when = written_of(step)
-        used = [step.guard, *(expr for _, expr in step.assigns), *operands(step)]
+        used = [step.guard, *(expr for _, expr in step.assigns), *operands(step.op)]
         touched = [variable for variable, _ in self._targets()] + [v for v in (self.source, self.target) if v is not None]
         plain = self._small_value and all(map(self._is_small, used)) and not any(v.wide for v in touched)
         return Command(
@@ -151,7 +152,7 @@ class _Compiler:
             self.compiled(new),
             self.compiled(when),
             (self.compiled(step.op.low), self.compiled(step.op.high)) if isinstance(step.op, Nondet) else (None, None),
-            peer_of(step),
+            peer_of(step.op),
             (),
             (),
             plain,
@@ -185,24 +186,6 @@ def written_of(step: Step) -> tuple[Expr | None, Expr | None]:
             return new, None if when == TRUE else when
         case _:
             return None, None
-
-
-def peer_of(step: Step) -> str | None:
-    """Return the node that a remote operation, a flush, a poll or a remote fence is about."""
-    match step.op:
-        case Put(target, _):
-            return target.node
-        case Get(_, source) | RemoteRmw(_, source, _, _):
-            return source.node
-        case Flush(node) | Poll(node) | RFence(node):
-            return node
-        case _:
-            return None
-
-
-def posts(step: Step) -> bool:
-    """Return whether a step posts a remote operation."""
-    return isinstance(step.op, Put | Get | RemoteRmw)
 
 
 def verb_of(step: Step) -> Verb:

@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Code, Command, posts
+from rdma_robust.analyses.prove.commands import Code, Command
 from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import PointAt, Program, ThreadEnded
+from rdma_robust.language.flow.cfg import PointAt, Program, RemoteOp, ThreadEnded
 
 
 class Touch(NamedTuple):
@@ -84,7 +84,7 @@ class Words:
     def _touch(numbers: Mapping[str, int], command: Command) -> Touch:
         reads = 0 if command.source is None else 1 << numbers[command.source.name]
         writes = 0 if command.target is None else 1 << numbers[command.target.name]
-        atomic = posts(command.step) and command.new is not None
+        atomic = isinstance(command.step.op, RemoteOp) and command.new is not None
         return Touch(reads, writes | (reads if atomic else 0))
 
     def touch(self, command: Command) -> Touch:

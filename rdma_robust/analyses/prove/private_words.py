@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rdma_robust.analyses.prove.commands import peer_of, words_of
+from rdma_robust.analyses.prove.commands import words_of
 from rdma_robust.analyses.prove.footprints import Words
 from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Cell, Flush, Get, Put, RemoteRmw, Step, Thread, Write, steps
+from rdma_robust.language.flow.cfg import Cell, Flush, Get, Put, RemoteRmw, Step, Thread, Write, peer_of, steps
 
 Ways = frozenset[frozenset[str]]
 """The ways to come to where a word is read before its thread writes it: of each the nodes that are flushed on it."""
@@ -67,6 +67,6 @@ def _before(step: Step, cell: Cell, after: Ways, at_once: bool) -> Ways:
         case Write() if written == cell:
             return frozenset()
         case Put() | Get() | RemoteRmw() if written == cell:
-            return frozenset() if at_once else frozenset(way for way in after if peer_of(step) not in way)
+            return frozenset() if at_once else frozenset(way for way in after if peer_of(step.op) not in way)
         case _:
             return after

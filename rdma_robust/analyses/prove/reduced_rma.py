@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rdma_robust.analyses.prove.commands import Command, posts
+from rdma_robust.analyses.prove.commands import Command
 from rdma_robust.analyses.prove.compiled_values import Valued, Valuer, valuer
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
@@ -32,7 +32,7 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import VALUE, Const, Expr, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteRmw, Thread, steps
+from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, steps
 from rdma_robust.semantics.machines.machine import Verb
 
 Element = tuple[int, bool, tuple[int, ...]]
@@ -77,7 +77,9 @@ class PendingSetSystem(ReducedSystem):
         """Return for each step that posts the first with the same operation, whose elements stand for its own."""
         first: dict[Op, int] = {}
         return {
-            n: first.setdefault(step.op, n) for n, (_, _, step) in enumerate(steps(self.program.threads[t])) if posts(step)
+            n: first.setdefault(step.op, n)
+            for n, (_, _, step) in enumerate(steps(self.program.threads[t]))
+            if isinstance(step.op, RemoteOp)
         }
 
     def slots(self) -> Iterable[str]:
@@ -114,7 +116,7 @@ class PendingSetSystem(ReducedSystem):
         return sum(count * (2 - read) for own in state[self.under_way :] for (_, read, _), count in own)
 
     def uses(self, command: Command) -> Touch:
-        return NO_TOUCH if posts(command.step) else super().uses(command)
+        return NO_TOUCH if isinstance(command.step.op, RemoteOp) else super().uses(command)
 
     def awaited(self, command: Command) -> Awaited | None:
         return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None

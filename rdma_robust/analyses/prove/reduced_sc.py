@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from rdma_robust.analyses.prove.commands import Code, Command, posts
+from rdma_robust.analyses.prove.commands import Code, Command
 from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.placing import seen
 from rdma_robust.analyses.prove.private_words import private_words
@@ -13,7 +13,7 @@ from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Let, SafetyClaim, Suppose, Transition, Update
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RemoteOp, RemoteRmw, steps
 from rdma_robust.semantics.machines.machine import Verb
 
 MOST_COMPLETIONS: Final = 3
@@ -34,7 +34,7 @@ class InOrderSystem(ReducedSystem):
         for t, code in enumerate(self.code):
             for commands in code.values():
                 for command in commands:
-                    if posts(command.step) and command.target is not None and command.target.wide:
+                    if isinstance(command.step.op, RemoteOp) and command.target is not None and command.target.wide:
                         yield self._slot(t, command.number)
 
     def _slot(self, t: int, number: int) -> str:
@@ -59,7 +59,7 @@ class InOrderSystem(ReducedSystem):
 
     def concerns_nobody(self, state: State, command: Command) -> bool:
         """Of an operation in two halves it is the next half that counts."""
-        if not posts(command.step):
+        if not isinstance(command.step.op, RemoteOp):
             return super().concerns_nobody(state, command)
         first, second = self.words.halves(command)
         return self.words.only(command.thread, first if state[self.under_way + command.thread][0] < 0 else second)

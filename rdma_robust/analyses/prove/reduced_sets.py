@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rdma_robust.analyses.prove.commands import Command, posts
+from rdma_robust.analyses.prove.commands import Command
 from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.footprints import NO_TOUCH, Awaited, SystemMove, Touch
 from rdma_robust.analyses.prove.placing import Variable, seen
@@ -25,7 +25,7 @@ from rdma_robust.analyses.prove.reduced_system import ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Cause, Drop, Join, Let, Pick, SafetyClaim, Transition, Update
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Const, Expr
-from rdma_robust.language.flow.cfg import Flush, Program, RemoteRmw
+from rdma_robust.language.flow.cfg import Flush, Program, RemoteOp, RemoteRmw
 from rdma_robust.semantics.machines.machine import Verb
 
 ONE, SEVERAL = 1, 2
@@ -58,7 +58,7 @@ class StatementSetSystem(ReducedSystem):
 
     def slots(self) -> Iterable[str]:
         self.statements = [
-            {c.number: self._statement(t, c) for found in code.values() for c in found if posts(c.step)}
+            {c.number: self._statement(t, c) for found in code.values() for c in found if isinstance(c.step.op, RemoteOp)}
             for t, code in enumerate(self.code)
         ]
         return [each.slot for found in self.statements for each in found.values() if each.target.wide]
@@ -77,7 +77,7 @@ class StatementSetSystem(ReducedSystem):
         return ()
 
     def operate(self, state: State, command: Command) -> Iterable[Transition]:
-        if posts(command.step):
+        if isinstance(command.step.op, RemoteOp):
             return self._post(state, command)
         if isinstance(command.step.op, Flush):
             waits = any(self.awaited_by(command, move) for move in self.system_moves_of(state))
@@ -183,7 +183,7 @@ class StatementSetSystem(ReducedSystem):
         return sum(map(len, state[self.under_way :]))
 
     def uses(self, command: Command) -> Touch:
-        return NO_TOUCH if posts(command.step) else super().uses(command)
+        return NO_TOUCH if isinstance(command.step.op, RemoteOp) else super().uses(command)
 
     def awaited(self, command: Command) -> Awaited | None:
         return Awaited(command.thread, command.peer) if isinstance(command.step.op, Flush) else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import VALUE, Expr, names
-from rdma_robust.language.flow.cfg import Cas, Nondet, RemoteRmw, Rmw, Step, Thread, Write, steps
+from rdma_robust.language.flow.cfg import Step, Thread, operands, steps
 
 Live = Mapping[int, frozenset[str]]
 """Registers by program point."""
@@ -40,20 +40,5 @@ def _registers(condition: Expr, thread: str) -> list[str]:
 
 def used_registers(step: Step) -> set[str]:
     """Return the names in a step's guard, its operation, and what it assigns, hidden registers included, VALUE not."""
-    used = [step.guard, *(expr for _, expr in step.assigns), *operands(step)]
+    used = [step.guard, *(expr for _, expr in step.assigns), *operands(step.op)]
     return {name for expr in used for name in names(expr) if name != VALUE.name}
-
-
-def operands(step: Step) -> tuple[Expr, ...]:
-    """Return the expressions of a step's operation."""
-    match step.op:
-        case Write(_, value):
-            return (value,)
-        case Cas(_, expected, new):
-            return expected, new
-        case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
-            return new, when
-        case Nondet(low, high):
-            return tuple(end for end in (low, high) if end is not None)
-        case _:
-            return ()

@@ -20,10 +20,12 @@ from rdma_robust.language.flow.cfg import (
     Get,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     Rmw,
     Step,
     Write,
+    peer_of,
 )
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.order_table import oppo_scope
@@ -143,7 +145,7 @@ def _new(found: list[MemoryAccess], action: Action, step: Step, moment: int, buf
             _take(found, action, 1, moment)
 
 
-def _read_kind(op: Put | Get | RemoteRmw) -> Kind:
+def _read_kind(op: RemoteOp) -> Kind:
     return "atomic" if isinstance(op, RemoteRmw) else "card read"
 
 
@@ -187,7 +189,7 @@ def _allowed(pair: Reordering, model: AnyModelName) -> bool:
 
 
 def _of_card(step: Step) -> bool:
-    return isinstance(step.op, Put | Get | RemoteRmw)
+    return isinstance(step.op, RemoteOp)
 
 
 def _kept_by_table(pair: Reordering) -> bool:
@@ -196,7 +198,7 @@ def _kept_by_table(pair: Reordering) -> bool:
     if earlier is None or later is None:
         return False
     scope = oppo_scope(earlier, later)
-    return scope == "all" or (scope == "qp" and _peer(pair.earlier.step) == _peer(pair.later.step))
+    return scope == "all" or (scope == "qp" and peer_of(pair.earlier.step.op) == peer_of(pair.later.step.op))
 
 
 def _event(each: MemoryAccess) -> EventType | None:
@@ -212,16 +214,6 @@ def _event(each: MemoryAccess) -> EventType | None:
         case kind, Get():
             return EventType.NRR if kind == "card read" else EventType.NLW
     return None
-
-
-def _peer(step: Step) -> str | None:
-    match step.op:
-        case Put(target=target):
-            return target.node
-        case Get(source=source) | RemoteRmw(source=source):
-            return source.node
-        case _:
-            return None
 
 
 def _on_cycle(found: Sequence[MemoryAccess], pair: Reordering) -> bool:

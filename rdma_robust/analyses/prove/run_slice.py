@@ -22,6 +22,7 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     Rmw,
     Silent,
@@ -108,7 +109,7 @@ class _Slicing:
         if action.written is not None and cell is not None:
             self.written[cell] = number
 
-    def _operation(self, number: int, action: Action, step: Step, op: Put | Get | RemoteRmw, verb: Verb) -> None:
+    def _operation(self, number: int, action: Action, step: Step, op: RemoteOp, verb: Verb) -> None:
         mine = self.under_way.setdefault((action.thread, step), [])
         if verb is Verb.ISSUE or not mine:
             mine.append([number])

@@ -23,6 +23,7 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     Rmw,
     Step,
@@ -90,7 +91,7 @@ class _Flow:
             here = self.points.get((number, source))
             if here is not None:
                 self._step(number, target, step, here)
-            if isinstance(step.op, Put | Get | RemoteRmw):  # an engine that knows less of data may come here
+            if isinstance(step.op, RemoteOp):  # an engine that knows less of data may come here
                 self._add(str(step.op.target), self.words[str(step.op.source)])
 
     def _step(self, number: int, target: int, step: Step, here: Mapping[str, Values]) -> None:

@@ -139,6 +139,9 @@ class RFence:
     node: str
 
 
+RemoteOp = Put | Get | RemoteRmw
+"""What a thread hands to its network card: it reads `source` and writes `target`."""
+
 Op = Silent | Read | Write | Cas | Put | Get | Poll | RFence | Rmw | MFence | Nondet | Flush | RemoteRmw
 
 
@@ -321,3 +324,31 @@ class Program:
 def steps(thread: Thread) -> list[tuple[int, int, Step]]:
     """Return every edge of `thread` as (from, to, step), in a fixed order."""
     return sorted(thread.edges, key=lambda edge: edge[:2])
+
+
+def peer_of(op: Op) -> str | None:
+    """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
+    match op:
+        case Put(target=target):
+            return target.node
+        case Get(source=source) | RemoteRmw(source=source):
+            return source.node
+        case Poll(node) | RFence(node) | Flush(node):
+            return node
+        case Silent() | Read() | Write() | Cas() | Rmw() | MFence() | Nondet():
+            return None
+
+
+def operands(op: Op) -> tuple[Expr, ...]:
+    """Return the expressions of an operation."""
+    match op:
+        case Write(_, value):
+            return (value,)
+        case Cas(_, expected, new):
+            return expected, new
+        case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
+            return new, when
+        case Nondet(low, high):
+            return tuple(end for end in (low, high) if end is not None)
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush():
+            return ()

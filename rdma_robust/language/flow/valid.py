@@ -14,7 +14,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.expr import TRUE, VALUE, names
 from rdma_robust.language.check.meaning import defined, in_domain
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
@@ -37,6 +37,7 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
+    operands,
     steps,
 )
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
@@ -305,7 +306,7 @@ class _Thread:
         if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
         known = value if isinstance(step.op, Rmw | RemoteRmw) else registers
-        for expr in _operands(step):
+        for expr in operands(step.op):
             yield from wrong_in(expr, known, has_domain=has_domain)
 
     def _values(self, step: Step) -> Iterator[str]:
@@ -314,7 +315,7 @@ class _Thread:
             yield "the guard divides by what may be zero: ask `d != 0 &&` before"
         domain = self.program.domain
         compared = step.op.expected if isinstance(step.op, Cas) else None
-        for expr in (*(e for _, e in step.assigns), *_operands(step)):
+        for expr in (*(e for _, e in step.assigns), *operands(step.op)):
             if not proven(step.guard, defined(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
             elif expr is not compared and not proven(step.guard, in_domain(expr, domain)):
@@ -327,17 +328,3 @@ class _Thread:
             yield "a step that goes wrong does nothing but read"
         if step.fault.kind != "assertion" and not at_end:
             yield f"{step.fault.kind} ends the execution: it must lead to a point without steps that is not the exit"
-
-
-def _operands(step: Step) -> tuple[Expr, ...]:
-    match step.op:
-        case Write(_, value):
-            return (value,)
-        case Cas(_, expected, new):
-            return (expected, new)
-        case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
-            return (new, when)
-        case Nondet(low, high):
-            return tuple(end for end in (low, high) if end is not None)
-        case _:
-            return ()

@@ -8,19 +8,20 @@ from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
     Flush,
-    Get,
     MFence,
     Nondet,
     Poll,
     Program,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     RFence,
     Rmw,
     Silent,
     Step,
     Write,
+    peer_of,
 )
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line, printable
@@ -33,22 +34,10 @@ def lane_of(program: Program, action: Action) -> str:
     thread = program.threads[action.thread]
     if action.step is None:
         return f"{thread.name} buffer"
-    peer = _peer(action.step)
+    peer = peer_of(action.step.op)
     if action.verb in (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE) and peer is not None:
         return f"{thread.name} NIC to {peer}"
     return f"{thread.name} CPU on {thread.node}"
-
-
-def _peer(step: Step) -> str | None:
-    match step.op:
-        case Put(target=target):
-            return target.node
-        case Get(source=source) | RemoteRmw(source=source):
-            return source.node
-        case RFence(node):
-            return node
-        case _:
-            return None
 
 
 def deed_of(program: Program, action: Action, model: AnyModelName) -> str:
@@ -84,7 +73,7 @@ def _deed(action: Action, step: Step, own: str, model: AnyModelName) -> str:
 
 def _of_card(action: Action, step: Step, model: AnyModelName) -> str:
     op = step.op
-    assert isinstance(op, Put | Get | RemoteRmw)
+    assert isinstance(op, RemoteOp)
     match action.verb:
         case Verb.ISSUE:
             return f"posts {one_line(step.text)}"

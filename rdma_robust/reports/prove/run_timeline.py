@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.analyses.prove.reorderings import BUFFERED, Reordering, landing
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RemoteRmw, Step, Write
+from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RemoteOp, Step, Write
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.prove.run_lines import is_quiet
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
@@ -91,7 +91,7 @@ class _Building:
         if self._buffers(action):
             assert isinstance(step.op, Write)
             return self._post(number, action, step, "store", step.op.cell)
-        if not isinstance(step.op, Put | Get | RemoteRmw):
+        if not isinstance(step.op, RemoteOp):
             return None
         key = (action.thread, step)
         if action.verb is Verb.ISSUE or (action.verb is Verb.NIC_READ and not self._waiting(key)):
@@ -136,7 +136,7 @@ class _Building:
         return found
 
 
-def _kind(op: Put | Get | RemoteRmw) -> OperationKind:
+def _kind(op: RemoteOp) -> OperationKind:
     return "put" if isinstance(op, Put) else "get" if isinstance(op, Get) else "atomic"
 
 

@@ -27,6 +27,7 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
+    peer_of,
     steps,
 )
 from rdma_robust.semantics.machines.threadcode import Registers
@@ -122,19 +123,6 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
         commands,
         {point: tuple(point in each for each in ahead) for point in thread.points},
     )
-
-
-def peer_of(op: Op) -> str | None:
-    """Return the node that a remote operation, or a poll, fence or wait for such, is about; None for all others."""
-    match op:
-        case Put(target=target):
-            return target.node
-        case Get(source=source) | RemoteRmw(source=source):
-            return source.node
-        case Poll(node) | RFence(node) | Flush(node):
-            return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | MFence() | Nondet():
-            return None
 
 
 @dataclass(frozen=True, slots=True)

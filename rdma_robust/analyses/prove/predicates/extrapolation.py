@@ -14,7 +14,7 @@ from itertools import product
 from rdma_robust.analyses.prove.predicates.linear_atoms import literal, renamed
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, conj, names, negate, substitute
-from rdma_robust.language.flow.cfg import Cas, Get, MFence, Program, Put, RemoteRmw, Rmw, Thread, Write, steps
+from rdma_robust.language.flow.cfg import Cas, Get, MFence, Program, Put, RemoteOp, Rmw, Thread, Write, steps
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def set_sources(program: Program, wide: Iterable[str]) -> dict[str, str]:
     every, found = set(wide), dict[str, str]()
     for thread in program.threads:
         for number, (_, _, step) in enumerate(steps(thread)):
-            if isinstance(step.op, Put | Get | RemoteRmw):
+            if isinstance(step.op, RemoteOp):
                 slot = f"{thread.name}@{number}"
                 found |= {slot: str(step.op.source)} if slot in every else {}
                 operands = (each for each in every if each.startswith(f"{slot}.") and not each.endswith("'"))
@@ -131,7 +131,7 @@ def active_flags(program: Program) -> tuple[Expr, ...]:
         Binary("==", Name(f"{thread.name}@{number}.active"), Const(1))
         for thread in program.threads
         for number, (_, _, step) in enumerate(steps(thread))
-        if isinstance(step.op, Put | Get | RemoteRmw)
+        if isinstance(step.op, RemoteOp)
     )
 
 
