@@ -20,7 +20,7 @@ from rich.table import Table
 from rdma_robust.analyses.repair.repairs import COUNTING, Repair, RepairOptions, Waits
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.analyses.repair.safe.standing import WAITS
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 
 PROGRAMS = sorted((Path(__file__).resolve().parents[1] / "litmus/prove").glob("*-plain.rdma"))

@@ -15,7 +15,8 @@ from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions, Waits
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.check.refusals import refusals
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 

@@ -19,7 +19,8 @@ from rdma_robust.certify.document import read_document
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.of_safety import safety_certificate
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits
 
 PROOF_S: Final = 20.0

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
-    from rdma_robust.language.flow.cfg import AnyModelName, Program
+    from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.language.flow.claims import AnyModelName
     from rdma_robust.model import Model, ModelName
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
@@ -228,7 +229,7 @@ def prove(
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
     from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
     from rdma_robust.language.check.refusals import refusals  # noqa: PLC0415
-    from rdma_robust.language.flow.cfg import AnyModelName  # noqa: PLC0415
+    from rdma_robust.language.flow.claims import AnyModelName  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
 
     if model not in get_args(AnyModelName):

@@ -17,7 +17,8 @@ from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import Shape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.flow.spans import moved
 from rdma_robust.language.load import load_automata, load_program
 

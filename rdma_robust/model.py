@@ -14,7 +14,7 @@ from rdma_robust.errors import UsageError
 ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma", "rma"]
 Cpu = Literal["sc", "tso", "pso"]
-Atomics = Literal["hca"]
+Atomics = Literal["hca", "glob"]
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
@@ -26,8 +26,9 @@ class Model:
 
     `network` is what orders the events of network cards: `none` keeps program order (puts and gets are two steps of their
     thread), `rdma` is the paper's, `rma` keeps no order but that of a flush. `cpu` is what orders those of CPUs: `tso` and
-    `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic. `order` names the table of
-    preserved orders, and `ordered_reads` sets its one open cell (nrR, nrR) to `qp`.
+    `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic: only each other (`hca`), or every
+    access (`glob`). `order` names the table of preserved orders, and `ordered_reads` sets its one open cell (nrR, nrR) to
+    `qp`.
 
     Raises UsageError for a word that has no meaning (yet): nothing would give it one, and it would be decided as another.
     What has no table of orders is a machine only (`semantics/machines/by_model.py`): `prove` decides it.
@@ -64,7 +65,7 @@ class Model:
     @property
     def has_normal_form(self) -> bool:
         """Whether it is proven that violations have a normal form, so that a search decides robustness (Theorem 5.1)."""
-        return self.network == "rdma" and self.cpu == "sc" and self.order == "default"
+        return self.network == "rdma" and self.cpu == "sc" and self.order == "default" and self.atomics == "hca"
 
     def with_ordered_reads(self, ordered_reads: bool) -> Model:
         return self if ordered_reads == self.ordered_reads else replace(self, ordered_reads=ordered_reads)

@@ -22,7 +22,7 @@ from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgr
 from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Fold, Forget, Take, WideUpdate, WideUpdates
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Expr, Name, names
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 
 OVERFLOW = "overflow"
 """The control state after what must be impossible."""

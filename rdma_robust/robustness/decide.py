@@ -23,6 +23,7 @@ from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
 from rdma_robust.robustness.passes import Context, Pass, Passes, run
 from rdma_robust.robustness.pivot import instrument_pivots
+from rdma_robust.robustness.scope import way_to_decide
 from rdma_robust.robustness.static_filter import pivots_to_try
 
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
@@ -51,7 +52,7 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 def decided(program: Program, context: Context) -> Outcome:
     """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was."""
     try:
-        outcome: Outcome = run(passes_of(context.options.model), program, context)
+        outcome: Outcome = run(passes_of(context.options.model, program), program, context)
     except LimitReached as reached:
         options = context.options
         return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
@@ -148,9 +149,9 @@ BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts
 """The same under a model for which no search is proven to decide."""
 
 
-def passes_of(model: Model) -> Passes:
-    """Return the passes that decide robustness under `model`."""
-    return DECISION if model.has_normal_form else BY_AXIOMS
+def passes_of(model: Model, program: Program | None = None) -> Passes:
+    """Return the passes that decide robustness (of `program`) under `model`. Raises UsageError if nothing does yet."""
+    return DECISION if way_to_decide(model, program) == "search" else BY_AXIOMS
 
 
 def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:

@@ -8,13 +8,34 @@ types of events, are in `order_table.py`. Source: semantics.md, "Events".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import TRUE, VALUE, Binary, Expr, equals, negate
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, MFence, Poll, Put, Read, RFence, Rmw, Silent, Write
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Fault,
+    Get,
+    ImmPut,
+    InlinePut,
+    MFence,
+    Payload,
+    Poll,
+    Put,
+    Read,
+    Recv,
+    RecvPoll,
+    RemoteRmw,
+    RFence,
+    Rmw,
+    Send,
+    Silent,
+    Write,
+)
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -26,12 +47,12 @@ class Agent(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """An edge of the relation called `relation` to the event that it is matched with, of this type and of another thread."""
+class Carried:
+    """What a message carries: `data` for the buffer that it is matched with (None: it leaves that as it is), and an
+    immediate, 0 without one. Both are over the thread's registers and VALUE, as `writes` of an act are."""
 
-    relation: str
-    thread: str
-    type: EventType
+    data: Expr | None
+    imm: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +60,24 @@ class Act:
     """One event of an operation.
 
     `writes` gives for every word the value, over the thread's registers and VALUE: what this event has read, or, if it
-    reads nothing, what the last event of the operation that does has read. `completes` iff a poll of the queue pair can
-    take it. What is all empty touches no word.
+    reads nothing, what the last event of the operation that does has read. The operation completes with the event that is
+    `completing`, and a poll of the queue pair can take that if it `completes`. What is all empty touches no word.
+
+    `peer` is the other thread of the connection, of messages (the receiver), V and RP (the sender). `message` is what a
+    message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`.
     """
 
     type: EventType
     reads: tuple[Cell, ...] = ()
     writes: tuple[tuple[Cell, Expr], ...] = ()
     completes: bool = False
-    links: tuple[Link, ...] = ()
+    completing: bool = False
+    peer: str | None = None
+    message: Carried | None = None
+
+    def __post_init__(self) -> None:
+        if self.completes and not self.completing:
+            object.__setattr__(self, "completing", True)
 
     @property
     def agent(self) -> Agent:
@@ -55,10 +85,13 @@ class Act:
 
     @property
     def cell(self) -> Cell | None:
-        """The only word that the event touches, None if it touches none. Raises InternalError if there are several."""
+        """The only word that the event touches, None if it touches none. Raises InternalError if there are several, or if it
+        is a message that is not placed."""
         cells = self.reads if not self.writes else (*self.reads, *(cell for cell, _ in self.writes))
-        if self.links or any(cell != cells[0] for cell in cells[1:]):
-            raise InternalError(f"an event of several words, or with edges to other threads, is not supported here: {self}")
+        if any(cell != cells[0] for cell in cells[1:]):
+            raise InternalError(f"an event of several words is not supported here: {self}")
+        if self.message is not None and self.message.data is not None and not self.writes:
+            raise InternalError(f"a message whose buffer is not known is not supported here: {self}")
         return cells[0] if cells else None
 
     @property
@@ -75,24 +108,33 @@ class Act:
 class Case:
     """One way in which an operation can go: its events in program order, if `when` (over registers and VALUE) holds.
 
-    VALUE is what the first event reads; without `when` the operation always goes so. No two cases hold together.
+    VALUE is what the first event that reads does; without `when` the operation always goes so. No two cases hold together.
+    With a `fault` that is reported, and the operation goes on.
     """
 
     acts: tuple[Act, ...] = ()
     when: Expr = TRUE
+    fault: Fault | None = None
 
 
 def nowhere(_op: object) -> None:
     """The queue pair of what a CPU does alone."""
 
 
+def everywhere(_op: object, _model: Model) -> None:
+    """No hardware has cases of its own."""
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the table says of one kind of operation: its name, its cases, and the other node of its queue pair, if any."""
+    """What the table says of one kind of operation: its name, its cases, and the other node of its queue pair, if any; and
+    its cases under hardware where these are others, None under such where they are not."""
 
     name: str
     cases: Callable[[Any], tuple[Case, ...]]
     remote: Callable[[Any], str | None] = nowhere
+    under: Callable[[Any, Model], tuple[Case, ...] | None] = everywhere
 
 
 T = EventType
@@ -112,7 +154,58 @@ def _rmw(op: Rmw) -> tuple[Case, ...]:
 
 
 def _copy(op: Put | Get, read: EventType, write: EventType) -> tuple[Case, ...]:
-    return (Case((Act(read, (op.source,)), Act(write, (), ((op.target, VALUE),), completes=True))),)
+    return (Case((Act(read, (op.source,)), Act(write, (), ((op.target, VALUE),), op.signaled, completing=True))),)
+
+
+def _payload(data: Payload) -> tuple[Act, ...]:
+    """The read of what a request carries: by the CPU when it posts, or later by the card."""
+    if data.source is None:
+        return ()
+    return (Act(T.LR if data.inline else T.NLR, (data.source,)),)
+
+
+def _inline_put(op: InlinePut) -> tuple[Case, ...]:
+    written = Act(T.NRW, (), ((op.target, op.data.value),), op.signaled, completing=True)
+    return (Case((*_payload(op.data), written)),)
+
+
+def _send(op: Send) -> tuple[Case, ...]:
+    message = Act(T.NRW, (), (), op.signaled, True, op.to, Carried(op.data.value, Const(0)))
+    return (Case((*_payload(op.data), message)),)
+
+
+def _imm_put(op: ImmPut) -> tuple[Case, ...]:
+    written = Act(T.NRW, (), ((op.target, op.data.value),))
+    message = Act(T.NRW, (), (), op.signaled, True, op.to, Carried(None, op.imm))
+    return (Case((*_payload(op.data), written, message)),)
+
+
+def _remote_rmw(op: RemoteRmw, written: tuple[Act, ...]) -> tuple[Case, ...]:
+    """The answer carries the old value; where the operation writes, its own events are `written`."""
+    answer = Act(T.NLW, (), ((op.target, VALUE),), op.signaled, completing=True)
+    cases = [Case((*written, answer), op.when)]
+    if op.wraps is not None:
+        wraps, fault = op.wraps
+        cases = [
+            Case((*written, answer), conj(op.when, negate(wraps))),
+            Case((*written, answer), conj(op.when, wraps), fault),
+        ]
+    if op.when != TRUE:
+        cases.append(Case((Act(T.NAR, (op.source,)), answer), negate(op.when)))
+    return tuple(cases)
+
+
+def _by_cards(op: RemoteRmw) -> tuple[Case, ...]:
+    return _remote_rmw(op, (Act(T.NAR, (op.source,)), Act(T.NAW, (), ((op.source, op.new),))))
+
+
+def _by_all(op: RemoteRmw, model: Model) -> tuple[Case, ...] | None:
+    """Where it excludes every access, the read and the write are one event."""
+    return _remote_rmw(op, (Act(T.NA, (op.source,), ((op.source, op.new),)),)) if model.atomics == "glob" else None
+
+
+def _mfence(_op: MFence, model: Model) -> tuple[Case, ...] | None:
+    return (Case((Act(T.F),)),) if model.cpu == "tso" else None
 
 
 TABLE: Final[dict[type, Row]] = {
@@ -124,8 +217,14 @@ TABLE: Final[dict[type, Row]] = {
     Get: Row("get", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
     Poll: Row("poll", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
     Rmw: Row("rmw", _rmw),
-    MFence: Row("mfence", lambda _: (Case(),)),
+    MFence: Row("mfence", lambda _: (Case(),), under=_mfence),
     RFence: Row("rfence", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
+    InlinePut: Row("inline put", _inline_put, lambda op: op.target.node),
+    RemoteRmw: Row("remote rmw", _by_cards, lambda op: op.source.node, _by_all),
+    Send: Row("send", _send, lambda op: op.node),
+    ImmPut: Row("put with immediate", _imm_put, lambda op: op.target.node),
+    Recv: Row("recv", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
+    RecvPoll: Row("rpoll", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
 }
 """The rows, by the class of the operation."""
 
@@ -138,9 +237,17 @@ def row_of(op: object) -> Row:
     return found
 
 
-def cases_of(op: object) -> tuple[Case, ...]:
+def cases_of(op: object, model: Model = RDMA) -> tuple[Case, ...]:
     """Return the ways in which an operation can go."""
-    return row_of(op).cases(op)
+    row = row_of(op)
+    return row.under(op, model) or row.cases(op)
+
+
+def placed(act: Act, buffer: Cell | None) -> Act:
+    """Return a message where it is known which word, if any, the receive that it is matched with has given it."""
+    if act.message is None or act.message.data is None or buffer is None:
+        return act
+    return replace(act, writes=((buffer, act.message.data),))
 
 
 def remote_of(op: object) -> str | None:

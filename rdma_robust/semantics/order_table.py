@@ -16,22 +16,60 @@ Scope = Literal["all", "qp", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
 
 TABLE: Final = """
-    | CPU | nlR | nrW | nrR | nlW | nF
-CPU | all | all | all | all | all | all
-nlR | -   | qp  | qp  | qp  | qp  | qp
-nrW | -   | -   | qp  | qp  | qp  | i
-nrR | -   | -   | -   | (-) | qp  | qp
-nlW | -   | -   | -   | -   | qp  | i
-nF  | -   | qp  | qp  | qp  | qp  | qp
+    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW
+CPU | all | all | all | all | all | all | all | all
+nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
+nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp
+nrR | -   | -   | -   | (-) | qp  | qp  | -   | -
+nlW | -   | -   | -   | -   | qp  | i   | -   | -
+nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
+naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp
+naW | -   | -   | qp  | qp  | i   | i   | qp  | qp
 """
 """Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo.
 
-`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads.
+`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the column
+of naR. A read and the write of its operation that carries its value, and the naR and the naW of one read-modify-write, are
+always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see `axioms.same_operation`).
 """
 
+STORE_BUFFER: Final = """
+    | lR  | lW  | CAS | P   | F   | V   | RP
+lW  | i   | all | all | i   | all | all | i
+V   | -   | all | all | -   | all | all | -
+"""
+"""CPU before CPU where CPUs have store buffers (tso): what is not here is `all`. `i` is `all` for ippo, `-` for oppo."""
 
-NFO_PAIRS: Final = (frozenset({EventType.NLR, EventType.NLW}), frozenset({EventType.NRR, EventType.NRW}))
-"""The types of the NIC events of one queue pair that nfo orders, one way or the other."""
+_LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
+
+RELAXED: Final = frozenset((earlier, later) for earlier, row in _LATER_RELAXED.items() for later in row.split())
+"""The cells that are `-` under `order relaxed`, (earlier, later)."""
+
+MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
+"""The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
+
+_NFO: Final = {
+    "default": (
+        frozenset({EventType.NLR, EventType.NLW}),
+        *(
+            frozenset({read, write})
+            for read in (EventType.NRR, EventType.NAR, EventType.NA)
+            for write in (EventType.NRW, EventType.NAW)
+        ),
+    ),
+}
+
+
+def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
+    """Return the types of the NIC events of one queue pair that nfo orders: none under weaker orders."""
+    return () if model.order in WEAKER else _NFO["default"]
+
+
+WEAKER: Final = ("multipath", "relaxed")
+"""The orders in which writes of one queue pair may overtake each other."""
+
+NFO_PAIRS: Final = _NFO["default"]
+"""What :func:`nfo_pairs_of` says of the default order."""
 
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
@@ -47,11 +85,19 @@ CELLS: Final = _parse(TABLE)
 
 
 def _kind(event_type: EventType) -> str:
-    return "CPU" if event_type in CPU_TYPES else event_type.value
+    if event_type in CPU_TYPES:
+        return "CPU"
+    return EventType.NAR.value if event_type is EventType.NA else event_type.value
 
 
-ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {"default": CELLS}
+ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {
+    "default": CELLS,
+    "multipath": {**CELLS, **dict.fromkeys(MULTIPATH, "-")},
+    "relaxed": {**CELLS, **dict.fromkeys(RELAXED, "-")},
+}
 """The tables by the names that :attr:`Model.order` has for them."""
+
+STORES: Final = _parse(STORE_BUFFER)
 
 
 def cell(earlier: EventType, later: EventType, order: str = "default") -> str:
@@ -63,6 +109,11 @@ def cell(earlier: EventType, later: EventType, order: str = "default") -> str:
     if cells is None:
         raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
     return cells[_kind(earlier), _kind(later)]
+
+
+def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:
+    """What the store buffer says of two events, None if it says nothing of its own."""
+    return STORES.get((earlier.value, later.value)) if model.cpu == "tso" else None
 
 
 def _scope(text: str, issue: bool, model: Model) -> Scope:
@@ -91,9 +142,16 @@ def _program_order(model: Model) -> bool:
 
 def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far issue order preserves a program-order edge between events of these types."""
-    return "all" if _program_order(model) else _scope(cell(earlier, later, model.order), True, model)
+    return _preserved(earlier, later, True, model)
 
 
 def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these types."""
-    return "all" if _program_order(model) else _scope(cell(earlier, later, model.order), False, model)
+    return _preserved(earlier, later, False, model)
+
+
+def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:
+    kept = _program_order(model)
+    if (buffered := _of_cpus(earlier, later, model)) is not None:
+        return "all" if buffered == "all" or (buffered == "i" and issue) else "-"
+    return "all" if kept else _scope(cell(earlier, later, model.order), issue, model)

@@ -22,12 +22,25 @@ class EventType(Enum):
     NRR = "nrR"
     NLW = "nlW"
     NF = "nF"
+    F = "F"
+    NAR = "naR"
+    NAW = "naW"
+    NA = "nA"
+    V = "V"
+    RP = "RP"
 
 
-CPU_TYPES = frozenset({EventType.LR, EventType.LW, EventType.CAS, EventType.P})
-NIC_WRITE_TYPES = frozenset({EventType.NRW, EventType.NLW})
-READ_TYPES = frozenset({EventType.LR, EventType.CAS, EventType.NLR, EventType.NRR})
-WRITE_TYPES = frozenset({EventType.INIT, EventType.LW, EventType.CAS, EventType.NRW, EventType.NLW})
+CPU_TYPES = frozenset({EventType.LR, EventType.LW, EventType.CAS, EventType.P, EventType.F, EventType.V, EventType.RP})
+STORE_TYPES = frozenset({EventType.LW, EventType.V})
+"""The CPU events that pass through a store buffer where there is one."""
+
+NIC_WRITE_TYPES = frozenset({EventType.NRW, EventType.NLW, EventType.NAW})
+COMPLETING_TYPES = frozenset({EventType.NRW, EventType.NLW})
+READ_TYPES = frozenset({EventType.LR, EventType.CAS, EventType.NLR, EventType.NRR, EventType.NAR, EventType.NA})
+WRITE_TYPES = frozenset(
+    {EventType.INIT, EventType.LW, EventType.CAS, EventType.NRW, EventType.NLW, EventType.NAW, EventType.NA}
+)
+"""A message of a write with immediate is an nrW that touches no word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +49,12 @@ class Event:
 
     `thread` is the thread's index in the program (-1 for initial writes), `position` its place in the thread's program
     order. `remote` is the other node of the queue pair (None for CPU accesses), so (thread, remote) is the queue pair.
-    `read` and `written` are the values read and written, None where the event does not read or write. A NIC
-    write that is `unsignaled` is no completion.
+    `read` and `written` are the values read and written, None where the event does not read or write; an RP reads the
+    immediate that its message, a write without a word, has written (None for that of a send, which is 0).
+
+    A NIC write of an `unsignaled` operation is no completion, and neither is one `within` an operation that a later event
+    completes: the put of a write with immediate. `peer` is the other thread of the connection, for messages (its receiver),
+    V and RP (the sender).
     """
 
     index: int
@@ -50,24 +67,42 @@ class Event:
     written: int | None = None
     step: Step | None = None
     unsignaled: bool = False
+    within: bool = False
+    peer: str | None = None
+
+    @property
+    def completing(self) -> bool:
+        """Whether its operation completes with the event, signaled or not."""
+        return self.type in COMPLETING_TYPES and not self.within
 
     @property
     def completes(self) -> bool:
         """Whether a poll of the queue pair can take the event."""
-        return self.type in NIC_WRITE_TYPES and not self.unsignaled
+        return self.completing and not self.unsignaled
 
     def __str__(self) -> str:
         values = [str(v) for v in (self.read, self.written) if v is not None]
+        name: str = self.type.value
         match self.type:
             case EventType.P | EventType.NF:
-                return f"{self.type.value}({self.remote})"
+                return f"{name}({self.remote})"
+            case EventType.F:
+                return name
+            case EventType.V | EventType.RP:
+                return f"{name}({', '.join([str(self.peer), *values])})"
+            case _ if self.cell is None:
+                return f"{name}({', '.join([f'to {self.peer}', *values])})"
             case _:
-                return f"{self.type.value}({', '.join([str(self.cell), *values])})"
+                return f"{name}({', '.join([str(self.cell), *values])})"
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """(E, po, pf, rf, mo, nfo): relations are over event indices."""
+    """(E, po, pf, rf, mo, nfo, rao, sm, rpf): relations are over event indices.
+
+    `pf` are the polled completions themselves; that a poll also tells of every earlier operation of its queue pair is part
+    of the axioms. The last three are None where there is nothing that they could order.
+    """
 
     events: tuple[Event, ...]
     po: Relation
@@ -75,6 +110,9 @@ class Trace:
     rf: Relation
     mo: Relation
     nfo: Relation
+    rao: Relation | None = None
+    sm: Relation | None = None
+    rpf: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)

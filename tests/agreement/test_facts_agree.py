@@ -13,7 +13,8 @@ from rdma_robust.analyses.prove.facts import PlaceKnown, known_facts
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.stepping import StepMachine, StepState

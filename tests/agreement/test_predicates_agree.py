@@ -17,7 +17,7 @@ from rdma_robust.analyses.prove.proof_engine import Searched
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore
 from tests.support.claimed_programs import claimed_program

@@ -12,7 +12,7 @@ import pytest
 from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions
 from rdma_robust.analyses.repair.repairs import Waits as Wanted
 from rdma_robust.analyses.repair.safe.placement import make_safe
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.final import FinalState
 from tests.support.naive_waits import MOST_STATES, Waits, behind, everywhere, finals, forbidding, having, program_of, subsets
 

@@ -15,7 +15,8 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.analyses.prove.zones.zone_engine import search_zones
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore
 from tests.support.random_safety import MODELS_OF, SafetySize, random_safety_program

@@ -8,10 +8,13 @@ from random import Random
 
 from rdma_robust.semantics.axioms import Relation, ib_parts, inst, ob_parts
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.order_table import CELLS
+from rdma_robust.semantics.order_table import CELLS as EVERY_CELL
 from rdma_robust.semantics.trace import CPU_TYPES, Trace
 from tests.conftest import ROOT
 from tests.support.random_splits import PROGRAM, random_split
+
+CELLS = {cell: kept for cell, kept in EVERY_CELL.items() if not {"naR", "naW"} & {*cell}}
+"""Those of the paper."""
 
 TEXT = (ROOT / "docs/model.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\w+) \| (\w+) \| (\S+) \| (\[order-.+?) \| (.+) \|$", TEXT, re.MULTILINE)

@@ -10,21 +10,8 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Const, Expr, Name, conj, equals
-from rdma_robust.language.flow.cfg import (
-    AnyModelName,
-    Flush,
-    Get,
-    MFence,
-    PointAt,
-    Poll,
-    Program,
-    Put,
-    RemoteRmw,
-    RFence,
-    Rmw,
-    Step,
-    Write,
-)
+from rdma_robust.language.flow.cfg import Flush, Get, MFence, Poll, Program, Put, RemoteRmw, RFence, Rmw, Step, Write
+from rdma_robust.language.flow.claims import AnyModelName, PointAt
 from rdma_robust.language.load import load_program
 from tests.support.random_programs import TINY, Size, random_program
 

@@ -22,7 +22,8 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, evaluate, names
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 
 CLAIM = SafetyClaim("invariant", "by hand", NO_SPAN, 0)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.final import FinalState, state_names

@@ -17,7 +17,8 @@ from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
 from rdma_robust.evidence.of_safety import safe_evidence
 from rdma_robust.expr import negate
-from rdma_robust.language.flow.cfg import AnyModelName, Claim, Invariant, OutcomeLine, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName, Claim, Invariant, OutcomeLine
 from rdma_robust.limits import Limits
 from tests.support.claimed_programs import claimed_program
 

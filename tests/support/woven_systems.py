@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from rdma_robust.analyses.prove.transition_system import Bad, Control, SafetyClaim, Transition, Update
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Binary, Const, Expr, Name
-from rdma_robust.language.flow.cfg import AnyModelName, Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.language.flow.claims import AnyModelName
 
 Places = tuple[int, ...]
 

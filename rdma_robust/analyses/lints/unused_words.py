@@ -11,7 +11,8 @@ from rdma_robust.analyses.lints.queue_flow import ThreadFlow
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import Expr, evaluate, names
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, OutcomeLine, Program, Put, Rmw, Silent, Write
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Rmw, Silent, Write
+from rdma_robust.language.flow.claims import OutcomeLine
 from rdma_robust.language.flow.exclusive import conjuncts
 from rdma_robust.semantics.event_table import cells_read
 from rdma_robust.semantics.values import ValueFlow, Values

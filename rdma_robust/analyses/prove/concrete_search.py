@@ -12,7 +12,8 @@ from typing import Final
 from rdma_robust.analyses.prove.on_machine import constants_of, met_on
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 from rdma_robust.semantics.machines.by_model import stepwise_machine

@@ -23,18 +23,8 @@ from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
-from rdma_robust.language.flow.cfg import (
-    AnyModelName,
-    Get,
-    PointAt,
-    Program,
-    Read,
-    RemoteRmw,
-    Step,
-    Thread,
-    ThreadEnded,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Get, Program, Read, RemoteRmw, Step, Thread, steps
+from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
 from rdma_robust.limits import Limits, Poll
 from rdma_robust.text import one_line
 

@@ -10,7 +10,8 @@ from rdma_robust.analyses.prove.commands import Code, Command
 from rdma_robust.analyses.prove.placing import Placing, Variable
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import PointAt, Program, RemoteOp, ThreadEnded
+from rdma_robust.language.flow.cfg import Program, RemoteOp
+from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 
 class Touch(NamedTuple):

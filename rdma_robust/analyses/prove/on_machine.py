@@ -9,7 +9,8 @@ from itertools import pairwise
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import Binary, Const, Ite, Name, Unary, constants, names, substitute
-from rdma_robust.language.flow.cfg import PointAt, Program, ThreadEnded, steps
+from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.stepping import StepMachine, StepState

@@ -14,7 +14,8 @@ from rdma_robust.analyses.prove.on_machine import constants_of, met_on
 from rdma_robust.analyses.prove.proof_engine import AbstractPath
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
-from rdma_robust.language.flow.cfg import AnyModelName, Nondet, Program
+from rdma_robust.language.flow.cfg import Nondet, Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Move, Verb

@@ -9,7 +9,8 @@ from functools import cached_property
 from rdma_robust.analyses.prove.compiled_values import Valued
 from rdma_robust.analyses.prove.value_sets import ValueSets
 from rdma_robust.expr import Name
-from rdma_robust.language.flow.cfg import Cell, PointAt, Program, ThreadEnded
+from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 SmallState = tuple[int, ...]
 

@@ -26,7 +26,8 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.expr import TRUE, VALUE, Const, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import AnyModelName, Fault, Nondet, Program, Silent, Write
+from rdma_robust.language.flow.cfg import Fault, Nondet, Program, Silent, Write
+from rdma_robust.language.flow.claims import AnyModelName
 
 State = tuple[Any, ...]
 """See :class:`Placing`."""

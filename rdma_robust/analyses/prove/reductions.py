@@ -11,7 +11,8 @@ from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
 from rdma_robust.analyses.prove.transition_system import SafetyClaim, TransitionSystem
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 
 
 def reduced(

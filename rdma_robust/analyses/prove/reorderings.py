@@ -13,20 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from rdma_robust.language.flow.cfg import (
-    AnyModelName,
-    Cas,
-    Cell,
-    Get,
-    Put,
-    Read,
-    RemoteOp,
-    RemoteRmw,
-    Rmw,
-    Step,
-    Write,
-    peer_of,
-)
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Put, Read, RemoteOp, RemoteRmw, Rmw, Step, Write, peer_of
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import EventType

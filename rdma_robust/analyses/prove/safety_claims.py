@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import conj, negate
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.flow.cfg import AnyModelName, Fault, Program, steps
+from rdma_robust.language.flow.cfg import Fault, Program, steps
+from rdma_robust.language.flow.claims import AnyModelName
 
 
 def safety_claims(program: Program, model: AnyModelName) -> tuple[SafetyClaim, ...]:

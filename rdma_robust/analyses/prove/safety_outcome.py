@@ -9,7 +9,8 @@ from typing import Literal
 
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, EngineName, Region
 from rdma_robust.analyses.prove.transition_system import Control, SafetyClaim, TransitionSystem
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Move
 
 ReductionName = Literal["slots", "sets"]

@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import TRUE, Expr
-from rdma_robust.language.flow.cfg import AnyModelName, Cell, Fault, PointAt, Program, Step, ThreadEnded
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step
+from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
 from rdma_robust.semantics.machines.machine import Verb
 
 Control = Hashable

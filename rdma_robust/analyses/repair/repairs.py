@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 
 LOOP_WEIGHT: Final = 10
 """How often the body of a loop counts, by default."""

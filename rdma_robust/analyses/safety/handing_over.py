@@ -18,7 +18,8 @@ from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
 from rdma_robust.language.check.refusals import refusals
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model
 from rdma_robust.semantics.values import is_loop_free

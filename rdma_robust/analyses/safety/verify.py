@@ -19,8 +19,9 @@ from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.targets import Atom, Before, Ended, Target
-from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.cfg import AnyModelName, Invariant, OutcomeLine, PointAt, Program, ThreadEnded
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName, Invariant, OutcomeLine, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import Claim as OfOutcome
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
 
@@ -102,7 +103,7 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def outcome_claim(line: OutcomeLine, claim: cfg.Claim) -> Claim:
+def outcome_claim(line: OutcomeLine, claim: OfOutcome) -> Claim:
     """Return what a line claims about one model."""
     condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
     goal = StateGoal(Target(condition, line.condition), final=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rdma_robust.expr import Const, Expr, conj, names, negate
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.flow.cfg import PointAt, Program, ThreadEnded
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from rdma_robust.certify.safety.thread_steps import (
 )
 from rdma_robust.certify.safety.wide_updates import Assign, Assume, Choose, Forget, WideUpdates
 from rdma_robust.expr import Const, Expr, Name, Unary, names, substitute
-from rdma_robust.language.flow.cfg import AnyModelName, Cas, Fault, MFence, Nondet, Program, Rmw, Silent, steps
+from rdma_robust.language.flow.cfg import Cas, Fault, MFence, Nondet, Program, Rmw, Silent, steps
+from rdma_robust.language.flow.claims import AnyModelName
 
 Own = Any
 """What a thread has under way: hashable, otherwise the model's own business."""

@@ -44,7 +44,7 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
-    from rdma_robust.language.flow.cfg import AnyModelName
+    from rdma_robust.language.flow.claims import AnyModelName
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, get_args
 import typer
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 
 SafetyEngineName = Literal["auto", "explicit", "zones", "predicates", "spacer"]
 SafetyReductionName = Literal["slots", "sets"]

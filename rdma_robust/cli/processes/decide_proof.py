@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.prove.needed import Needed
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
     from rdma_robust.cli.options.safety_options import SafetyEngineName, SafetyReductionName
-    from rdma_robust.language.flow.cfg import AnyModelName, Program
+    from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.language.flow.claims import AnyModelName
 
 
 _NEEDS: Final = 0.5

@@ -20,7 +20,7 @@ from rdma_robust.language.check.outcome_lines import invariant, outcome
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.unreached import unreached
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line, statements_in
 
@@ -54,7 +54,7 @@ class ProgramChecker:
         self._expanded: dict[int, ast.Thread] = {}
         self._reached: set[int] = set()
         self._unreached: list[tuple[Span, str]] = []
-        self._outcomes: list[cfg.OutcomeLine] = []
+        self._outcomes: list[claims.OutcomeLine] = []
         self._invariant_lines: list[ast.Invariant] = []
 
     def check(self, also: Callable[[World, tuple[cfg.Thread, ...]], None] = lambda _world, _threads: None) -> cfg.Program:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import claims
 from rdma_robust.language.syntax import ast, printer
 
 
@@ -13,10 +13,10 @@ class Expectations:
     def __init__(self, report: Reporter) -> None:
         self._report = report
         self._first: dict[tuple[str, str | None], ast.Expectation] = {}
-        self._found: list[cfg.Expectation] = []
+        self._found: list[claims.Expectation] = []
 
     @property
-    def found(self) -> tuple[cfg.Expectation, ...]:
+    def found(self) -> tuple[claims.Expectation, ...]:
         return tuple(self._found)
 
     def add(self, item: ast.Expect) -> None:
@@ -26,7 +26,7 @@ class Expectations:
             if before is not claim:
                 self._clash(claim, before)
                 continue
-            self._found.append(cfg.Expectation(claim.kind, claim.negated, claim.model, self._report.at(claim.span)))
+            self._found.append(claims.Expectation(claim.kind, claim.negated, claim.model, self._report.at(claim.span)))
 
     def _clash(self, claim: ast.Expectation, before: ast.Expectation) -> None:
         at = f"{before.span.line}:{before.span.column}"

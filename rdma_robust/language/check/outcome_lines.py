@@ -11,7 +11,7 @@ from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Register, ThreadNames, Variable, World
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow.claims import Claim, Invariant, OutcomeLine, PointAt, ThreadEnded
 from rdma_robust.language.syntax import ast, printer
 
 
@@ -126,13 +126,13 @@ class StateResolver(OutcomeResolver):
 
     def __init__(self, world: World, report: Reporter) -> None:
         super().__init__(world, report)
-        self.atoms: dict[str, cfg.PointAt | cfg.ThreadEnded] = {}
+        self.atoms: dict[str, PointAt | ThreadEnded] = {}
 
     def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
         thread = self.thread(expr.thread)
         if thread is None:
             return UNKNOWN
-        atom: cfg.PointAt | cfg.ThreadEnded = cfg.ThreadEnded(thread.name)
+        atom: PointAt | ThreadEnded = ThreadEnded(thread.name)
         if isinstance(expr, ast.ThreadAt):
             label = thread.labels.get(expr.label.text)
             if label is None:
@@ -141,7 +141,7 @@ class StateResolver(OutcomeResolver):
             label.used = True
             if label.point is None:
                 return Const(0)
-            atom = cfg.PointAt(thread.name, label.name)
+            atom = PointAt(thread.name, label.name)
         self.atoms[printer.expression(expr)] = atom
         return Name(printer.expression(expr))
 
@@ -169,10 +169,10 @@ class StateResolver(OutcomeResolver):
         )
 
 
-def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLine:
+def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine:
     """Return a checked outcome line; errors go to the report. A condition that is undefined does not hold."""
     condition = OutcomeResolver(world, report).resolve(item.condition)
-    claims = tuple(cfg.Claim(c.allowed, c.model) for c in item.claims)
+    claims = tuple(Claim(c.allowed, c.model) for c in item.claims)
     seen: dict[str, ast.Claim] = {}
     for claim in item.claims:
         before = seen.setdefault(claim.model, claim)
@@ -180,12 +180,12 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> cfg.OutcomeLin
             same = before.allowed == claim.allowed
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
-    return cfg.OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
+    return OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
 
 
-def invariant(item: ast.Invariant, world: World, report: Reporter) -> cfg.Invariant:
+def invariant(item: ast.Invariant, world: World, report: Reporter) -> Invariant:
     """Return a checked invariant; errors go to the report. A condition that is undefined does not hold."""
     resolver = StateResolver(world, report)
     condition = resolver.resolve(item.condition)
     text = printer.item(item)
-    return cfg.Invariant(conj(defined(condition), condition), tuple(resolver.atoms.items()), report.at(item.span), text)
+    return Invariant(conj(defined(condition), condition), tuple(resolver.atoms.items()), report.at(item.span), text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rdma_robust.errors import Diagnostic
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 
 _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
     cfg.Put: ("put", "rma or rdma"),
@@ -19,20 +19,20 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 """The operations that another node has a part in: the words that they begin with, and the models that have them."""
 
 
-def refusals(program: cfg.Program, model: cfg.AnyModelName) -> tuple[Diagnostic, ...]:
+def refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
     """Return an error for every statement of `program` that `model` does not have, in the order of the source."""
     made = (each for thread in program.threads for each in _of(thread, model))
     return tuple(sorted(dict.fromkeys(made), key=lambda each: each.span.start))
 
 
-def _of(thread: cfg.Thread, model: cfg.AnyModelName) -> Iterator[Diagnostic]:
+def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:
     for _, _, step in thread.edges:
         message = _message(step.op, model)
         if message:
             yield Diagnostic("error", "RR408", message, step.span)
 
 
-def _message(op: cfg.Op, model: cfg.AnyModelName) -> str:
+def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
     match model, op:
         case (("tso" | "pso"), _) if type(op) in _OF_A_NETWORK:
             word, models = _OF_A_NETWORK[type(op)]

@@ -17,7 +17,7 @@ from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import World
 from rdma_robust.language.check.outcome_lines import StateResolver
 from rdma_robust.language.check.resolve import UNKNOWN
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
 from rdma_robust.language.syntax.layout import MAX_DIGITS
@@ -157,8 +157,8 @@ class _Resolver(StateResolver):
         states = ((name, self._state(atom)) for name, atom in self.atoms.items())
         return *states, *self.found.items()
 
-    def _state(self, atom: cfg.PointAt | cfg.ThreadEnded) -> Atom:
-        if isinstance(atom, cfg.ThreadEnded):
+    def _state(self, atom: claims.PointAt | claims.ThreadEnded) -> Atom:
+        if isinstance(atom, claims.ThreadEnded):
             return Ended(atom.thread)
         return Before(atom.thread, (dict(self.threads[atom.thread].labels)[atom.label],))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
@@ -19,24 +19,29 @@ from rdma_robust.language.flow.cfg import (
     Fault,
     Flush,
     Get,
+    ImmPut,
+    InlinePut,
     MFence,
     Nondet,
     Op,
-    PointAt,
+    Payload,
     Poll,
     Program,
     Put,
     Read,
+    Recv,
+    RecvPoll,
     RemoteRmw,
     RFence,
     Rmw,
+    Send,
     Silent,
     Step,
     Thread,
-    ThreadEnded,
     Write,
     steps,
 )
+from rdma_robust.language.flow.claims import PointAt, ThreadEnded
 
 _PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*(\[[0-9]+\])?", re.ASCII)
 
@@ -84,6 +89,9 @@ def _lines(program: Program) -> Iterator[Line]:
     yield f"flow graph {name(program.name)}", None
     if program.allow_loopback:
         yield "allow loopback", None
+    for word, told in asdict(program.hardware).items():
+        if told is not None:
+            yield f"hardware {word} {told}", None
     if program.domain is not None:
         yield f"domain {program.domain[0]}..{program.domain[1]}", None
     for constant, value in program.constants:
@@ -99,6 +107,8 @@ def _lines(program: Program) -> Iterator[Line]:
         yield f"  points {' '.join(map(str, sorted(thread.points)))}", None
         for label, point in thread.labels:
             yield f"  label {name(label)} = {point}", None
+        for sender, buffer in thread.posted:
+            yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}", None
         for k, (source, target, step) in enumerate(steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
@@ -132,10 +142,10 @@ def operation(op: Op) -> str:
             return f"write {_cell(cell.node, cell.name)} = {expression(value)}"
         case Cas(cell, expected, new):
             return f"cas {_cell(cell.node, cell.name)} from {expression(expected)} to {expression(new)}"
-        case Put(target, source):
-            return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}"
-        case Get(target, source):
-            return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}"
+        case Put(target, source, signaled):
+            return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
+        case Get(target, source, signaled):
+            return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
         case Poll(node):
             return f"poll {name(node)}"
         case RFence(node):
@@ -148,9 +158,30 @@ def operation(op: Op) -> str:
             return f"nondet {'-' if low is None else expression(low)} {'-' if high is None else expression(high)}"
         case Flush(node):
             return f"flush {name(node)}"
-        case RemoteRmw(target, source, new, when):
-            change = f"{expression(new)} if {expression(when)}"
+        case RemoteRmw(target, source, new, when, signaled, wraps):
+            wrapped = "" if wraps is None else f" wraps {expression(wraps[0])}{_fault(wraps[1])}"
+            change = f"{expression(new)} if {expression(when)}{wrapped}{_signaled(signaled)}"
             return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
+        case InlinePut(target, data, signaled):
+            return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
+        case Send(to, node, data, signaled):
+            return f"send {_payload(data)} to {name(to)} on {name(node)}{_signaled(signaled)}"
+        case ImmPut(target, data, imm, to, signaled):
+            carried = f"imm {expression(imm)} to {name(to)}{_signaled(signaled)}"
+            return f"put {_cell(target.node, target.name)} = {_payload(data)} {carried}"
+        case Recv(cell, sender):
+            return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
+        case RecvPoll(sender):
+            return f"rpoll {name(sender)}"
+
+
+def _signaled(signaled: bool) -> str:
+    return "" if signaled else " unsignaled"
+
+
+def _payload(data: Payload) -> str:
+    read = "" if data.source is None else f" of {_cell(data.source.node, data.source.name)}"
+    return f"{expression(data.value)}{read}{' inline' if data.inline else ''}"
 
 
 def _atom(atom: PointAt | ThreadEnded) -> str:

@@ -12,13 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.expr import TRUE, Expr
+from rdma_robust.expr import TRUE, VALUE, Expr
+from rdma_robust.language.flow.claims import Expectation, Invariant, OutcomeLine
 
 if TYPE_CHECKING:
     import networkx as nx  # slow, and few need it
-
-AnyModelName = Literal["sc", "tso", "pso", "rma", "rdma"]
-"""The memory models that claims can be about."""
 
 MAX_CELLS: Final = 4096
 MAX_STEPS: Final = 50_000
@@ -79,7 +77,7 @@ class Rmw:
 
 @dataclass(frozen=True, slots=True)
 class MFence:
-    """`mfence`: wait until the own store buffers are empty; nothing where there are none. No event."""
+    """`F`: wait until the own store buffer is empty; without effect where CPUs have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +99,26 @@ class Flush:
 class RemoteRmw:
     """Remote atomic on the queue pair towards `source.node`: its card replaces VALUE, the value of `source`, by `new` if
     `when` is true, in one step; the old value goes to `target`, a word of the own node, in a second one. `new` and `when`
-    are over VALUE and registers, whose values are those of the moment of posting."""
+    are over VALUE and registers, whose values are those of the moment of posting.
+
+    With `wraps` and a condition over the same, such a step is reported where it is true (a `faa` that leaves the domain
+    and starts again at its other end); the thread goes on."""
 
     target: Cell
     source: Cell
     new: Expr
     when: Expr = TRUE
+    signaled: bool = True
+    wraps: tuple[Expr, Fault] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """`nlR(source)` then `nrW(target)` on the queue pair towards `target.node`."""
+    """`nlR(source)` then `nrW(target)` on the queue pair towards `target.node`. No poll takes one that is not `signaled`."""
 
     target: Cell
     source: Cell
+    signaled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,68 @@ class Get:
 
     target: Cell
     source: Cell
+    signaled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a request that carries data was given: if `inline`, the CPU reads it when it posts, else the card does later.
+
+    `source` is the word that is read, VALUE in `value`; it is None for inline data that only depends on registers. `value`
+    is VALUE for what is not inline.
+    """
+
+    source: Cell | None
+    value: Expr = VALUE
+    inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePut:
+    """`lR(source)`, if `data` has one, by the CPU, then `nrW(target)` of the value of `data`, which is inline."""
+
+    target: Cell
+    data: Payload
+    signaled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A message to the thread `to` on `node`: `nlR(source)`, or `lR(source)` or nothing if inline, then `nrW` of the buffer
+    that the receive it is matched with has posted. It completes when that is there."""
+
+    to: str
+    node: str
+    data: Payload
+    signaled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ImmPut:
+    """A write with immediate: a put of `data` to `target`, then a message to the thread `to` that carries `imm`, a register
+    or a constant, and no data: `nrW` without a word, which takes a buffer and leaves it as it is."""
+
+    target: Cell
+    data: Payload
+    imm: Expr
+    to: str
+    signaled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Recv:
+    """`V`: post the buffer `cell` for a message from the thread `sender`."""
+
+    cell: Cell
+    sender: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecvPoll:
+    """`RP`: wait for the earliest receive completion from the thread `sender` not yet polled; VALUE is its immediate, or
+    0."""
+
+    sender: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +208,29 @@ class RFence:
 RemoteOp = Put | Get | RemoteRmw
 """What a thread hands to its network card: it reads `source` and writes `target`."""
 
-Op = Silent | Read | Write | Cas | Put | Get | Poll | RFence | Rmw | MFence | Nondet | Flush | RemoteRmw
+Message = Send | ImmPut
+"""What takes a receive buffer of another thread."""
+
+Op = (
+    Silent
+    | Read
+    | Write
+    | Cas
+    | Put
+    | Get
+    | Poll
+    | RFence
+    | Rmw
+    | MFence
+    | Nondet
+    | Flush
+    | RemoteRmw
+    | InlinePut
+    | Send
+    | ImmPut
+    | Recv
+    | RecvPoll
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +238,12 @@ class Fault:
     """What goes wrong when a step with this fault is taken.
 
     `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
-    edges that is not the exit); `assertion` is only reported, the thread goes on. `text` is what was written there.
+    edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of a remote
+    `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step: they are
+    met where a message or a receive cannot go on, and the thread waits. `text` is what was written there.
     """
 
-    kind: Literal["overflow", "division by zero", "index out of range", "assertion"]
+    kind: Literal["overflow", "division by zero", "index out of range", "assertion", "rnr", "receive queue full"]
     message: str
     span: Span
     text: str = ""
@@ -189,7 +279,8 @@ class Thread:
     """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
-    point before the statement with that label) pairs.
+    point before the statement with that label) pairs. `posted` are (sending thread, buffer) pairs: receives that are posted
+    before anything runs, in this order.
     """
 
     name: str
@@ -200,6 +291,7 @@ class Thread:
     entry: int
     exit: int
     labels: tuple[tuple[str, int], ...] = ()
+    posted: tuple[tuple[str, Cell], ...] = ()
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -222,72 +314,13 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """`allowed under rdma` or `forbidden under sc`."""
+class Hardware:
+    """What a `hardware` line says, None where it says nothing: fields as in :class:`rdma_robust.model.Model`."""
 
-    allowed: bool
-    model: AnyModelName
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeLine:
-    """An `outcome` line: a condition over final states (names `Thread.register`, `Node.cell`) and its claims."""
-
-    condition: Expr
-    claims: tuple[Claim, ...]
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PointAt:
-    """`T at LABEL`: the thread is at the program point with that label, so that the labelled statement is its next one."""
-
-    thread: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadEnded:
-    """`T ended`: the thread is at its exit."""
-
-    thread: str
-
-
-@dataclass(frozen=True, slots=True)
-class Invariant:
-    """An `invariant` line: true in every reachable state.
-
-    `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer) and those of `atoms`, which are 0
-    or 1. A condition that is undefined (division by zero) does not hold.
-    """
-
-    condition: Expr
-    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...]
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
-
-    `span` is the place of the claim, not of its line.
-    """
-
-    kind: Literal["robust", "hang", "safe"]
-    negated: bool
-    model: AnyModelName | None
-    span: Span = NO_SPAN
-
-    @property
-    def text(self) -> str:
-        """The claim as it is written."""
-        if self.model is None:
-            return f"{'not ' if self.negated else ''}{self.kind}"
-        if self.kind == "safe":
-            return f"{'un' if self.negated else ''}safe under {self.model}"
-        return f"{'no ' if self.negated else ''}{self.kind} under {self.model}"
+    cpu: Literal["sc", "tso"] | None = None
+    atomics: Literal["hca", "glob"] | None = None
+    order: Literal["default", "multipath", "relaxed"] | None = None
+    ordered_reads: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -314,6 +347,7 @@ class Program:
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     undecided: tuple[Diagnostic, ...] = ()
+    hardware: Hardware = Hardware()
 
     @property
     def expect_robust(self) -> bool | None:
@@ -329,13 +363,13 @@ def steps(thread: Thread) -> list[tuple[int, int, Step]]:
 def peer_of(op: Op) -> str | None:
     """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
     match op:
-        case Put(target=target):
+        case Put(target=target) | InlinePut(target=target) | ImmPut(target=target):
             return target.node
         case Get(source=source) | RemoteRmw(source=source):
             return source.node
-        case Poll(node) | RFence(node) | Flush(node):
+        case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
             return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | MFence() | Nondet():
+        case Silent() | Read() | Write() | Cas() | Rmw() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
 
 
@@ -350,5 +384,9 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return new, when
         case Nondet(low, high):
             return tuple(end for end in (low, high) if end is not None)
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush():
+        case InlinePut(data=data) | Send(data=data):
+            return (data.value,)
+        case ImmPut(data=data, imm=imm):
+            return data.value, imm
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | Recv() | RecvPoll():
             return ()

@@ -25,7 +25,6 @@ from rdma_robust.language.flow.cfg import (
     Get,
     MFence,
     Nondet,
-    PointAt,
     Poll,
     Program,
     Put,
@@ -40,6 +39,7 @@ from rdma_robust.language.flow.cfg import (
     operands,
     steps,
 )
+from rdma_robust.language.flow.claims import PointAt
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 
 MAX_POINT: Final = 1_000_000

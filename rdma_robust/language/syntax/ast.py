@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.syntax.expressions import (
     AtomicCall,
     Binary,

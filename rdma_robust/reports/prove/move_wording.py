@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rdma_robust.analyses.prove.reorderings import BUFFERED
 from rdma_robust.language.flow.cfg import (
-    AnyModelName,
     Cas,
     Cell,
     Flush,
@@ -23,6 +22,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     peer_of,
 )
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line, printable
 

@@ -11,7 +11,8 @@ from rdma_robust.analyses.prove.needed import Needed
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
-from rdma_robust.language.flow.cfg import AnyModelName, Expectation, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName, Expectation
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.reports.check.result import diagnostics
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of

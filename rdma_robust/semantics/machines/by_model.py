@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.in_order import InOrderMachine
 from rdma_robust.semantics.machines.one_sided import OneSidedMachine
 from rdma_robust.semantics.machines.pipes import PipesMachine

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Final
 
 from rdma_robust.expr import evaluate
-from rdma_robust.language.flow.cfg import Claim, OutcomeLine, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import Claim, OutcomeLine
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, state_names

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.digraph import reachable
+from rdma_robust.errors import UsageError
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, equals, names
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
     Flush,
     Get,
+    ImmPut,
+    InlinePut,
     MFence,
     Nondet,
     Op,
@@ -20,9 +23,12 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
+    Recv,
+    RecvPoll,
     RemoteRmw,
     RFence,
     Rmw,
+    Send,
     Silent,
     Step,
     Thread,
@@ -101,7 +107,7 @@ class StepCode:
 
 
 def compile_steps(program: Program, thread: Thread) -> StepCode:
-    """Return the code of a thread."""
+    """Return the code of a thread. Raises UsageError for an operation that no stepwise machine knows."""
     edges = steps(thread)
     used = {peer_of(step.op) for _, _, step in edges}
     peers = tuple(node for node in program.nodes if node in used)
@@ -153,6 +159,8 @@ def _operands(op: Op) -> _Operands:
             return _Operands(low=low, high=high)
         case Silent() | MFence() | Poll() | RFence() | Flush():
             return _Operands()
+        case InlinePut() | Send() | ImmPut() | Recv() | RecvPoll():
+            raise UsageError(f"`prove` has no machine for an operation like {type(op).__name__}: `check` decides it")
 
 
 class _Compiler:

@@ -18,7 +18,7 @@ from rdma_robust.analyses.prove.run_slice import mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 
 TICKET = """node A { next, serving }
 thread T1 on A { reg t; loop { t = faa(next, 1)

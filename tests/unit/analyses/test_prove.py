@@ -10,7 +10,8 @@ from rdma_robust.analyses.prove import engines
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
-from rdma_robust.language.flow.cfg import AnyModelName, Claim, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName, Claim
 from rdma_robust.language.load import load_program
 from tests.support.inserted import fenced
 

@@ -18,7 +18,8 @@ from rdma_robust.analyses.prove.reduced_system import ReducedSystem
 from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
 from rdma_robust.analyses.prove.transition_system import Let
-from rdma_robust.language.flow.cfg import AnyModelName, Cas, MFence, Put, Rmw
+from rdma_robust.language.flow.cfg import Cas, MFence, Put, Rmw
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Verb

@@ -16,7 +16,8 @@ from rdma_robust.analyses.prove.safety_outcome import ReductionName, ReductionOp
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.prove.zones.zone_engine import search_zones
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, ignore
 from tests.support.claimed_programs import claimed_program, landing_program
 

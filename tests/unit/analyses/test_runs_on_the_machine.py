@@ -14,18 +14,8 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import Bad, Cause, SafetyClaim, Transition
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, equals
-from rdma_robust.language.flow.cfg import (
-    AnyModelName,
-    Cell,
-    Fault,
-    Nondet,
-    PointAt,
-    Program,
-    Step,
-    Thread,
-    ThreadEnded,
-    Write,
-)
+from rdma_robust.language.flow.cfg import Cell, Fault, Nondet, Program, Step, Thread, Write
+from rdma_robust.language.flow.claims import AnyModelName, PointAt, ThreadEnded
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 

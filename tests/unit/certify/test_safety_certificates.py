@@ -22,7 +22,8 @@ from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.of_safety import evidence_of, safety_certificate
 from rdma_robust.evidence.of_safety_runs import run_moves
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.conftest import ROOT

@@ -18,7 +18,8 @@ from rdma_robust.certify.safety.pending_sets import PendingSets
 from rdma_robust.certify.safety.reduced_program import ReducedProgram
 from rdma_robust.certify.safety.thread_steps import Instruction, Variables
 from rdma_robust.evidence.of_safety import evidence_of
-from rdma_robust.language.flow.cfg import AnyModelName, Flush
+from rdma_robust.language.flow.cfg import Flush
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from tests.support.safety_certificates import all_but_bad, refusal
 

@@ -16,7 +16,7 @@ from rdma_robust.build import ProgramBuilder
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.exports import ExportOptions, export_program
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.canonical import canonical, same
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import has_text, load_program
@@ -300,12 +300,15 @@ def test_programs_that_no_text_makes_are_refused() -> None:
             replace(
                 program,
                 threads=(replace(thread, name="A", registers=(("x", 0),), edges=()),),
-                outcomes=(cfg.OutcomeLine(Name("A.x"), (), program.warnings[0].span, ""),),
+                outcomes=(claims.OutcomeLine(Name("A.x"), (), program.warnings[0].span, ""),),
             ),
             "`A.x` is both a register and a variable",
         ),
         (changed(step(cfg.Silent(), deep)), "more than 400 levels"),
-        (replace(program, outcomes=(cfg.OutcomeLine(Name("A.q"), (), program.warnings[0].span, ""),)), "unknown name `A.q`"),
+        (
+            replace(program, outcomes=(claims.OutcomeLine(Name("A.q"), (), program.warnings[0].span, ""),)),
+            "unknown name `A.q`",
+        ),
     ):
         with pytest.raises(ProgramError, match=message):
             check(bad)

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from rdma_robust.expr import Const
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.canonical import canonical, same, with_listing
 from rdma_robust.language.load import load_program
 from tests.support.random_programs import random_program
@@ -41,11 +41,11 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
         replace(program, domain=None),
         replace(program, allow_loopback=True),
         replace(program, constants=()),
-        replace(program, expectations=(cfg.Expectation("robust", False, None),)),
-        replace(program, expectations=(cfg.Expectation("robust", True, None),)),
-        replace(program, expectations=(cfg.Expectation("hang", True, "sc"),)),
-        replace(program, expectations=(cfg.Expectation("hang", True, "rdma"),)),
-        replace(program, expectations=(cfg.Expectation("hang", False, "rdma"),)),
+        replace(program, expectations=(claims.Expectation("robust", False, None),)),
+        replace(program, expectations=(claims.Expectation("robust", True, None),)),
+        replace(program, expectations=(claims.Expectation("hang", True, "sc"),)),
+        replace(program, expectations=(claims.Expectation("hang", True, "rdma"),)),
+        replace(program, expectations=(claims.Expectation("hang", False, "rdma"),)),
         replace(program, threads=program.threads * 2),
         with_thread(replace(thread, name="U")),
         with_thread(replace(thread, node="B")),
@@ -53,9 +53,9 @@ def mutants(program: cfg.Program) -> list[cfg.Program]:
         with_thread(replace(thread, exit=0)),
         with_thread(replace(thread, registers=thread.registers[::-1])),
         with_thread(replace(thread, registers=(("r", 1), *thread.registers[1:]))),
-        replace(program, outcomes=(cfg.OutcomeLine(Const(1), (cfg.Claim(True, "sc"),), at[0][2].span, ""),)),
-        replace(program, outcomes=(cfg.OutcomeLine(Const(1), (cfg.Claim(False, "sc"),), at[0][2].span, ""),)),
-        replace(program, outcomes=(cfg.OutcomeLine(Const(1), (cfg.Claim(True, "rdma"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(True, "sc"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(False, "sc"),), at[0][2].span, ""),)),
+        replace(program, outcomes=(claims.OutcomeLine(Const(1), (claims.Claim(True, "rdma"),), at[0][2].span, ""),)),
     ]
     for number, (u, v, step) in enumerate(at):
         found += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.expr import Binary, Const, Name
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.waiting import waits
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
@@ -76,7 +76,7 @@ def test_outcomes(example: cfg.Program) -> None:
     (line,) = example.outcomes
     register, cell = Binary("==", Name("T2.r"), Const(0)), Binary("==", Name("A.flag"), Const(0))
     assert line.condition == Binary("&&", register, cell)
-    assert line.claims == (cfg.Claim(False, "sc"), cfg.Claim(True, "rdma"))
+    assert line.claims == (claims.Claim(False, "sc"), claims.Claim(True, "rdma"))
     assert line.text == "outcome T2.r == 0 && A.flag == 0 : forbidden under sc, allowed under rdma"
     assert EXAMPLE[line.span.start : line.span.end] == line.text
 

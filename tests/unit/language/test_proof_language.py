@@ -11,7 +11,7 @@ from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.check.refusals import refusals
-from rdma_robust.language.flow import cfg
+from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.valid import complaints, valid_for_proofs
 from rdma_robust.language.flow.waiting import blocking
@@ -169,11 +169,11 @@ def test_invariants_stand_anywhere_and_name_threads_nodes_and_labels() -> None:
     tail = "thread U on B { w: flush A }\ninvariant !(T at a && U at w) || T ended || T.r + 1 == A.ring[1]\n"
     loaded = program("a: skip", "invariant U ended || B.z / B.any == 0\n", tail)
     first, second = loaded.invariants
-    assert first.atoms == (("U ended", cfg.ThreadEnded("U")),)
+    assert first.atoms == (("U ended", claims.ThreadEnded("U")),)
     assert second.atoms == (
-        ("T at a", cfg.PointAt("T", "a")),
-        ("U at w", cfg.PointAt("U", "w")),
-        ("T ended", cfg.ThreadEnded("T")),
+        ("T at a", claims.PointAt("T", "a")),
+        ("U at w", claims.PointAt("U", "w")),
+        ("T ended", claims.ThreadEnded("T")),
     )
     assert second.text == "invariant !(T at a && U at w) || T ended || T.r + 1 == A.ring[1]"
     assert not [w for w in loaded.warnings if "label" in w.message]
@@ -294,7 +294,7 @@ REMOTE = "put B.z = x; get x = B.z; poll B; rfence B; flush B; get x = faa(B.z, 
         ("rdma", ["get"]),
     ],
 )
-def test_what_a_model_does_not_have(model: cfg.AnyModelName, words: list[str]) -> None:
+def test_what_a_model_does_not_have(model: claims.AnyModelName, words: list[str]) -> None:
     loaded = program(f"{REMOTE}; cas(x, 0, 1); mfence; faa(x, 1)")
     found = refusals(loaded, model)
     assert [loaded.source[d.span.start : d.span.end].split()[0] for d in found] == words
@@ -317,8 +317,11 @@ def test_labels_and_invariants_of_programs_built_by_hand() -> None:
         (replace(loaded, threads=(replace(thread, labels=(("a", 9),)),)), "label `a` of thread T is at point 9"),
         (replace(loaded, threads=(replace(thread, labels=(("a", 0), ("a", 1))),)), "label `a` is declared 2 times"),
         (replace(loaded, invariants=(replace(line, atoms=()),)), "in an invariant, unknown name `T at a`"),
-        (replace(loaded, invariants=(replace(line, atoms=(("T at a", cfg.PointAt("T", "b")),)),)), "no label `b`"),
-        (replace(loaded, invariants=(replace(line, atoms=(("A.x", cfg.ThreadEnded("U")),)),)), "thread `U`, which there is"),
+        (replace(loaded, invariants=(replace(line, atoms=(("T at a", claims.PointAt("T", "b")),)),)), "no label `b`"),
+        (
+            replace(loaded, invariants=(replace(line, atoms=(("A.x", claims.ThreadEnded("U")),)),)),
+            "thread `U`, which there is",
+        ),
     ):
         assert said in "; ".join(map(str, complaints(wrong)))
 

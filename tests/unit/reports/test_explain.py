@@ -15,10 +15,10 @@ from rdma_robust.reports.check.result import gave_up, result_of
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
-from rdma_robust.semantics.wording import NOT_KEPT, OTHER_QUEUE_PAIR, Words
+from rdma_robust.semantics.wording import LABEL, NOT_KEPT, OTHER_QUEUE_PAIR, Words
 from tests.unit.reports.samples import event, outcome, program
 
-TYPES = [t for t in EventType if t is not EventType.INIT]
+TYPES = [t for t in LABEL if t is not EventType.INIT]
 WORDS = Words(program())
 
 
@@ -44,7 +44,7 @@ def test_every_reordering_that_the_table_allows_has_its_reason() -> None:
         assert WORDS.reordering(event(earlier, 1, 7), event(later, 2, 8, "C")).endswith(OTHER_QUEUE_PAIR)
 
 
-@pytest.mark.parametrize("kind", list(EventType), ids=lambda t: t.value)
+@pytest.mark.parametrize("kind", list(LABEL), ids=lambda t: t.value)
 def test_every_event_has_a_label_and_a_clause(kind: EventType) -> None:
     for text in (WORDS.label(event(kind, 1, 7)), WORDS.clause(event(kind, 1, 7))):
         assert text

@@ -21,16 +21,22 @@ from rdma_robust.language.flow.cfg import (
     Cell,
     Flush,
     Get,
+    ImmPut,
+    InlinePut,
     MFence,
     Nondet,
     Op,
+    Payload,
     Poll,
     Program,
     Put,
     Read,
+    Recv,
+    RecvPoll,
     RemoteRmw,
     RFence,
     Rmw,
+    Send,
     Silent,
     Thread,
     Write,
@@ -44,8 +50,8 @@ from rdma_robust.semantics.event_table import (
     TABLE,
     Act,
     Agent,
+    Carried,
     Case,
-    Link,
     Row,
     acts_of,
     cells_read,
@@ -80,7 +86,17 @@ EVERY = (
     RFence("B"),
     MFence(),
 )
-BEYOND = {Nondet, Flush, RemoteRmw}
+DEPLOYED = (
+    InlinePut(Y, Payload(X, VALUE, inline=True)),
+    RemoteRmw(X, Y, Const(2), Binary("==", VALUE, Const(1))),
+    Send("U", "B", Payload(X)),
+    ImmPut(Y, Payload(X), Const(3), "U"),
+    Recv(X, "U"),
+    RecvPoll("U"),
+)
+"""Rows that not every consumer knows: `scope.way_to_decide` says which search does."""
+
+BEYOND = {Nondet, Flush}
 """What has no events here: robustness is not decided for it."""
 
 
@@ -122,7 +138,7 @@ ROWS = {
     Scatter: Row("scatter", scatter, lambda op: op.first.node),
     Unsignaled: Row(
         "unsignaled put",
-        lambda op: (Case((Act(T.NLR, (op.source,)), Act(T.NRW, (), ((op.target, VALUE),)))),),
+        lambda op: (Case((Act(T.NLR, (op.source,)), Act(T.NRW, (), ((op.target, VALUE),), completing=True))),),
         lambda op: op.target.node,
     ),
 }
@@ -136,7 +152,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_every_operation_has_a_row_and_is_in_this_test() -> None:
-    assert {type(op) for op in EVERY} == set(get_args(Op)) - BEYOND == set(TABLE) - set(ROWS)
+    assert {type(op) for op in (*EVERY, *DEPLOYED)} == set(get_args(Op)) - BEYOND == set(TABLE) - set(ROWS)
 
 
 @pytest.mark.parametrize("op", EVERY, ids=lambda op: type(op).__name__)
@@ -176,7 +192,7 @@ def test_what_the_table_can_say() -> None:
     remote_cas = (Case((read, stored, back), met), Case((read, back), Binary("!=", VALUE, Const(1))))
     assert [len(case.acts) for case in remote_cas] == [3, 2]
     wide = Act(T.NRW, (), ((Y, VALUE), (Z, VALUE)))
-    matched = Act(T.NRW, links=(Link("sm", "U", T.LR),))
+    matched = Act(T.NRW, peer="U", message=Carried(VALUE, Const(0)))
     assert Act(T.NF).cell is None and Act(T.NF).written is None
     for act in (wide, matched):
         with pytest.raises(InternalError, match="not supported here"):

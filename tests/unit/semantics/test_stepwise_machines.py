@@ -10,7 +10,6 @@ import pytest
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Binary, Const, Name
 from rdma_robust.language.flow.cfg import (
-    AnyModelName,
     Cell,
     Flush,
     Get,
@@ -28,6 +27,7 @@ from rdma_robust.language.flow.cfg import (
     Thread,
     steps,
 )
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma

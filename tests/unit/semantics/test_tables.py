@@ -11,14 +11,16 @@ from rdma_robust.semantics.order_table import CELLS, cell, ippo_scope, oppo_scop
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 DOCUMENT = """
-| earlier \\ later | CPU | nlR | nrW | nrR | nlW | nF |
-|---|---|---|---|---|---|---|
-| CPU | all | all | all | all | all | all |
-| nlR | - | qp | qp | qp | qp | qp |
-| nrW | - | - | qp | qp | qp | i |
-| nrR | - | - | - | (-) | qp | qp |
-| nlW | - | - | - | - | qp | i |
-| nF  | - | qp | qp | qp | qp | qp |
+| earlier \\ later | CPU | nlR | nrW | nrR | nlW | nF | naR | naW |
+|---|---|---|---|---|---|---|---|---|
+| CPU | all | all | all | all | all | all | all | all |
+| nlR | - | qp | qp | qp | qp | qp | qp | qp |
+| nrW | - | - | qp | qp | qp | i | qp | qp |
+| nrR | - | - | - | (-) | qp | qp | - | - |
+| nlW | - | - | - | - | qp | i | - | - |
+| nF  | - | qp | qp | qp | qp | qp | qp | qp |
+| naR | - | - | qp | qp | qp | qp | qp | qp |
+| naW | - | - | qp | qp | i | i | qp | qp |
 """
 TYPES = [t for t in EventType if t is not EventType.INIT]
 
@@ -36,7 +38,8 @@ def test_cpu_events_share_the_cpu_row_and_column(earlier: EventType) -> None:
 
 def test_observation_order_is_issue_order_without_the_i_cells() -> None:
     differ = [(a, b) for a, b in product(TYPES, TYPES) if ippo_scope(a, b) != oppo_scope(a, b)]
-    assert differ == [(EventType.NRW, EventType.NF), (EventType.NLW, EventType.NF)]
+    t = EventType
+    assert differ == [(t.NRW, t.NF), (t.NLW, t.NF), (t.NAW, t.NLW), (t.NAW, t.NF)]
     assert all((ippo_scope(a, b), oppo_scope(a, b)) == ("qp", "-") for a, b in differ)
 
 

@@ -17,7 +17,7 @@ from rdma_robust.analyses.repair.repairs import Choices, Kind
 from rdma_robust.analyses.repair.safe.spots import Spots, ends
 from rdma_robust.analyses.repair.safe.standing import started
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import PointAt
+from rdma_robust.language.flow.claims import PointAt
 from rdma_robust.semantics.machines.machine import Action, Verb
 
 _OWN: Final = frozenset({Verb.ACCESS, Verb.ISSUE})

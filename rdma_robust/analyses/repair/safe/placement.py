@@ -19,7 +19,8 @@ from rdma_robust.analyses.repair.safe.standing import WAITS, spots_of
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, ProgramError, UsageError
 from rdma_robust.language.check.refusals import refusals
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

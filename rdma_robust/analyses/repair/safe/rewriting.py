@@ -11,7 +11,7 @@ from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Choices, Costs, Insertion, Solution
 from rdma_robust.analyses.repair.safe.spots import Spot, Spots
 from rdma_robust.analyses.repair.safe.standing import insertions
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.syntax import ast
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line

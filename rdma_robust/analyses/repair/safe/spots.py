@@ -13,7 +13,8 @@ from functools import cached_property
 
 from rdma_robust.analyses.repair.edits import Edit, Place, Source
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Kind
-from rdma_robust.language.flow.cfg import AnyModelName, Edge, Program, Thread
+from rdma_robust.language.flow.cfg import Edge, Program, Thread
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.syntax import ast
 
 

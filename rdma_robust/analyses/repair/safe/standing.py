@@ -16,20 +16,8 @@ from rdma_robust.analyses.repair.repairs import Choice, Kind, SiteName, Waits
 from rdma_robust.analyses.repair.safe.spots import Spot, Spots
 from rdma_robust.digraph import reachable
 from rdma_robust.errors import ProgramError, SizeLimitError
-from rdma_robust.language.flow.cfg import (
-    AnyModelName,
-    Cas,
-    Flush,
-    Get,
-    MFence,
-    Op,
-    Program,
-    Put,
-    RemoteRmw,
-    Rmw,
-    Silent,
-    Write,
-)
+from rdma_robust.language.flow.cfg import Cas, Flush, Get, MFence, Op, Program, Put, RemoteRmw, Rmw, Silent, Write
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast

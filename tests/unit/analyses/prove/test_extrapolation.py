@@ -27,7 +27,8 @@ from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
 from rdma_robust.analyses.prove.transition_system import Join, Let, Pick
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
-from rdma_robust.language.flow.cfg import AnyModelName, Program
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from tests.support.hand_systems import op
 

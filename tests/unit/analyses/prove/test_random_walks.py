@@ -18,7 +18,7 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
 from rdma_robust.analyses.prove.transition_system import Draw, Let, Pick, Suppose, TransitionSystem
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.flow.cfg import AnyModelName
+from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 from tests.support.random_safety import MODELS_OF, SafetySize, random_safety_program

@@ -1,0 +1,81 @@
+"""What a program claims of itself: outcomes, invariants, and what is expected of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.expr import Expr
+
+AnyModelName = Literal["sc", "tso", "pso", "rma", "rdma"]
+"""The memory models that claims can be about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`allowed under rdma` or `forbidden under sc`."""
+
+    allowed: bool
+    model: AnyModelName
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """An `outcome` line: a condition over final states (names `Thread.register`, `Node.cell`) and its claims."""
+
+    condition: Expr
+    claims: tuple[Claim, ...]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PointAt:
+    """`T at LABEL`: the thread is at the program point with that label, so that the labelled statement is its next one."""
+
+    thread: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEnded:
+    """`T ended`: the thread is at its exit."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An `invariant` line: true in every reachable state.
+
+    `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer) and those of `atoms`, which are 0
+    or 1. A condition that is undefined (division by zero) does not hold.
+    """
+
+    condition: Expr
+    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
+
+    `span` is the place of the claim, not of its line.
+    """
+
+    kind: Literal["robust", "hang", "safe"]
+    negated: bool
+    model: AnyModelName | None
+    span: Span = NO_SPAN
+
+    @property
+    def text(self) -> str:
+        """The claim as it is written."""
+        if self.model is None:
+            return f"{'not ' if self.negated else ''}{self.kind}"
+        if self.kind == "safe":
+            return f"{'un' if self.negated else ''}safe under {self.model}"
+        return f"{'no ' if self.negated else ''}{self.kind} under {self.model}"
