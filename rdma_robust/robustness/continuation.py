@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from rdma_robust.expr import TRUE, Expr
 from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import PivotClass
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.semantics.trace import CPU_TYPES
 
 ALPHA, BETA = 0, 1
 
@@ -51,4 +51,5 @@ class Continuation:
 
     def keeps_pivot_out(self, edge: EventEdge) -> Sequence[PivotClass]:
         """Classes whose pivot could no longer be in alpha with this event in beta: a CPU event of the pivot's thread."""
-        return [c for c in self.classes.tried if c.thread == edge.thread] if edge.type in CPU_TYPES else ()
+        mine = (c for c in self.classes.tried if c.thread == edge.thread)
+        return [c for c in mine if keeps_pivot_out(edge, c, self.classes.frame.model)]

@@ -167,7 +167,7 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
 
 def _can_go_wrong(lowered: Lowered) -> bool:
     commands = (c for p in lowered.vass.program.processes for c in p.commands)
-    return any(label.edge.step.fault for c in commands for label in c.body.all_labels())
+    return any(label.edge.fault for c in commands for label in c.body.all_labels())
 
 
 def _shorter(lowered: Lowered, found: Found, limits: Limits) -> Found:
@@ -192,5 +192,5 @@ def _cut_reason(result: SearchResult, options: CheckOptions) -> str:
 
 
 def _faults(fired: list[EventLabel]) -> tuple[Fault, ...]:
-    found = {label.edge.step.fault for label in fired} - {None}
+    found = {label.edge.fault for label in fired} - {None}
     return tuple(sorted((f for f in found if f is not None), key=lambda f: (f.span.start, f.kind, f.message)))

@@ -13,10 +13,11 @@ from enum import Enum
 from itertools import count
 
 from rdma_robust.digraph import components, reachable
-from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, conj, names, size, substitute
-from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, names, size, substitute
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.semantics.event_table import row_of
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.event_table import cases_of, remote_of
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64
@@ -33,8 +34,9 @@ class EventEdge:
     `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE: the value in
     the cell before the event, or, for a write that reads nothing, what its operation has read and carries along, up to
     the event that `carries` no more. `written` is None where just that is stored. `remote` is the other node of the queue
-    pair; `completes` iff a poll can take the event. `unsplit` is the guard of all edges together into which
-    :mod:`specialise` has split one.
+    pair and `peer` the other thread of the connection; the operation completes with the event that is `completing`, and a
+    poll can take it if it `completes`. `unsplit` is the guard of all edges together into which :mod:`specialise` has split
+    one. `wraps` is what the case of the operation reports, beside the fault of the step.
     """
 
     thread: int
@@ -50,6 +52,14 @@ class EventEdge:
     unsplit: Expr | None = None
     carries: bool = False
     completes: bool = False
+    completing: bool = False
+    peer: str | None = None
+    wraps: Fault | None = None
+
+    @property
+    def fault(self) -> Fault | None:
+        """What is reported when the edge is taken."""
+        return self.wraps or self.step.fault
 
     @property
     def possible(self) -> Expr:
@@ -106,12 +116,16 @@ def register_names(program: Program, index: int) -> dict[str, str]:
     return {r: f"{name}'" if name in cells else name for r, _ in thread.registers for name in (f"{thread.name}.{r}",)}
 
 
-def event_graph(program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Poll = NEVER) -> EventGraph:
-    """Return the event graph of thread `index` of `program`. Program points keep their numbers."""
+def event_graph(
+    program: Program, index: int, kept: Kept = Kept.EVENTS, poll: Poll = NEVER, model: Model = RDMA
+) -> EventGraph:
+    """Return the event graph of thread `index` of `program`, with the events that `model` has. Program points keep their
+    numbers."""
     thread = program.threads[index]
     rename = {r: Name(name) for r, name in register_names(program, index).items()}
     fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
-    split = [e for u, v, step in steps(thread) for e in _split(EventEdge(index, u, v, None, TRUE, (), step), rename, fresh)]
+    bare = (EventEdge(index, u, v, None, TRUE, (), step) for u, v, step in steps(thread))
+    split = [e for each in bare for e in _split(each, rename, fresh, model)]
     folded = split if kept in (Kept.STEPS, Kept.ALL) else _fold(split, thread, kept is Kept.END, poll)
     following = _following(folded)
     points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
@@ -135,17 +149,21 @@ def _following(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
     return found
 
 
-def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> Iterator[EventEdge]:
-    """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points."""
+def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int], model: Model) -> Iterator[EventEdge]:
+    """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points.
+
+    What a condition says of the value that is read stands at the event that reads it.
+    """
     step = bare.step
     assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
     own = substitute(step.guard, rename)
-    row = row_of(step.op)
-    remote = row.remote(step.op)
-    for case in row.cases(step.op):
+    remote = remote_of(step.op)
+    for case in cases_of(step.op, model):
         guard = own if case.when == TRUE else conj(substitute(case.when, rename), own)
         if not case.acts:
             yield replace(bare, guard=guard, assigns=assigns)
+        at_once, when_read = (guard, TRUE) if not case.acts or case.acts[0].reads else _of_value(guard)
+        reading = next((number for number, act in enumerate(case.acts, 1) if act.reads), len(case.acts) + 1)
         source = bare.source
         for number, act in enumerate(case.acts, 1):
             more = number < len(case.acts)
@@ -155,16 +173,27 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int]) -> It
                 source,
                 target,
                 act.type,
-                guard if number == 1 else TRUE,
+                at_once if number == 1 else when_read if number == reading else TRUE,
                 () if more else assigns,
                 step,
                 act.cell,
                 remote,
                 None if act.written is None or act.copies else substitute(act.written, rename),
-                carries=more,
+                carries=more and number >= reading,
                 completes=act.completes,
+                completing=act.completing,
+                peer=act.peer,
+                wraps=None if more else case.fault,
             )
             source = target
+
+
+def _of_value(guard: Expr) -> tuple[Expr, Expr]:
+    """Return what of a condition can be known before the value is read, and the rest."""
+    if isinstance(guard, Binary) and guard.op == "&&":
+        halves = _of_value(guard.left), _of_value(guard.right)
+        return conj(*(early for early, _ in halves)), conj(*(late for _, late in halves))
+    return (TRUE, guard) if VALUE.name in names(guard) else (guard, TRUE)
 
 
 def _fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:
@@ -200,7 +229,7 @@ def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
 
 
 def _idle(edge: EventEdge) -> bool:
-    return edge.type is None and edge.source == edge.target and not edge.assigns and edge.step.fault is None
+    return edge.type is None and edge.source == edge.target and not edge.assigns and edge.fault is None
 
 
 def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], end: int) -> Iterator[EventEdge]:
@@ -213,7 +242,7 @@ def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], e
     found = 0
     while stack:
         edge = stack.pop()
-        if edge.type is not None or edge.step.fault is not None or edge.target in kept:
+        if edge.type is not None or edge.fault is not None or edge.target in kept:
             found += 1
             yield edge
             if found > _MAX_FOLDED:

@@ -70,7 +70,7 @@ class Frame:
         """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
         every = kept or (Kept.EVENTS,) * len(program.threads)
         poll = limits.poll("building the event graph")
-        return Frame(program, model, tuple(event_graph(program, t, k, poll) for t, k in enumerate(every)), limits)
+        return Frame(program, model, tuple(event_graph(program, t, k, poll, model) for t, k in enumerate(every)), limits)
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""

@@ -56,6 +56,7 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE
 from rdma_robust.robustness.continuation import ALPHA, BETA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.forwarding import StoreBuffers
 from rdma_robust.robustness.frame import (
     EventLabel,
     Frame,
@@ -101,7 +102,7 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
     """Return the counter program that tries these classes, see :func:`instrument_pivot`."""
     frame, classes, reductions = pivots.frame, pivots.classes, pivots.reductions
     onward = Relevance(classes, pivots.cycles) if "relevance" in reductions else Continuation(classes)
-    pivot = PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), onward)
+    pivot = PivotInstrumentation.of(frame, classes, onward)
     instrumented = pivot.build()
     if classes.tried and "dead-ends" in reductions:
         instrumented = replace(instrumented, pruner=pivot.dead_ends(pivots.cycles))
@@ -112,7 +113,7 @@ def plain_instrumentation(program: Program, model: Model = RDMA) -> PivotInstrum
     """Return the instrumentation without reductions, of every class: what certificates are about."""
     frame = Frame.to_instrument(program, model)
     classes = PivotClasses(frame, classes_of(frame, everywhere))
-    return PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), Continuation(classes))
+    return PivotInstrumentation.of(frame, classes, Continuation(classes))
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,12 @@ class PivotInstrumentation:
     classes: PivotClasses
     seen: Remembered
     onward: Continuation
+    buffers: StoreBuffers
+
+    @staticmethod
+    def of(frame: Frame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
+        rules = Rules(frame)
+        return PivotInstrumentation(frame, rules, classes, Remembered.of(frame), onward, StoreBuffers(frame, rules))
 
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
@@ -134,6 +141,7 @@ class PivotInstrumentation:
             (CLASS, 0),
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
+            *((name, 0) for name in dict(self.buffers.variables())),
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(Process(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
@@ -142,6 +150,7 @@ class PivotInstrumentation:
             **dict(self.seen.variables()),
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
             **dict(self.rules.sizes()),
+            **dict(self.buffers.variables()),
         }
         return CounterProgram(
             frame.program.name,
@@ -276,7 +285,7 @@ class PivotInstrumentation:
 
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
-        return disj(self.rules.oppo_forces(edge), self._forced_by_conflict(edge))
+        return disj(self.rules.oppo_forces(edge), self.buffers.forces(edge, self._forced_by_conflict(edge)))
 
     def _alpha_allowed(self, edge: EventEdge) -> Expr:
         return negate(self._forced(edge))
@@ -292,7 +301,7 @@ class PivotInstrumentation:
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
         taint = Assign((("taint'", self._taint(edge)),))
-        closing = disj(self._meets_pivot(edge), self._own(edge))
+        closing = disj(self.buffers.forces(edge, self._meets_pivot(edge)), self._own(edge))
         spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
         statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
@@ -316,7 +325,7 @@ class PivotInstrumentation:
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
-        updates = [*self._freeze(edge), *self._poisoning(edge, bit)]
+        updates = [*self._freeze(edge), *self._poisoning(edge, bit), *self.buffers.after_beta_write(edge)]
         if bit:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self._spreading(edge, BETA, taint, self._own(edge))
@@ -369,7 +378,8 @@ class PivotInstrumentation:
         found: list[Target[EventLabel | None]] = []
         # The type and the queue pair count as well: before a put and a get of one cell, only one of the two may be forced.
         for edge in {(e.source, e.possible, e.type, e.remote): e for e in self.classes.sites(c)}.values():
-            allowed = TRUE if edge.type in CPU_TYPES else negate(self.rules.nic_forces(edge))
+            by_nic = FALSE if edge.type in CPU_TYPES else self.rules.nic_forces(edge)
+            allowed = negate(disj(self.rules.store_forces(edge), by_nic))
             condition = conj(
                 equals(Name(CLASS), Const(self.classes.number(c))),
                 Name(CLOSED),

@@ -32,10 +32,7 @@ PlainTarget = Target[EventLabel | None]
 def fault_targets(frame: Frame) -> tuple[PlainTarget, ...]:
     """Return a target for every edge that has a fault, reached where the edge can be taken."""
     return tuple(
-        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source)
-        for g in frame.graphs
-        for e in g.edges
-        if e.step.fault
+        Target(EventLabel(e, 0), _enabled(frame, e), e.thread, e.source) for g in frame.graphs for e in g.edges if e.fault
     )
 
 

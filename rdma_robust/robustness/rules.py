@@ -8,6 +8,9 @@ R2  pf          a poll goes to B if it, or an older poll, polls a completion tha
                 in B with a po-earlier nlR or nF of its queue pair in B
 R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in B
 
+Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
+mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty, and with it R3.
+
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
 
@@ -20,17 +23,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
-from rdma_robust.expr import FALSE, TRUE, Const, Expr, Ite, Name, disj, negate
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
+from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
-from rdma_robust.semantics.order_table import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, EventType
+from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
 
 CPU_BETA = "cpu_beta"
-"""The set of threads with a CPU event in the second part."""
+"""The set of threads with a CPU event in the second part, other than one in a store buffer."""
+
+STORE_BETA = "store_beta"
+"""The set of threads with a store in the second part, and no other CPU event, where there are store buffers."""
+
+
+def buffers_stores(model: Model) -> bool:
+    """Whether a load may overtake an earlier store of its thread."""
+    return oppo_scope(EventType.LW, EventType.LR, model) == "-"
 
 
 @dataclass(frozen=True)
@@ -42,10 +54,26 @@ class Rules:
     def oppo_forces(self, edge: EventEdge) -> Expr:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
-        by_cpu = has_bit(CPU_BETA, 1 << edge.thread)
+        by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
         if edge.type in CPU_TYPES:
             return by_cpu
         return disj(by_cpu, self.nic_forces(edge))
+
+    def store_forces(self, edge: EventEdge) -> Expr:
+        """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
+        return has_bit(STORE_BETA, self.forced_by_store(edge) << edge.thread)
+
+    def forced_by_store(self, edge: EventEdge) -> bool:
+        """Whether stores are buffered, and one is oppo-before the event of `edge`."""
+        if edge.type is None or edge.thread not in self.buffering:
+            return False
+        return oppo_scope(EventType.LW, edge.type, self.frame.model) == "all"
+
+    @cached_property
+    def buffering(self) -> frozenset[int]:
+        """The threads with stores, where these are buffered."""
+        stores = (e.thread for g in self.frame.graphs for e in g.edges if e.type in STORE_TYPES)
+        return frozenset(stores) if buffers_stores(self.frame.model) else frozenset()
 
     def nic_forces(self, edge: EventEdge) -> Expr:
         """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`."""
@@ -63,12 +91,24 @@ class Rules:
     def forces_poll(self, edge: EventEdge) -> Expr:
         """R2: the completion of the NIC write of `edge`, put into the second part, forces.
 
-        That an nF of the second part stands before an nrW need not be asked: by R1 it forces the put's nlR behind it.
+        It does if an instantaneous event of the second part is ippo-before it. Of an nF that need not be asked where a put
+        has an nlR: by R1 it forces that.
         """
         qp = qp_of(edge)
-        if edge.type is EventType.NLW:
+        if edge.type is EventType.NLW or edge.type is None:
             return TRUE
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), NIC_BITS[EventType.NLR]))
+        model, asked = self.frame.model, self.frame.types[qp] & NIC_BITS.keys() - NIC_WRITE_TYPES
+        if qp not in self.inline:
+            asked = asked - {EventType.NF}
+        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before))
+
+    @cached_property
+    def inline(self) -> frozenset[QueuePair]:
+        """Queue pairs with remote writes of what the CPU has read."""
+        edges = [e for g in self.frame.graphs for e in g.edges if e.remote is not None]
+        read = {id(e.step) for e in edges if e.type is EventType.NLR}
+        return frozenset(qp_of(e) for e in edges if e.type is EventType.NRW and id(e.step) not in read)
 
     def first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
         """What an event of the first part does to polls, completions and fence flags, as alternatives.
@@ -95,21 +135,35 @@ class Rules:
         """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
         if edge.type in CPU_TYPES:
             taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
-            forget = (Forget(self.early(qp)) for qp in self.frame.polled if qp[0] == edge.thread)
-            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *forget),)
+            if edge.thread in self.buffering:
+                return ((*taken, *self._buffered(edge)),)
+            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
         added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
-        if not edge.completes or qp not in self.frame.polled:
+        if not edge.completing or qp not in self.frame.polled:
             return ((added,),)
         forces = self.forces_poll(edge)
         late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
         early = (Require(negate(forces)), added, *self._completion(edge, True))
         return (late,) if forces == TRUE else (late, early)
 
+    def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """Mark the thread of a CPU event in the second part, where stores are buffered (T1)."""
+        me = Const(1 << edge.thread)
+        if edge.type in STORE_TYPES:
+            left = has_bit(CPU_BETA, 1 << edge.thread)
+            return (Assign(((STORE_BETA, Ite(left, Name(STORE_BETA), Binary("|", Name(STORE_BETA), me))),)),)
+        forgotten = (STORE_BETA, Binary("&~", Name(STORE_BETA), me))
+        return (Assign((set_bit(CPU_BETA, 1 << edge.thread), forgotten)), *self._all_polls(edge))
+
+    def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """All later polls of the thread are of the second part as well."""
+        return tuple(Forget(self.early(qp)) for qp in self.frame.polled if qp[0] == edge.thread)
+
     def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
-        """Count the completion of a NIC write; `early` if it does not come after one that forces."""
-        if not self.frame.counted(edge):
+        """Count the completion of a NIC write, if it has one; `early` if it does not come after one that forces."""
+        if not edge.completes or not self.frame.counted(edge):
             return ()
         qp = qp_of(edge)
         added = Add(self.frame.unpolled(qp), 1)
@@ -124,6 +178,8 @@ class Rules:
     def fence_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which R3 can matter."""
         needed = {EventType.NLW, EventType.NF, EventType.NLR}
+        if frozenset({EventType.NLW, EventType.NLR}) not in nfo_pairs_of(self.frame.model):
+            return frozenset()
         return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
 
     def beta(self, qp: QueuePair) -> str:
@@ -151,12 +207,15 @@ class Rules:
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
         """The bits of those :meth:`variables` that are sets."""
-        return ((CPU_BETA, len(self.frame.graphs)), *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+        threads = len(self.frame.graphs)
+        stores = ((STORE_BETA, threads),) if self.buffering else ()
+        return ((CPU_BETA, threads), *stores, *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""
         return (
             (CPU_BETA, 0),
+            *(((STORE_BETA, 0),) if self.buffering else ()),
             *((self.beta(qp), 0) for qp in self.queue_pairs),
             *((self.forced(qp), 0) for qp in self.frame.polled),
             *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),

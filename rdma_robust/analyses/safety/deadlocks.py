@@ -86,14 +86,14 @@ def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
     Where all that it could do is pass an `assume`, or where a fault has ended it, it does not wait.
     """
     graph, thread = frame.graphs[t], frame.program.threads[t]
-    faulty = {e.target for e in graph.edges if ends_execution(e.step.fault)}
+    faulty = {e.target for e in graph.edges if ends_execution(e.fault)}
     leaving: dict[int, list[EventEdge]] = {point: [] for point in graph.points}
     for edge in graph.edges:
         leaving[edge.source].append(edge)
     for point, edges in leaving.items():
         if point == thread.exit or (not edges and point in faulty):
             continue
-        meant = [e.step for e in edges if not ends_execution(e.step.fault)]
+        meant = [e.step for e in edges if not ends_execution(e.fault)]
         if meant and all(step.aside for step in meant):
             continue
         yield point, conj(*(negate(_enabled(frame, e)) for e in edges))

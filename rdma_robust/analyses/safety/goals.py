@@ -209,7 +209,7 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
 def program_targets(frame: Frame, goal: StateGoal | FaultGoal) -> tuple[PlainTarget, ...]:
     """Return the goal as targets of the frame's sequential counter program, see :func:`kept`."""
     if isinstance(goal, FaultGoal):
-        return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.step.fault == goal.fault)
+        return tuple(t for t in fault_targets(frame) if t.label is not None and t.label.edge.fault == goal.fault)
     program = frame.program
     memory = {str(c): frame.memory(c) for c in program.cells}
     if goal.final:

@@ -17,9 +17,9 @@ from functools import cached_property
 from rdma_robust.expr import TRUE, VALUE, Expr, disj, names, substitute
 from rdma_robust.robustness.continuation import ALPHA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import PivotClass, writes
 from rdma_robust.robustness.reductions.critical import CriticalCycles, Parts
-from rdma_robust.semantics.trace import CPU_TYPES
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Relevance(Continuation):
         """Classes of the event's thread of which no event may be the pivot once this one is in beta."""
         overtaking = self.cycles.overtaking[self.cycles.number(edge)]
         mine = ((c, sites) for c, sites in self._sites if c.thread == edge.thread)
-        return [c for c, sites in mine if edge.type in CPU_TYPES or not overtaking & sites]
+        model = self.classes.frame.model
+        return [c for c, sites in mine if keeps_pivot_out(edge, c, model) or not overtaking & sites]
 
     @property
     def needs_taint(self) -> bool:
@@ -95,4 +96,4 @@ class Relevance(Continuation):
 
     @cached_property
     def _can_go_wrong(self) -> bool:
-        return any(e.step.fault is not None for g in self.classes.frame.graphs for e in g.edges)
+        return any(e.fault is not None for g in self.classes.frame.graphs for e in g.edges)

@@ -110,11 +110,12 @@ class _Shape:
                 e.type,
                 e.carries,
                 e.completes,
+                e.completing,
                 points.setdefault(e.source, len(points)),
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),
                 None if e.remote is None else nodes.setdefault(e.remote, len(nodes)),
-                None if e.step.fault is None else e.step.fault.kind,
+                None if e.fault is None else e.fault.kind,
             )
             for e in graph.edges
         )

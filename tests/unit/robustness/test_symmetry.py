@@ -22,12 +22,10 @@ from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass
-from rdma_robust.robustness.marks import Remembered
 from rdma_robust.robustness.pivot import PivotInstrumentation, instrument_pivot
 from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions import symmetry
 from rdma_robust.robustness.reductions.symmetry import Automorphism, automorphisms, representatives
-from rdma_robust.robustness.rules import Rules
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.compare import by_oracle
 from tests.support.symmetric import clients, random_symmetric, ring
@@ -218,7 +216,7 @@ def test_the_default_of_the_instrumentation_is_without_reductions() -> None:
 def reaches(frame: Frame, c: PivotClass) -> bool:
     """Whether a target of this class is reachable, if it is the only one tried."""
     classes = PivotClasses(frame, (c,))
-    pivot = PivotInstrumentation(frame, Rules(frame), classes, Remembered.of(frame), Continuation(classes))
+    pivot = PivotInstrumentation.of(frame, classes, Continuation(classes))
     result = explore(pivot.build(), Limits(states=20_000)).result
     assert not result.cut
     return result.target >= 0
