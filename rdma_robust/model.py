@@ -60,7 +60,7 @@ class Model:
     @property
     def has_order_table(self) -> bool:
         """Whether a table says which program order is kept, so that axioms and robustness mean something."""
-        return self.network != "rma" and self.cpu == "sc"
+        return (self.network != "rma" and self.cpu == "sc") or (self.network == "rdma" and self.cpu == "tso")
 
     @property
     def has_normal_form(self) -> bool:

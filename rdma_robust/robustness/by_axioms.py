@@ -66,5 +66,5 @@ def witness_of(trace: Trace, program: Program, model: Model) -> Witness:
     observed: nx.DiGraph[int] = nx.DiGraph(list(ob(trace, model)))
     observed.add_nodes_from(e.index for e in trace.events)
     order = [trace.events[i] for i in nx.lexicographical_topological_sort(observed) if trace.events[i].thread >= 0]
-    ordered = trace_of_order(order, program)
+    ordered = trace_of_order(order, program, model)
     return confirm(program, Lifted(ordered, 0, None, ordered.events[len(program.cells) :]), model)

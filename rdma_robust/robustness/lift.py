@@ -14,7 +14,7 @@ from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, Event, Trace
+from rdma_robust.semantics.trace import COMPLETING_TYPES, CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _INIT = -1
@@ -63,7 +63,7 @@ def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
     Raises InternalError if it is not. Source: Definitions 1 to 3 and 5 (the axioms of semantics.md).
     """
     trace, pivot = lifted.trace, lifted.pivot
-    check_well_formed(program, trace)
+    check_well_formed(program, trace, model)
     if (cycle := rdma_violation(trace, model)) is not None:
         raise InternalError("the witness is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
     violation = sc_violation(trace, None if pivot is None else pivot.index)
@@ -145,7 +145,8 @@ class _Replay:
             read,
             written,
             edge.step,
-            edge.type in NIC_WRITE_TYPES and not edge.completes,
+            unsignaled=edge.completing and not edge.completes,
+            within=edge.type in COMPLETING_TYPES and not edge.completing,
         )
 
     def _carried(self, number: int) -> int:

@@ -1,7 +1,7 @@
 """The axioms over traces: every derived relation under its paper name, and the two consistency conditions.
 
-Source: semantics.md, "Preserved order"; Definitions 2 and 3 of the paper. A trace handed to these functions is assumed
-well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
+Source: semantics.md, "Preserved order"; deployed.md, part 4; Definitions 2 and 3 of the paper. A trace handed to these
+functions is assumed well-formed (:func:`rdma_robust.semantics.wellformed.check_well_formed`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,17 @@ from itertools import pairwise
 
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.order_table import Scope, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import (
+    BEFORE_RECEIVE_COMPLETIONS,
+    WEAKER,
+    Scope,
+    delayed_types,
+    ippo_scope,
+    oppo_scope,
+)
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
+from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 __all__ = [
@@ -51,9 +59,9 @@ def events_of(trace: Trace, types: Collection[EventType]) -> int:
     return sum(1 << e.index for e in trace.events if e.type in types)
 
 
-def inst(trace: Trace) -> int:
-    """Return Inst as bits: the instantaneous events, which are all but the NIC writes."""
-    return ((1 << len(trace.events)) - 1) & ~events_of(trace, NIC_WRITE_TYPES)
+def inst(trace: Trace, model: Model = RDMA) -> int:
+    """Return Inst as bits: the instantaneous events, which are all but the NIC writes and, under tso, the stores."""
+    return ((1 << len(trace.events)) - 1) & ~events_of(trace, delayed_types(model))
 
 
 def nlw(trace: Trace) -> int:
@@ -82,7 +90,25 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
         nearby[t] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
     qp = same_qp(trace).rows
     po = trace.po.rows
-    return Relation(tuple((everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events))
+    rows = [(everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events]
+    for a, b in same_operation(trace):
+        rows[a] |= 1 << b
+    return Relation(tuple(rows))
+
+
+def same_operation(trace: Trace) -> Relation:
+    """Return the pairs of a card's read and a write of the same operation, which no table takes apart."""
+    found = [(mine[r].index, mine[w].index) for mine in _in_threads(trace) for r, w in read_and_writes(mine)]
+    return Relation.of(len(trace.events), found)
+
+
+def _in_threads(trace: Trace) -> list[list[Event]]:
+    """The events of every thread that has some, in program order."""
+    found: dict[int, list[Event]] = {}
+    for e in trace.events:
+        if e.thread >= 0:
+            found.setdefault(e.thread, []).append(e)
+    return [sorted(mine, key=lambda e: e.position) for mine in found.values()]
 
 
 def ippo(trace: Trace, model: Model = RDMA) -> Relation:
@@ -100,42 +126,104 @@ def rb(trace: Trace) -> Relation:
     return trace.rf.inverse().then(trace.mo).without_identity()
 
 
+def polled(trace: Trace) -> Relation:
+    """Return pf with what a poll also tells: that every earlier operation of the queue pair has completed.
+
+    Of the earlier ones only those without a completion need an edge of their own: the others have an earlier poll.
+    """
+    quiet = [e for e in trace.events if e.completing and e.unsignaled]
+    if not quiet:
+        return trace.pf
+    rows = list(trace.pf.rows)
+    for a, p in trace.pf:
+        for e in quiet:
+            if e.remote == trace.events[a].remote and (e.index, a) in trace.po:
+                rows[e.index] |= 1 << p
+    return Relation(tuple(rows))
+
+
+def received(trace: Trace, model: Model = RDMA) -> Relation | None:
+    """Return rpf as ib and ob have it, None if there is none: under weaker orders a receive completion stays behind all
+    earlier remote writes and atomics of the sender's queue pair."""
+    if trace.rpf is None or model.order not in WEAKER:
+        return trace.rpf
+    earlier = events_of(trace, BEFORE_RECEIVE_COMPLETIONS)
+    before = trace.po.restrict(earlier) & same_qp(trace)
+    return trace.rpf | before.then(trace.rpf)
+
+
+def _deployed(trace: Trace, model: Model) -> dict[str, Relation]:
+    """The relations of remote atomics and messages that ib and ob have in common, by name, as far as there are any."""
+    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": received(trace, model)}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _within_threads(trace: Trace, relation: Relation, source: EventType, target: EventType) -> Relation:
+    events = trace.events
+    pairs = ((events[a], events[b]) for a, b in relation)
+    inside = ((a, b) for a, b in pairs if a.thread == b.thread >= 0 and a.type is source and b.type is target)
+    return Relation.of(len(events), ((a.index, b.index) for a, b in inside))
+
+
+def rfb(trace: Trace, model: Model = RDMA) -> Relation:
+    """Return the rf edges by which a CPU reads its own store out of its store buffer, or could; none without buffers."""
+    rf = trace.rf if model.cpu == "tso" else Relation.of(len(trace.events), ())
+    return _within_threads(trace, rf, EventType.LW, EventType.LR)
+
+
+def rbb(trace: Trace, model: Model = RDMA) -> Relation:
+    """Return the rb edges from a CPU's read to a store of its own, where there are store buffers; none without."""
+    before = rb(trace) if model.cpu == "tso" else Relation.of(len(trace.events), ())
+    return _within_threads(trace, before, EventType.LR, EventType.LW)
+
+
 def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ib, by name."""
-    return {"ippo": ippo(trace, model), "rf": trace.rf, "pf": trace.pf, "nfo": trace.nfo}
+    parts = {"ippo": ippo(trace, model), "rf": trace.rf, "pf": polled(trace), "nfo": trace.nfo}
+    return parts | _deployed(trace, model) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
 
 
 def ib(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return issued-before: (ippo + rf + pf + nfo)+."""
+    """Return issued-before: (ippo + rf + rbb + pf + nfo + rao + sm + rpf)+."""
     return _union(ib_parts(trace, model)).closure()
 
 
 def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
-    """Return the relations whose union's transitive closure is ob, by name."""
-    return {
-        "oppo": oppo(trace, model),
-        "rf": trace.rf,
-        "[nlW];pf": trace.pf.restrict(nlw(trace)),
-        "nfo": trace.nfo,
-        "rb": rb(trace),
-        "mo": trace.mo,
-        "[Inst];ib": ib(trace, model).restrict(inst(trace)),
-    }
+    """Return the relations whose union's transitive closure is ob, by name; `rf` is without rfb."""
+    seen = trace.rf.minus(rfb(trace, model)) if model.cpu == "tso" else trace.rf
+    first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": polled(trace).restrict(nlw(trace)), "nfo": trace.nfo}
+    last = {"rb": rb(trace), "mo": trace.mo, "[Inst];ib": ib(trace, model).restrict(inst(trace, model))}
+    return first | _deployed(trace, model) | last
 
 
 def ob(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return observed-before: (oppo + rf + [nlW];pf + nfo + rb + mo + [Inst];ib)+."""
+    """Return observed-before: (oppo + (rf - rfb) + [nlW];pf + nfo + rao + sm + rpf + rb + mo + [Inst];ib)+."""
     return _union(ob_parts(trace, model)).closure()
 
 
 def sc_parts(trace: Trace) -> dict[str, Relation]:
-    """Return the relations whose union is sc, by name."""
-    return {"po": trace.po, "rf": trace.rf, "mo": trace.mo, "rb": rb(trace)}
+    """Return the relations whose union is sc, by name, between events."""
+    parts = {"po": trace.po, "rf": trace.rf, "mo": trace.mo, "rb": rb(trace), "sm": trace.sm, "rpf": trace.rpf}
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def sc(trace: Trace) -> Relation:
-    """Return sc = po + rf + rb + mo (not closed)."""
-    return _union(sc_parts(trace))
+    """Return sc = po + rf + rb + mo + sm + rpf (not closed), where naR and naW of one read-modify-write are one vertex,
+    that of the naR."""
+    return _as_steps(_union(sc_parts(trace)), _steps(trace))
+
+
+def _steps(trace: Trace) -> dict[int, int]:
+    """The naR of every naW."""
+    return {mine[w].index: mine[r].index for mine in _in_threads(trace) for r, w in read_modify_writes(mine)}
+
+
+def _as_steps(relation: Relation, steps: Mapping[int, int]) -> Relation:
+    """The relation with every naW put together with its naR; what leads from that to its naW is no edge."""
+    if not steps:
+        return relation
+    pairs = ((a, b) for a, b in relation if steps.get(b) != a)
+    return Relation.of(len(relation.rows), ((steps.get(a, a), steps.get(b, b)) for a, b in pairs))
 
 
 def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
@@ -164,11 +252,36 @@ def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
     """Return a shortest sc cycle, or None iff the trace is SC-consistent (Definition 3).
 
     With `through`, only cycles through that event count. As po is transitive, a shortest cycle visits each thread at
-    most once, with at most two events there (section 6.5 of the paper).
+    most once, with at most two events there (section 6.5 of the paper). Where it comes to the naW and goes on from the naR
+    of one read-modify-write, which is one vertex, it has an edge `rmw` between them.
     """
     if sc(trace).closure().is_irreflexive():
         return None
-    return _shortest_cycle(trace, _links(sc_parts(trace)), through)
+    steps = _steps(trace)
+    parts = sc_parts(trace)
+    if not steps:
+        return _shortest_cycle(trace, _links(parts), through)
+    merged = {name: _as_steps(part, steps) for name, part in parts.items()}
+    start = None if through is None else steps.get(through, through)
+    cycle = _shortest_cycle(trace, _links(merged), start)
+    return None if cycle is None else _taken_apart(trace, cycle, parts, steps)
+
+
+def _taken_apart(trace: Trace, cycle: Cycle, parts: Mapping[str, Relation], steps: Mapping[int, int]) -> Cycle:
+    """Return the cycle between events of a cycle between vertices."""
+    members: dict[int, tuple[int, ...]] = {read: (read, write) for write, read in steps.items()}
+    ends = []
+    for edge in cycle.edges:
+        sources, targets = (members.get(e.index, (e.index,)) for e in (edge.source, edge.target))
+        found = ((a, b) for a in sources for b in targets if (a, b) in parts[edge.relation] and steps.get(b) != a)
+        ends.append((*next(found), edge.relation))
+    edges = []
+    for (_, before, _), (a, b, relation) in zip([ends[-1], *ends[:-1]], ends, strict=True):
+        if before != a:
+            inside = "rmw" if before in steps else "po"
+            edges.append(CycleEdge(trace.events[before], inside, trace.events[a]))
+        edges.append(CycleEdge(trace.events[a], relation, trace.events[b]))
+    return Cycle(tuple(edges))
 
 
 def is_violating(trace: Trace, model: Model = RDMA) -> bool:

@@ -95,6 +95,12 @@ class Act:
         return cells[0] if cells else None
 
     @property
+    def values(self) -> tuple[Expr, ...]:
+        """What the event writes, or carries."""
+        carried = () if self.message is None else (self.message.data, self.message.imm)
+        return (*(value for _, value in self.writes), *(value for value in carried if value is not None))
+
+    @property
     def copies(self) -> bool:
         """Whether the event stores just what an earlier one of the operation has read."""
         return not self.reads and self.written == VALUE
@@ -151,6 +157,19 @@ def _cas(op: Cas) -> tuple[Case, ...]:
 def _rmw(op: Rmw) -> tuple[Case, ...]:
     written = Case((Act(T.CAS, (op.cell,), ((op.cell, op.new),)),), op.when)
     return (written,) if op.when == TRUE else (written, Case((Act(T.LR, (op.cell,)),), negate(op.when)))
+
+
+def _locked(cases: Callable[[Any], tuple[Case, ...]]) -> Callable[[Any, Model], tuple[Case, ...] | None]:
+    """Where stores are buffered, a locked instruction empties the buffer also when it does not write."""
+
+    def under(op: Cas | Rmw, model: Model) -> tuple[Case, ...] | None:
+        if model.cpu != "tso":
+            return None
+        return tuple(
+            case if case.acts[0].type is T.CAS else replace(case, acts=(Act(T.F), *case.acts)) for case in cases(op)
+        )
+
+    return under
 
 
 def _copy(op: Put | Get, read: EventType, write: EventType) -> tuple[Case, ...]:
@@ -212,11 +231,11 @@ TABLE: Final[dict[type, Row]] = {
     Silent: Row("silent", lambda _: (Case(),)),
     Read: Row("read", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
     Write: Row("write", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
-    Cas: Row("cas", _cas),
+    Cas: Row("cas", _cas, under=_locked(_cas)),
     Put: Row("put", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
     Get: Row("get", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
     Poll: Row("poll", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
-    Rmw: Row("rmw", _rmw),
+    Rmw: Row("rmw", _rmw, under=_locked(_rmw)),
     MFence: Row("mfence", lambda _: (Case(),), under=_mfence),
     RFence: Row("rfence", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
     InlinePut: Row("inline put", _inline_put, lambda op: op.target.node),
@@ -272,10 +291,10 @@ def cells_written(op: object, agent: Agent | None = None) -> frozenset[Cell]:
 
 
 def expressions_of(op: object) -> tuple[Expr, ...]:
-    """Return the expressions of an operation: its conditions, and the values that it writes."""
+    """Return the expressions of an operation: its conditions, and the values that it writes or sends."""
     cases = cases_of(op)
     conditions = (case.when for case in cases)
-    values = (value for case in cases for act in case.acts for _, value in act.writes)
+    values = (value for case in cases for act in case.acts for value in act.values)
     return tuple(dict.fromkeys((*conditions, *values)))
 
 

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.semantics.order_table import NFO_PAIRS
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connect
+from rdma_robust.semantics.order_table import nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.same_operation import read_modify_writes
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 
 
-def trace_of_order(order: Sequence[Event], program: Program) -> Trace:
+def trace_of_order(order: Sequence[Event], program: Program, model: Model = RDMA) -> Trace:
     """Return T(order): the trace in which every event takes effect at its place in `order`.
 
     `order` holds events without initial writes; their `index` is ignored, `thread` and `position` give program order.
     The result's events are one initial write per cell of `program.cells`, then the events of `order` in that order, so
-    event i of `order` has index `len(program.cells) + i`. rf is the last write before, mo and nfo follow the order, the
-    k-th poll of a queue pair polls its k-th NIC write in program order if there is one. Nothing is checked: use
-    `check_well_formed` on the result. Source: Definition 4.
+    event i of `order` has index `len(program.cells) + i`. rf is the last write before, or under tso the last store of the
+    CPU's own that is po-earlier, if that comes later in the order: it is still in the store buffer. mo, nfo and rao follow
+    the order, the k-th poll of a queue pair polls its k-th signaled completion in program order if there is one, and what
+    messages take and RPs poll is counted as well. Nothing is checked: use `check_well_formed` on the result. Source:
+    Definition 4; deployed.md, part 4.
     """
     events = [Event(i, EventType.INIT, cell=c, written=c.init) for i, c in enumerate(program.cells)]
     events += [replace(e, index=len(program.cells) + i) for i, e in enumerate(order)]
     n = len(events)
+    threads = in_threads(program, events)
     return Trace(
         tuple(events),
         po=po_of_positions(events),
         pf=pf_of_positions(events),
-        rf=Relation.of(n, _reads_from(events)),
+        rf=Relation.of(n, _reads_from(events, _forwarded(threads) if model.cpu == "tso" else {})),
         mo=Relation.of(n, _modification_order(events)),
-        nfo=Relation.of(n, ((a, b) for a, b in nfo_pairs(events) if a < b)),
+        nfo=Relation.of(n, ((a, b) for a, b in nfo_pairs(events, model) if a < b)),
+        rao=rao_of_order(events, threads, model, n),
+        **relations_of_messages(program, events, threads),
     )
 
 
@@ -51,27 +59,94 @@ def pf_of_positions(events: Sequence[Event]) -> Relation:
     return Relation.of(len(events), (pair for qp, ps in polls.items() for pair in zip(writes.get(qp, []), ps, strict=False)))
 
 
-def nfo_pairs(events: Sequence[Event]) -> Iterable[tuple[int, int]]:
+def nfo_pairs(events: Sequence[Event], model: Model = RDMA) -> Iterable[tuple[int, int]]:
     """Yield every ordered pair (both ways) of NIC events of one queue pair that nfo must order."""
-    for a in events:
+    pairs = nfo_pairs_of(model)
+    for a in events if pairs else ():
         for b in events:
-            if a.thread == b.thread >= 0 and a.remote == b.remote and frozenset({a.type, b.type}) in NFO_PAIRS:
+            if a.thread == b.thread >= 0 and a.remote == b.remote and frozenset({a.type, b.type}) in pairs:
                 yield a.index, b.index
 
 
-def _reads_from(events: Sequence[Event]) -> Iterable[tuple[int, int]]:
+Threads = Sequence[Sequence[Event]]
+"""The events of every thread, in program order."""
+
+
+def in_threads(program: Program, events: Iterable[Event]) -> Threads:
+    """Return the events of every thread of the program, in program order; those of no thread are left out."""
+    found: list[list[Event]] = [[] for _ in program.threads]
+    for e in events:
+        if 0 <= e.thread < len(found):
+            found[e.thread].append(e)
+    return [sorted(mine, key=lambda e: e.position) for mine in found]
+
+
+def rao_of_order(order: Sequence[Event], threads: Threads, model: Model, size: int) -> Relation | None:
+    """Return rao, over `size` events, where the remote read-modify-writes of every word read in this order.
+
+    An earlier one, with its naR and its naW, is before the naR of a later one. None if there are none.
+    """
+    reads: dict[Cell | None, list[int]] = {}
+    for e in order if model.atomics == "hca" else ():
+        if e.type is EventType.NAR:
+            reads.setdefault(e.cell, []).append(e.index)
+    if not reads:
+        return None
+    writes = {mine[r].index: mine[w].index for mine in threads for r, w in read_modify_writes(mine)}
+    pairs = []
+    for chain in reads.values():
+        for i, a in enumerate(chain):
+            firsts = (a, writes[a]) if a in writes else (a,)
+            pairs += [(first, b) for b in chain[i + 1 :] for first in firsts]
+    return Relation.of(size, pairs)
+
+
+def relations_of_messages(program: Program, events: Sequence[Event], threads: Threads) -> dict[str, Relation | None]:
+    """Return `sm` and `rpf` of events with these indices, None for what is empty."""
+    if not any(e.peer is not None for e in events):
+        return {"sm": None, "rpf": None}
+    found = connect(program, threads).matched
+
+    def relation(pairs: Iterable[tuple[int, int]]) -> Relation | None:
+        listed = list(pairs)
+        return Relation.of(len(events), listed) if listed else None
+
+    def index(place: tuple[int, int]) -> int:
+        return threads[place[0]][place[1]].index
+
+    return {
+        "sm": relation((index(m.receive), index(m.message)) for m in found if m.receive is not None),
+        "rpf": relation((index(m.message), index(m.poll)) for m in found if m.poll is not None),
+    }
+
+
+def _forwarded(threads: Threads) -> dict[int, int]:
+    """Return for every read of a CPU its own last store to the word that is po-earlier, if there is one."""
+    found = {}
+    for mine in threads:
+        last: dict[Cell | None, int] = {}
+        for e in mine:
+            if e.type is EventType.LR and e.cell in last:
+                found[e.index] = last[e.cell]
+            if e.type is EventType.LW:
+                last[e.cell] = e.index
+    return found
+
+
+def _reads_from(events: Sequence[Event], own: Mapping[int, int]) -> Iterable[tuple[int, int]]:
     last: dict[Cell | None, int] = {}
     for e in events:
         if e.type in READ_TYPES and e.cell in last:
-            yield last[e.cell], e.index
-        if e.type in WRITE_TYPES:
+            store = own.get(e.index, -1)
+            yield store if store > e.index else last[e.cell], e.index
+        if e.type in WRITE_TYPES and e.cell is not None:
             last[e.cell] = e.index
 
 
 def _modification_order(events: Sequence[Event]) -> Iterable[tuple[int, int]]:
     earlier: dict[Cell | None, list[int]] = {}
     for e in events:
-        if e.type in WRITE_TYPES:
+        if e.type in WRITE_TYPES and e.cell is not None:
             writes = earlier.setdefault(e.cell, [])
             for w in writes:
                 yield w, e.index

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.trace import CPU_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
@@ -36,9 +36,13 @@ always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see
 STORE_BUFFER: Final = """
     | lR  | lW  | CAS | P   | F   | V   | RP
 lW  | i   | all | all | i   | all | all | i
-V   | -   | all | all | -   | all | all | -
+V   | -   | o   | all | -   | all | all | -
 """
-"""CPU before CPU where CPUs have store buffers (tso): what is not here is `all`. `i` is `all` for ippo, `-` for oppo."""
+"""CPU before CPU where CPUs have store buffers (tso): what is not here is `all`. `i` is `all` for ippo, `-` for oppo, and
+`o` is `all` for oppo, `-` for ippo.
+
+The point of a V is when it leaves the buffer, in both orders; a store is issued when it enters the buffer, and observed when
+it leaves. So a later store is issued without waiting for the V, and observed after it."""
 
 _LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
 
@@ -74,6 +78,16 @@ NFO_PAIRS: Final = _NFO["default"]
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
 only that they were issued."""
+
+
+def delayed_types(model: Model) -> frozenset[EventType]:
+    """Return the types of events that may wait in a buffer between being issued and being observed: all others are
+    instantaneous (Inst)."""
+    return NIC_WRITE_TYPES | {EventType.LW} if model.cpu == "tso" else NIC_WRITE_TYPES
+
+
+BEFORE_RECEIVE_COMPLETIONS: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
+"""What a receive completion stays behind, if it is earlier on the sender's queue pair, also under weaker orders."""
 
 
 def _parse(table: str) -> dict[tuple[str, str], str]:
@@ -153,5 +167,5 @@ def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Sco
 def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
     if (buffered := _of_cpus(earlier, later, model)) is not None:
-        return "all" if buffered == "all" or (buffered == "i" and issue) else "-"
+        return "all" if buffered in ("all", "i" if issue else "o") else "-"
     return "all" if kept else _scope(cell(earlier, later, model.order), issue, model)

@@ -35,6 +35,9 @@ class Relation:
     def __and__(self, other: Relation) -> Relation:
         return Relation(tuple(a & b for a, b in zip(self.rows, other.rows, strict=True)))
 
+    def minus(self, other: Relation) -> Relation:
+        return Relation(tuple(a & ~b for a, b in zip(self.rows, other.rows, strict=True)))
+
     def then(self, other: Relation) -> Relation:
         """Return the composition self ; other."""
         rows = []

@@ -10,9 +10,10 @@ from math import prod
 from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
-from rdma_robust.language.flow.cfg import Cell, Program, Step, Thread, steps
-from rdma_robust.semantics.event_table import cases_of, expected_value, expressions_of
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step, Thread, steps
+from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
+from rdma_robust.semantics.trace import EventType
 
 MAX_VALUATIONS = 512
 """A step is evaluated for at most so many valuations of its names; beyond, its results are taken to be anything."""
@@ -20,6 +21,9 @@ MAX_VALUATIONS = 512
 MAX_DOMAIN = 1 << 20
 
 Values = frozenset[int]
+
+Connection = tuple[str, str]
+"""The names of a sending and a receiving thread."""
 
 
 def is_loop_free(program: Program) -> bool:
@@ -42,14 +46,21 @@ def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") 
     return _analysed(program, exceeded).cells
 
 
+def held_and_carried(program: Program) -> tuple[dict[Cell, Values], dict[Connection, Values]]:
+    """Return what :func:`possible_values` does, and a superset of what an RP of the second thread can read of a message from
+    the first, by their names. Raises SizeLimitError as that does."""
+    analysis = _analysed(program, lambda: "")
+    return analysis.cells, analysis.immediates
+
+
 def _analysed(program: Program, exceeded: Callable[[], str]) -> _Analysis:
     analysis = _Analysis(program, {cell: frozenset({cell.init}) for cell in program.cells}, exceeded)
     changed = True
     while changed:
-        before = dict(analysis.cells)
+        before = dict(analysis.cells), dict(analysis.immediates)
         for number, thread in enumerate(program.threads):
             analysis.run(number, thread)
-        changed = before != analysis.cells
+        changed = before != (analysis.cells, analysis.immediates)
     return analysis
 
 
@@ -85,17 +96,17 @@ def value_flow(program: Program, exceeded: Callable[[], str] = lambda: "") -> Va
         (number, source, target, step)
         for number, thread in enumerate(program.threads)
         for source, target, step in thread.edges
-        if (number, source) in analysis.points and analysis.apply(step, analysis.points[number, source]) is not None
+        if (number, source) in analysis.points and analysis.apply(number, step, analysis.points[number, source]) is not None
     }
     return ValueFlow(analysis.cells, analysis.points, frozenset(taken))
 
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    """A word that a step may write: the places, among the results, of its value (None: what the step has read) and of the
-    value that must have been read for it (None: any)."""
+    """A word that a step may write, or the connection to which it gives an immediate: the places, among the results, of its
+    value (None: what the step has read) and of the value that must have been read for it (None: any)."""
 
-    cell: Cell
+    target: Cell | Connection
     value: int | None
     expected: int | None
 
@@ -109,9 +120,24 @@ class _Compiled:
     wanted: tuple[Evaluator, ...]
     reads: tuple[Cell, ...]
     stores: tuple[_Store, ...]
+    receives: Connection | None
 
 
-def _compile(step: Step) -> _Compiled:
+def _targets(program: Program, thread: Thread, act: Act) -> list[tuple[Cell | Connection, Expr]]:
+    """What an event may write: for a message every buffer that its receiver may post for this thread."""
+    if act.message is None:
+        return list(act.writes)
+    receiver = next(each for each in program.threads if each.name == act.peer)
+    if act.message.data is None:
+        return [((thread.name, receiver.name), act.message.imm)]
+    buffers = {cell: None for sender, cell in receiver.posted if sender == thread.name}
+    for _, _, step in steps(receiver):
+        if isinstance(step.op, Recv) and step.op.sender == thread.name:
+            buffers[step.op.cell] = None
+    return [(buffer, act.message.data) for buffer in buffers]
+
+
+def _compile(program: Program, thread: Thread, step: Step) -> _Compiled:
     exprs = [expr for _, expr in step.assigns]
     stores = []
 
@@ -121,16 +147,18 @@ def _compile(step: Step) -> _Compiled:
 
     cases = cases_of(step.op)
     for case in cases:
-        for cell, value in (write for act in case.acts for write in act.writes):
+        for target, value in (write for act in case.acts for write in _targets(program, thread, act)):
             expected = expected_value(case.when)
             at = None if expected is None else place(expected)
-            stores.append(_Store(cell, None if value == VALUE else place(value), at))
+            stores.append(_Store(target, None if value == VALUE else place(value), at))
     used = tuple(sorted({name for expr in (step.guard, *exprs) for name in names(expr)}))
     env = {name: read_at(i) for i, name in enumerate(used)}
     guard = term_of(step.guard, env)
     wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
     reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
-    return _Compiled(used, guard.of, wanted, reads, tuple(stores))
+    senders = (act.peer for case in cases for act in case.acts if act.type is EventType.RP and act.peer is not None)
+    receives = next(((sender, thread.name) for sender in senders), None)
+    return _Compiled(used, guard.of, wanted, reads, tuple(stores), receives)
 
 
 @dataclass
@@ -139,7 +167,8 @@ class _Analysis:
     cells: dict[Cell, Values]
     exceeded: Callable[[], str]
     points: dict[tuple[int, int], dict[str, Values]] = field(default_factory=dict)
-    compiled: dict[Step, _Compiled] = field(default_factory=dict)
+    compiled: dict[tuple[int, Step], _Compiled] = field(default_factory=dict)
+    immediates: dict[Connection, Values] = field(default_factory=dict)
     anything_cache: Values | None = None
 
     def run(self, number: int, thread: Thread) -> None:
@@ -153,7 +182,7 @@ class _Analysis:
             if limit := self.exceeded():
                 raise SizeLimitError(f"the values that variables can have were not found within the limit of {limit}")
             for target, step in out.get(point, []):
-                after = self.apply(step, self.points[number, point])
+                after = self.apply(number, step, self.points[number, point])
                 if after is not None and self.join(number, target, after) and target not in todo:
                     todo.append(target)
 
@@ -163,23 +192,32 @@ class _Analysis:
         self.points[number, point] = new
         return new != old
 
-    def apply(self, step: Step, registers: Mapping[str, Values]) -> dict[str, Values] | None:
+    def apply(self, number: int, step: Step, registers: Mapping[str, Values]) -> dict[str, Values] | None:
         """Return the registers after the step, or None if it is never enabled; enlarges the cell it writes."""
-        compiled = self.compiled.get(step)
+        compiled = self.compiled.get((number, step))
         if compiled is None:
-            compiled = self.compiled[step] = _compile(step)
+            compiled = _compile(self.program, self.program.threads[number], step)
+            self.compiled[number, step] = compiled
         choices = dict(registers)
         read: Values = frozenset()
         if compiled.reads:
             first, *more = (self.cells[cell] for cell in compiled.reads)
             choices[VALUE.name] = read = first.union(*more) if more else first
+        elif compiled.receives is not None:
+            choices[VALUE.name] = read = self.immediates.get(compiled.receives, frozenset()) | {0}
         results = self.results(compiled, choices)
         if results is None:
             return None
         for store in compiled.stores:
             if store.expected is None or results[store.expected] & read:
-                self.cells[store.cell] |= read if store.value is None else results[store.value]
+                self.hold(store.target, read if store.value is None else results[store.value])
         return {**registers, **{name: result for (name, _), result in zip(step.assigns, results, strict=False)}}
+
+    def hold(self, target: Cell | Connection, values: Values) -> None:
+        if isinstance(target, Cell):
+            self.cells[target] |= values
+        else:
+            self.immediates[target] = self.immediates.get(target, frozenset()) | values
 
     def results(self, compiled: _Compiled, choices: Mapping[str, Values]) -> list[Values] | None:
         """Return the values of each expression over the valuations that satisfy the guard, None if there are none."""

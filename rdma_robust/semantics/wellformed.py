@@ -8,8 +8,18 @@ from typing import NoReturn
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
-from rdma_robust.semantics.event_table import Case, cases_of, remote_of
-from rdma_robust.semantics.linearise import nfo_pairs, pf_of_positions, po_of_positions
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connect
+from rdma_robust.semantics.event_table import Act, Case, cases_of, remote_of
+from rdma_robust.semantics.linearise import (
+    Threads,
+    in_threads,
+    nfo_pairs,
+    pf_of_positions,
+    po_of_positions,
+    rao_of_order,
+    relations_of_messages,
+)
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -17,11 +27,12 @@ Local = tuple[int, tuple[int, ...]]
 """A program point and the values of the thread's registers."""
 
 
-def check_well_formed(program: Program, trace: Trace) -> None:
-    """Check that `trace` is a trace of `program`, consistent or not (Definition 1).
+def check_well_formed(program: Program, trace: Trace, model: Model = RDMA) -> None:
+    """Check that `trace` is a trace of `program` on such hardware, consistent or not (Definition 1).
 
     The events of every thread are a prefix of a path of its graph with these values (replayed non-deterministically),
-    there is one initial write per cell, and po, pf, rf, mo, nfo have the required form.
+    there is one initial write per cell, and po, pf, rf, mo, nfo, rao, sm, rpf have the required form. Every message has a
+    receive, posted or by an event of the trace, whose buffer it fills, and every RP a message.
     Raises InternalError naming the first thing that is wrong.
     """
     for i, e in enumerate(trace.events):
@@ -32,9 +43,12 @@ def check_well_formed(program: Program, trace: Trace) -> None:
     _check_polls(trace)
     _check_reads_from(trace)
     _check_modification_order(trace)
-    _check_nfo(trace)
-    for number, thread in enumerate(program.threads):
-        _check_thread(thread, sorted((e for e in trace.events if e.thread == number), key=lambda e: e.position))
+    _check_nfo(trace, model)
+    threads = in_threads(program, trace.events)
+    _check_messages(program, trace, threads)
+    overtaken = _check_rao(trace, threads, model)
+    for thread, events in zip(program.threads, threads, strict=True):
+        _Replay(thread, model, overtaken).check(events)
 
 
 def _wrong(what: str) -> NoReturn:
@@ -105,7 +119,7 @@ def _check_reads_from(trace: Trace) -> None:
 def _check_modification_order(trace: Trace) -> None:
     writes: dict[str, list[Event]] = {}
     for e in trace.events:
-        if e.type in WRITE_TYPES:
+        if e.type in WRITE_TYPES and e.cell is not None:
             writes.setdefault(str(e.cell), []).append(e)
     wanted = []
     for name, members in writes.items():
@@ -116,8 +130,8 @@ def _check_modification_order(trace: Trace) -> None:
     _difference(trace, "mo", trace.mo, Relation.of(len(trace.events), wanted))
 
 
-def _check_nfo(trace: Trace) -> None:
-    pairs = Relation.of(len(trace.events), nfo_pairs(trace.events))
+def _check_nfo(trace: Trace, model: Model) -> None:
+    pairs = Relation.of(len(trace.events), nfo_pairs(trace.events, model))
     for a, b in trace.nfo:
         if (a, b) not in pairs:
             _wrong(f"nfo has the edge {trace.events[a]} -> {trace.events[b]}")
@@ -126,23 +140,62 @@ def _check_nfo(trace: Trace) -> None:
             _wrong(f"nfo does not order {trace.events[a]} and {trace.events[b]} exactly one way")
 
 
-def _check_thread(thread: Thread, events: Sequence[Event]) -> None:
-    """Replay the graph over the events; `reached[i]` holds the local states in which the first i events are consumed."""
-    out = _edges(thread)
-    reached: list[dict[Local, None]] = [{} for _ in range(len(events) + 1)]
-    reached[0][thread.entry, tuple(value for _, value in thread.registers)] = None
-    for i in range(len(events) + 1):
-        todo = list(reached[i])
-        while todo:
-            local = todo.pop()
-            for consumed, following in moves(thread, out, local, events[i:]):
-                if following not in reached[i + consumed]:
-                    reached[i + consumed][following] = None
-                    if consumed == 0:
-                        todo.append(following)
-    if not reached[-1]:
-        last = max(i for i, locals_ in enumerate(reached) if locals_)
-        _wrong(f"thread {thread.name} has no path whose event {last} is {events[last]}")
+def _check_messages(program: Program, trace: Trace, threads: Threads) -> None:
+    found = connect(program, threads)
+    for t, position in found.idle:
+        _wrong(f"{threads[t][position]} of thread {program.threads[t].name} has no message to poll")
+    for match in found.matched:
+        message = threads[match.message[0]][match.message[1]]
+        if match.buffer is None:
+            _wrong(f"message {message} of thread {program.threads[match.message[0]].name} finds no receive")
+        if message.cell not in (None, match.buffer):
+            _wrong(f"message {message} does not fill {match.buffer}, the buffer that it is matched with")
+        if match.poll is not None:
+            poll = threads[match.poll[0]][match.poll[1]]
+            if poll.read != (message.written if message.cell is None else None):
+                _wrong(f"{poll} does not have the immediate of {message}")
+    for name, wanted in relations_of_messages(program, trace.events, threads).items():
+        _difference(trace, name, _of(trace, getattr(trace, name)), _of(trace, wanted))
+
+
+def _of(trace: Trace, relation: Relation | None) -> Relation:
+    return Relation.of(len(trace.events), ()) if relation is None else relation
+
+
+def _check_rao(trace: Trace, threads: Threads, model: Model) -> frozenset[int]:
+    """Check rao; return the naR after which it has another: if they write, their naW must be there."""
+    got = _of(trace, trace.rao)
+    reads = [e for e in trace.events if e.type is EventType.NAR]
+    chain = sorted(reads, key=lambda e: (-got.rows[e.index].bit_count(), e.index))
+    _difference(trace, "rao", got, _of(trace, rao_of_order(chain, threads, model, len(trace.events))))
+    return frozenset(e.index for e in reads if got.rows[e.index])
+
+
+class _Replay:
+    """The replay of a thread's graph over its events. `overtaken` are the naR before whose writes no prefix may end."""
+
+    def __init__(self, thread: Thread, model: Model, overtaken: frozenset[int]) -> None:
+        self.thread = thread
+        self.model = model
+        self.overtaken = overtaken
+
+    def check(self, events: Sequence[Event]) -> None:
+        """`reached[i]` holds the local states in which the first i events are consumed."""
+        thread, out = self.thread, _edges(self.thread)
+        reached: list[dict[Local, None]] = [{} for _ in range(len(events) + 1)]
+        reached[0][thread.entry, tuple(value for _, value in thread.registers)] = None
+        for i in range(len(events) + 1):
+            todo = list(reached[i])
+            while todo:
+                local = todo.pop()
+                for consumed, following in moves(thread, out, local, events[i:], model=self.model, overtaken=self.overtaken):
+                    if following not in reached[i + consumed]:
+                        reached[i + consumed][following] = None
+                        if consumed == 0:
+                            todo.append(following)
+        if not reached[-1]:
+            last = max(i for i, locals_ in enumerate(reached) if locals_)
+            _wrong(f"thread {thread.name} has no path whose event {last} is {events[last]}")
 
 
 def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
@@ -153,33 +206,62 @@ def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
 
 
 def moves(
-    thread: Thread, out: Mapping[int, list[tuple[int, Step]]], local: Local, rest: Sequence[Event]
+    thread: Thread,
+    out: Mapping[int, list[tuple[int, Step]]],
+    local: Local,
+    rest: Sequence[Event],
+    *,
+    model: Model = RDMA,
+    overtaken: frozenset[int] = frozenset(),
 ) -> Iterator[tuple[int, Local]]:
     """Yield (number of events consumed, local state after) for every step that the next events allow.
 
-    An event with a `step` fits only that step; one without fits every step with its type, cell, queue pair and values.
+    An event with a `step` fits only that step; one without fits every step with its type, cell, queue pair and values. The
+    events may end between two of a step, but not between an naR of `overtaken` and its naW.
     """
     point, values = local
     names = [name for name, _ in thread.registers]
     env = dict(zip(names, values, strict=True))
     for target, step in out.get(point, []):
-        for case in cases_of(step.op):
+        for case in cases_of(step.op, model):
             if case.acts and not (rest and _may_start(step, case, rest[0])):
                 continue
-            read = rest[0].read if case.acts else None
+            first = next((i for i, act in enumerate(case.acts) if _gives_value(act)), 0)
+            if first >= len(rest) and first:
+                # The events end before the step reads: nothing is known of its guard.
+                if _consumed(step, case, env, rest) is not None:
+                    yield len(rest), local
+                continue
+            read = _value(case.acts[first], rest[first]) if case.acts else None
             here = env if read is None else {**env, VALUE.name: read}
             # The expressions of a step may be undefined where its guard fails, so the guard comes first.
             if not evaluate(step.guard, here) or not evaluate(case.when, here):
                 continue
             consumed = _consumed(step, case, env, rest)
-            if consumed is not None:
-                assigned = {name: evaluate(expr, here) for name, expr in step.assigns}
-                yield consumed, (target, tuple(assigned.get(name, env[name]) for name in names))
+            if consumed is None or _torn(case, rest, overtaken):
+                continue
+            assigned = {name: evaluate(expr, here) for name, expr in step.assigns}
+            yield consumed, (target, tuple(assigned.get(name, env[name]) for name in names))
+
+
+def _gives_value(act: Act) -> bool:
+    return bool(act.reads) or act.type is EventType.RP
+
+
+def _value(act: Act, e: Event) -> int | None:
+    return (e.read or 0) if act.type is EventType.RP else e.read
+
+
+def _torn(case: Case, rest: Sequence[Event], overtaken: frozenset[int]) -> bool:
+    """Whether the events end between an naR of `overtaken` and its naW."""
+    missing = case.acts[len(rest) : len(rest) + 1]
+    return bool(missing) and missing[0].type is EventType.NAW and rest[-1].index in overtaken
 
 
 def _may_start(step: Step, case: Case, e: Event) -> bool:
     first = case.acts[0]
-    return e.step in (None, step) and e.type is first.type and bool(first.reads) == (e.read is not None)
+    reads = bool(first.reads) == (e.read is not None) or first.type is EventType.RP
+    return e.step in (None, step) and e.type is first.type and reads
 
 
 def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Event]) -> int | None:
@@ -192,11 +274,25 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
     for i, (act, e) in enumerate(zip(case.acts, rest, strict=False)):
         if i and e.step not in (None, step):
             return None
-        read = e.read if act.reads else None
+        read = _value(act, e) if _gives_value(act) else None
         here = here if read is None else {**here, VALUE.name: read}
-        written = None if act.written is None else evaluate(act.written, here)
-        if (e.type, e.cell, e.remote) != (act.type, act.cell, remote) or (e.read, e.written) != (read, written):
-            return None
-        if bool(act.reads) != (e.read is not None) or e.completes != act.completes:
+        if not _fits(act, e, remote, here):
             return None
     return min(len(case.acts), len(rest))
+
+
+def _fits(act: Act, e: Event, remote: str | None, env: Mapping[str, int]) -> bool:
+    """Whether the event is what the act says; what a message takes and what an RP reads is checked where they meet."""
+    if (e.type, e.remote, e.peer) != (act.type, remote, act.peer):
+        return False
+    if (e.completes, e.completing) != (act.completes, act.completing):
+        return False
+    value = act.written
+    if act.message is not None:
+        value = act.message.imm if act.message.data is None else act.message.data
+        if (e.cell is None) != (act.message.data is None):
+            return False
+    elif e.cell != act.cell:
+        return False
+    written = None if value is None else evaluate(value, env)
+    return e.written == written and (act.type is EventType.RP or bool(act.reads) == (e.read is not None))

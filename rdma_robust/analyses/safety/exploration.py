@@ -190,8 +190,8 @@ def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:
         steps.append(following(machine, steps[-1], move))
     happened = [effect for effect in effects(steps) if effect.step is not None]
     order = [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
-    trace = trace_of_order(order, machine.program)
-    check_well_formed(machine.program, trace)
+    trace = trace_of_order(order, machine.program, machine.model)
+    check_well_formed(machine.program, trace, machine.model)
     if (cycle := rdma_violation(trace, machine.model)) is not None:
         raise InternalError("a run that was found is not RDMA-consistent: " + "; ".join(map(str, cycle.edges)))
     return trace.events[len(machine.program.cells) :]

@@ -17,7 +17,7 @@ from rdma_robust.semantics.oracle.choices import Budget, Search
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
 from rdma_robust.semantics.trace import Trace
-from rdma_robust.semantics.values import is_loop_free, possible_values
+from rdma_robust.semantics.values import held_and_carried, is_loop_free
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ def oracle_robust(
     """Return a violating trace of a loop-free program, confirmed by the axioms, or None if the program is robust.
 
     Unless `all_prefixes` is set, each thread's events are only taken up to its end or to a point where it may be stuck:
-    where some values read leave every step disabled, or a poll has no completion left. That is enough. Let a thread of
-    an RDMA-consistent trace have an enabled next event e when its read, if it is one, takes the mo-last value. Add e
-    with that rf edge, last in mo if it writes, and nfo-after its partners. Every new edge of po, pf, rf, mo, rb, nfo and
-    hence of ippo, oppo and ib leads into e, so ob stays acyclic and an sc cycle stays. Repeat: the program has no loops,
-    so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
+    where some values read leave every step disabled, a poll has no completion left, or there is no receive for a message
+    or no message for an RP. That is enough. Let a thread of an RDMA-consistent trace have an enabled next event e when its
+    read, if it is one, takes the mo-last value. Add e with that rf edge, last in mo if it writes, nfo-after its partners,
+    and rao-last if it is an naR: an naR on its word whose naW is missing is the last event of its thread, whose naW is
+    added first. Every new edge of po, pf, rf, mo, rb, nfo, rao, sm, rpf and hence of ippo, oppo and ib leads into e (a new
+    V has no message yet, a new message no RP), so ob stays acyclic and an sc cycle stays. Repeat: the program has no
+    loops, so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
 
     Raises SizeLimitError if the program has loops or exceeds `limits`, InternalError if a found trace is not confirmed.
     Source: Definitions 1 to 3.
@@ -78,7 +80,7 @@ def oracle_robust(
 
         search = Search(base, budget, leaf)
         if search.run():
-            check_well_formed(program, found[0])
+            check_well_formed(program, found[0], model)
             if not is_violating(found[0], model):
                 raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
             return found[0]
@@ -88,8 +90,8 @@ def oracle_robust(
 def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimits = DEFAULT_LIMITS) -> AxiomaticOutcomes:
     """Return the final states of the executions in which every thread has ended and no operation is pending.
 
-    An SC-consistent choice of rf and mo needs no search for nfo: taking nfo from a linearisation of sc, every edge of
-    ob follows that order. Raises SizeLimitError if the program has loops or exceeds `limits`.
+    An SC-consistent choice of rf and mo needs no search for nfo and rao: taking them from a linearisation of sc, every edge
+    of ob follows that order. Raises SizeLimitError if the program has loops or exceeds `limits`.
     """
     budget = Budget(limits.decisions, limits.timeout)
     sc: set[FinalState] = set()
@@ -116,14 +118,18 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
 def _candidates(program: Program, model: Model, limits: OracleLimits, extent: Extent, budget: Budget) -> Iterator[Candidate]:
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
-    values = possible_values(program)
+    values, immediates = held_and_carried(program)
     blocks = [
-        [Block(path, model) for path in thread_paths(thread, values, extent, limits.paths)] for thread in program.threads
+        [
+            Block(path, model)
+            for path in thread_paths(thread, values, extent, limits.paths, model=model, immediates=immediates)
+        ]
+        for thread in program.threads
     ]
     if prod(len(choices) for choices in blocks) > limits.choices:
         raise SizeLimitError(f"the threads have more than {limits.choices} combinations of paths, too many for the oracle")
     for chosen in product(*blocks):
-        base = Candidate(program, chosen)
+        base = Candidate(program, chosen, model)
         if base.n > limits.events:
             raise SizeLimitError(f"an execution has more than {limits.events} events, too many for the oracle")
         budget.spend()

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.oracle.thread_paths import Path, PathEvent
-from rdma_robust.semantics.order_table import NFO_PAIRS, VISIBLE_WHEN_POLLED, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import (
+    BEFORE_RECEIVE_COMPLETIONS,
+    VISIBLE_WHEN_POLLED,
+    WEAKER,
+    delayed_types,
+    ippo_scope,
+    nfo_pairs_of,
+    oppo_scope,
+)
 from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 INITIAL = -1
 """Stands for the initial write of the cell in question; it is before everything, so no cycle passes through it."""
+
+
+Edges = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -31,26 +44,27 @@ class Block:
 
     @cached_property
     def ib(self) -> list[int]:
-        """(ippo + pf)+"""
+        """(ippo + pf)+, where pf also has what else a poll tells"""
         return _closed([a | b for a, b in zip(self._preserved(True), self._polls(None), strict=True)])
 
     @cached_property
     def ob(self) -> list[int]:
         """(oppo + [nlW];pf + [Inst];ib)+"""
         polled = self._polls(VISIBLE_WHEN_POLLED)
-        instant = [0 if e.type in NIC_WRITE_TYPES else row for e, row in zip(self.path.events, self.ib, strict=True)]
+        delayed = delayed_types(self.model)
+        instant = [0 if e.type in delayed else row for e, row in zip(self.path.events, self.ib, strict=True)]
         return _closed([a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)])
 
     @cached_property
     def nfo(self) -> list[tuple[int, int]]:
         """The pairs that nfo must order and the static order does not, in ib and ob alike."""
-        events = self.path.events
+        events, pairs = self.path.events, nfo_pairs_of(self.model)
         return [
             (a, b)
-            for a in range(self.size)
+            for a in range(self.size if pairs else 0)
             for b in range(a + 1, self.size)
             if events[a].remote == events[b].remote
-            and frozenset({events[a].type, events[b].type}) in NFO_PAIRS
+            and frozenset({events[a].type, events[b].type}) in pairs
             and not (self.ib[a] & self.ob[a]) >> b & 1
         ]
 
@@ -64,19 +78,25 @@ class Block:
                 if kept == "all" or (kept == "qp" and first.remote == second.remote):
                     row |= 1 << b
             rows.append(row)
+        for a, b in read_and_writes(self.path.events):
+            rows[a] |= 1 << b
         return rows
 
     def _polls(self, types: frozenset[EventType] | None) -> list[int]:
-        """pf, of completing events of these types or (None) of all."""
+        """pf and what else a poll tells, of completing events of these types or (None) of all: the oldest completion, and
+        what is older than that and has none."""
         rows = [0] * self.size
         unpolled: dict[str | None, list[int]] = {}
         for i, e in enumerate(self.path.events):
-            if e.completes:
+            if e.completing:
                 unpolled.setdefault(e.remote, []).append(i)
             elif e.type is EventType.P:
-                write = unpolled[e.remote].pop(0)
-                if types is None or self.path.events[write].type in types:
-                    rows[write] |= 1 << i
+                told = False
+                while not told:
+                    write = unpolled[e.remote].pop(0)
+                    told = self.path.events[write].completes
+                    if types is None or self.path.events[write].type in types:
+                        rows[write] |= 1 << i
         return rows
 
 
@@ -104,18 +124,27 @@ class Candidate:
 
     `sources` are the writes a read may read from as far as values known beforehand tell; `impossible` is set when a read
     has none, and `readers` are the reads by write. `rivals` are the other writes of an event's cell, as bits; `carried` are
-    the writes that store just what an event has read.
+    the writes that store just what an event has read. `delayed` are the events that are not instantaneous.
+
+    `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, ob and sc, and
+    `behind` those of ib and ob only. `impossible` is also set when a message has no receive or an RP no message, or
+    a thread is said to be stuck before one that is there. `naw` is the naW of every naR that has one, and `rao` are the two
+    ways in which rao may order each pair of read-modify-writes of one word.
     """
 
-    def __init__(self, program: Program, blocks: Sequence[Block]) -> None:
+    def __init__(self, program: Program, blocks: Sequence[Block], model: Model = RDMA) -> None:
         self.program = program
+        self.model = model
         self.blocks = tuple(blocks)
         self.offsets = [sum(b.size for b in blocks[:i]) for i in range(len(blocks))]
         self.events: list[PathEvent] = [e for block in blocks for e in block.path.events]
         self.n = len(self.events)
         self.thread = [i for i, block in enumerate(blocks) for _ in range(block.size)]
         self.types = [e.type for e in self.events]
-        self.nic_writes = _bits(i for i, t in enumerate(self.types) if t in NIC_WRITE_TYPES)
+        self.tso = model.cpu == "tso"
+        self.delayed = _bits(i for i, t in enumerate(self.types) if t in delayed_types(model))
+        self._connect(model)
+        self._atomics(model)
         self.writes: dict[Cell, list[int]] = {cell: [] for cell in program.cells}
         self.reads: list[int] = []
         for i, e in enumerate(self.events):
@@ -128,7 +157,84 @@ class Candidate:
         self._place_values()
         self.sources = {r: self._sources(r) for r in self.reads}
         self.readers = [[r for r in self.reads if w in self.sources[r]] for w in range(self.n)]
-        self.impossible = not all(self.sources.values())
+        for poll, message in self.told.items():
+            if self.events[message].cell is None:
+                self.readers[message].append(poll)
+        self.impossible = not self.connected or not all(self.sources.values())
+
+    def _connect(self, model: Model) -> None:
+        """Match messages with receives and RPs, and place their writes."""
+        self.told: dict[int, int] = {}
+        self.across: list[tuple[int, int]] = []
+        self.behind: list[tuple[int, int]] = []
+        self.connected = True
+        threads = [block.path.events for block in self.blocks]
+        if not any(e.peer is not None for e in self.events) and not any(block.path.unheard for block in self.blocks):
+            return
+        found = connect(self.program, threads)
+        self.connected = found.complete and not self._goes_on(threads)
+        for match in found.matched:
+            message = self._number(match.message)
+            if self.events[message].data:
+                self.events[message] = replace(self.events[message], cell=match.buffer)
+            if match.receive is not None:
+                self.across.append((self._number(match.receive), message))
+            if match.poll is not None:
+                poll = self._number(match.poll)
+                self.told[poll] = message
+                self.across.append((message, poll))
+                self.behind += ((e, poll) for e in self._received_before(message) if model.order in WEAKER)
+
+    def _number(self, place: tuple[int, int]) -> int:
+        return self.offsets[place[0]] + place[1]
+
+    def _received_before(self, message: int) -> Iterable[int]:
+        first, remote = self.offsets[self.thread[message]], self.events[message].remote
+        mine = range(first, message)
+        return (i for i in mine if self.events[i].remote == remote and self.types[i] in BEFORE_RECEIVE_COMPLETIONS)
+
+    def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
+        """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""
+        names = [thread.name for thread in self.program.threads]
+
+        def count(thread: int, types: EventType, peer: str) -> int:
+            return sum(e.type is types and e.peer == peer for e in threads[thread])
+
+        for t, block in enumerate(self.blocks):
+            if (receiver := block.path.unheard) is not None:
+                u = names.index(receiver)
+                posted = sum(sender == names[t] for sender, _ in self.program.threads[u].posted)
+                if posted + count(u, EventType.V, names[t]) > count(t, EventType.NRW, receiver):
+                    return True
+            for sender in block.path.unsent:
+                s = names.index(sender)
+                if count(s, EventType.NRW, names[t]) > count(t, EventType.RP, sender):
+                    return True
+        return False
+
+    def _atomics(self, model: Model) -> None:
+        """Find the read-modify-writes, and how rao may order any two on one word."""
+        self.naw: dict[int, int] = {}
+        torn = set()
+        for block, offset in zip(self.blocks, self.offsets, strict=True):
+            self.naw |= {r + offset: w + offset for r, w in read_modify_writes(block.path.events)}
+            if block.path.torn:
+                torn.add(offset + block.size - 1)
+        self.rao: list[tuple[Edges | None, Edges | None]] = []
+        reads = [i for i, t in enumerate(self.types) if t is EventType.NAR] if model.atomics == "hca" else []
+        for i, a in enumerate(reads):
+            for b in reads[i + 1 :]:
+                if self.events[a].cell == self.events[b].cell:
+                    one, other = (None if x in torn else self._rao(x, y) for x, y in ((a, b), (b, a)))
+                    self.rao.append((one, other))
+
+    def _rao(self, first: int, second: int) -> Edges:
+        return [(first, second), *([(self.naw[first], second)] if first in self.naw else [])]
+
+    def forwards(self, write: int, read: int) -> bool:
+        """Whether a read takes, or would take, what its own CPU's store buffer has, if it has the store."""
+        same = self.tso and self.thread[write] == self.thread[read]
+        return same and self.types[write] is EventType.LW and self.types[read] is EventType.LR
 
     def _place_values(self) -> None:
         self.written = [0] * self.n
@@ -166,9 +272,10 @@ class Candidate:
     def is_write(self, event: int) -> bool:
         return self.types[event] in WRITE_TYPES
 
-    @property
-    def nfo(self) -> list[tuple[int, int]]:
-        return [(a + o, b + o) for block, o in zip(self.blocks, self.offsets, strict=True) for a, b in block.nfo]
+    def choices(self) -> list[tuple[Edges | None, Edges | None]]:
+        """The two ways in which nfo and rao may order each pair that they must order, None for one that is impossible."""
+        nfo = [(a + o, b + o) for block, o in zip(self.blocks, self.offsets, strict=True) for a, b in block.nfo]
+        return [*(([(a, b)], [(b, a)]) for a, b in nfo), *self.rao]
 
     def ib(self) -> list[int]:
         return [row << o for block, o in zip(self.blocks, self.offsets, strict=True) for row in block.ib]

@@ -1,4 +1,4 @@
-"""The oracle's search: every choice of rf, mo and nfo of one candidate, one decision at a time."""
+"""The oracle's search: every choice of rf, mo, nfo and rao of one candidate, one decision at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Budget:
 class Search:
     """Enumerates the RDMA-consistent choices of rf and mo of one candidate.
 
-    nfo matters for consistency alone, so it is chosen last and one choice is enough.
+    nfo and rao matter for consistency alone, so they are chosen last and one choice is enough.
     """
 
     def __init__(self, base: Candidate, budget: Budget, leaf: Callable[[Partial], bool]) -> None:
@@ -39,11 +39,14 @@ class Search:
         self.leaf = leaf
         self.pairs = [(a, b) for ws in base.writes.values() for i, a in enumerate(ws) for b in ws[i + 1 :]]
         self.reads = sorted(base.reads, key=lambda r: len(base.sources[r]))
-        self.nfo = base.nfo
+        self.choices = base.choices()
 
     def run(self) -> bool:
-        """Call `leaf` for every choice of rf and mo with acyclic ob (nfo open); stop and return True when it says so."""
-        return not self.base.impossible and self.order_writes(0, Partial(self.base))
+        """Call `leaf` for every choice of rf and mo with acyclic ob so far; stop and return True when it says so."""
+        if self.base.impossible:
+            return False
+        partial = Partial(self.base)
+        return partial.connect() and self.order_writes(0, partial)
 
     def order_writes(self, k: int, partial: Partial) -> bool:
         self.budget.spend()
@@ -96,21 +99,20 @@ class Search:
         return found
 
     def flush(self, partial: Partial, k: int = 0) -> Partial | None:
-        """Return an extension of the leaf by a consistent choice of nfo, or None if there is none."""
+        """Return an extension of the leaf by a consistent choice of nfo and rao, or None if there is none."""
         self.budget.spend()
         partial = partial.copy()
-        while k < len(self.nfo):
-            a, b = self.nfo[k]
+        while k < len(self.choices):
+            open_ = [way for way in self.choices[k] if way is not None and not partial.ob_after[way[0][1]] >> way[0][0] & 1]
             k += 1
-            if partial.ob_after[b] >> a & 1:
-                a, b = b, a
-            elif not partial.ob_after[a] >> b & 1:
+            if not open_:
+                return None
+            for way in open_[:-1]:
                 other = partial.copy()
-                if other.add_ib(a, b):
+                if other.add_all(way):
                     finished = self.flush(other, k)
                     if finished is not None:
                         return finished
-                a, b = b, a
-            if not partial.add_ib(a, b):
+            if not partial.add_all(open_[-1]):
                 return None
         return partial

@@ -5,12 +5,19 @@ ob only grows as decisions are added, so a branch ends as soon as ob is cyclic. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from rdma_robust.semantics.linearise import nfo_pairs, pf_of_positions, po_of_positions
+from rdma_robust.semantics.linearise import (
+    in_threads,
+    nfo_pairs,
+    pf_of_positions,
+    po_of_positions,
+    rao_of_order,
+    relations_of_messages,
+)
 from rdma_robust.semantics.oracle.candidate import INITIAL, Candidate
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType, Trace
 
 
 class Partial:
@@ -66,31 +73,53 @@ class Partial:
         new.known_writes = self.known_writes
         return new
 
+    def connect(self) -> bool:
+        """Add what is settled beforehand: what messages take and tell."""
+        base = self.base
+        for a, b in base.across:
+            self.sc_before[b] |= 1 << a
+        if not self.add_all(base.across) or not self.add_all(base.behind):
+            return False
+        for poll, message in base.told.items():
+            self.source[poll] = message
+            if base.events[message].cell is not None:
+                immediate = 0
+            elif self.known_writes >> message & 1:
+                immediate = self.written[message]
+            else:
+                continue
+            if not self.set_read(poll, immediate):
+                return False
+        return True
+
+    def add_all(self, edges: Iterable[tuple[int, int]]) -> bool:
+        return all(self.add_ib(a, b) for a, b in edges)
+
     def add_ob(self, a: int, b: int) -> bool:
         return _add(self.ob_after, self.ob_before, a, b)
 
     def add_ib(self, a: int, b: int) -> bool:
-        """Add an rf or nfo edge: to ib, to ob, and to ob what [Inst];ib gains by it.
+        """Add an edge of rf, nfo, rao, sm or rpf: to ib, to ob, and to ob what [Inst];ib gains by it.
 
-        Every ib cycle passes through an instantaneous event, so a cyclic ib makes ob cyclic: no edges among NIC writes
+        Every ib cycle passes through an instantaneous event, so a cyclic ib makes ob cyclic: no edges among delayed events
         alone close a cycle. Of the new ib pairs only those between an instantaneous source nearest to a, and the target
         nearest to b from which ob continues by itself, need to be added one by one.
         """
         sources, targets = self.ib_before[a] | 1 << a, self.ib_after[b] | 1 << b
         if not _add(self.ib_after, self.ib_before, a, b) or not self.add_ob(a, b):
             return False
-        nic_writes = self.base.nic_writes
-        if not nic_writes >> b & 1:
+        delayed = self.base.delayed
+        if not delayed >> b & 1:
             targets = 0
-            if not nic_writes >> a & 1:
+            if not delayed >> a & 1:
                 return True
         while targets:
             low = targets & -targets
             if not self.add_ob(a, low.bit_length() - 1):
                 return False
             targets ^= low
-        sources &= ~nic_writes
-        if nic_writes >> a & 1:
+        sources &= ~delayed
+        if delayed >> a & 1:
             while sources:
                 low = sources & -sources
                 if not self.add_ob(low.bit_length() - 1, b):
@@ -109,13 +138,15 @@ class Partial:
         else:
             overtaken = self.mo_after[write] & ~(1 << read)
             self.sc_before[read] |= 1 << write
-            if not self.add_ib(write, read):
+            # Out of the own store buffer: no edge of ob, and one of ib that program order gives already.
+            if base.forwards(write, read):
+                if write > read:
+                    return False
+            elif not self.add_ib(write, read):
                 return False
         while overtaken:
             low = overtaken & -overtaken
-            later = low.bit_length() - 1
-            self.sc_before[later] |= 1 << read
-            if not self.add_ob(read, later):
+            if not self._read_before(read, low.bit_length() - 1):
                 return False
             overtaken ^= low
         if write == INITIAL:
@@ -129,11 +160,16 @@ class Partial:
         if not self.add_ob(first, second):
             return False
         for read in self.base.readers[first]:
-            if self.source[read] == first and read != second:
-                self.sc_before[second] |= 1 << read
-                if not self.add_ob(read, second):
-                    return False
+            if self.source[read] == first and read != second and not self._read_before(read, second):
+                return False
         return True
+
+    def _read_before(self, read: int, write: int) -> bool:
+        """Add rb(read, write). It is also in ib for a store of the reading CPU's own, which must then be a later one."""
+        if self.base.forwards(write, read) and write < read:
+            return False
+        self.sc_before[write] |= 1 << read
+        return self.add_ob(read, write)
 
     def set_read(self, read: int, value: int) -> bool:
         """Fix the value of a read, and what follows from it."""
@@ -164,11 +200,18 @@ class Partial:
         return all(self.source[r] != write or self.set_read(r, value) for r in self.base.readers[write])
 
     def is_sc(self) -> bool:
-        """Return whether po + the sc edges so far are acyclic, by running the threads greedily in an order that fits."""
+        """Return whether po + the sc edges so far are acyclic, by running the threads greedily in an order that fits.
+
+        The naW of a read-modify-write waits with its naR and for nothing more, so it follows at once.
+        """
         base = self.base
         position = list(base.offsets)
         ends = [offset + block.size for offset, block in zip(base.offsets, base.blocks, strict=True)]
         before = self.sc_before
+        if base.naw:
+            before = before[:]
+            for r, w in base.naw.items():
+                before[r], before[w] = (before[r] | before[w]) & ~(1 << r | 1 << w), 0
         done = 0
         progress = True
         while progress:
@@ -189,11 +232,23 @@ class Partial:
         events = [Event(i, EventType.INIT, cell=c, written=c.init) for i, c in enumerate(base.program.cells)]
         for i, e in enumerate(base.events):
             t = base.thread[i]
-            read = self.values[i] if i in base.sources else None
-            written = self.written[i] if base.is_write(i) else None
-            position = i - base.offsets[t]
-            unsignaled = e.type in NIC_WRITE_TYPES and not e.completes
-            events.append(Event(first + i, e.type, t, position, e.remote, e.cell, read, written, e.step, unsignaled))
+            has_read = i in base.sources or (i in base.told and base.events[base.told[i]].cell is None)
+            events.append(
+                Event(
+                    first + i,
+                    e.type,
+                    t,
+                    i - base.offsets[t],
+                    e.remote,
+                    e.cell,
+                    self.values[i] if has_read else None,
+                    self.written[i] if base.is_write(i) else None,
+                    e.step,
+                    unsignaled=e.completing and not e.completes,
+                    within=e.type in COMPLETING_TYPES and not e.completing,
+                    peer=e.peer,
+                )
+            )
         initial = {cell: i for i, cell in enumerate(base.program.cells)}
         rf = []
         for r in base.reads:
@@ -203,8 +258,10 @@ class Partial:
             rf.append((initial[cell] if write == INITIAL else first + write, first + r))
         mo = [(initial[cell], first + w) for cell, ws in base.writes.items() for w in ws]
         mo += [(first + a, first + b) for a, row in enumerate(self.mo_after) for b in range(base.n) if row >> b & 1]
-        nfo = [(a, b) for a, b in nfo_pairs(events) if self.ob_after[a - first] >> (b - first) & 1]
+        nfo = [(a, b) for a, b in nfo_pairs(events, base.model) if self.ob_after[a - first] >> (b - first) & 1]
         n = len(events)
+        threads = in_threads(base.program, events)
+        observed = sorted(events[first:], key=lambda e: -self.ob_after[e.index - first].bit_count())
         return Trace(
             tuple(events),
             po_of_positions(events),
@@ -212,6 +269,8 @@ class Partial:
             Relation.of(n, rf),
             Relation.of(n, mo),
             Relation.of(n, nfo),
+            rao_of_order(observed, threads, base.model, n),
+            **relations_of_messages(base.program, events, threads),
         )
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE
 from rdma_robust.language.flow.cfg import Cell, Step, Thread, steps
-from rdma_robust.semantics.event_table import Agent, Case, cases_of, cells_read, remote_of, takes_completion
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import is_message
+from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
 from rdma_robust.semantics.trace import READ_TYPES, EventType
 
 STEPS_PER_PATH = 50
+
+Immediates = Mapping[tuple[str, str], frozenset[int]]
+"""What an RP of the second thread may read of a message from the first; 0 is all where nothing is said."""
+
+NONE: Final[Immediates] = {}
 
 
 class Extent(Enum):
@@ -28,7 +36,9 @@ class Extent(Enum):
 class PathEvent:
     """`written` is the value that a write stores, None for one that stores just what its operation has read.
 
-    `copied` is how many events before it that was, 0 for none. A poll of the queue pair can take what `completes`.
+    `copied` is how many events before it that was, 0 for none. The operation completes with what is `completing`; a poll of
+    the queue pair can take that if it `completes`. `peer` is the other thread of the connection, of messages, V and RP. The
+    word of a message that carries `data` is known when it is matched; one without data has the immediate as `written`.
     """
 
     type: EventType
@@ -38,6 +48,9 @@ class PathEvent:
     written: Term | None = None
     copied: int = 0
     completes: bool = False
+    completing: bool = False
+    peer: str | None = None
+    data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +59,19 @@ class Path:
 
     `allowed` gives for every event the values its read may have as far as that does not depend on other reads (empty
     for events that are no reads). `registers` are the thread's registers at the end, in declaration order.
+
+    The thread may be stuck after the prefix, but only as long as there is no receive for its next message to the thread
+    `unheard` (None: whatever there is), and no further message from any thread of `unsent`. `torn` prefixes end between the
+    naR and the naW of a read-modify-write.
     """
 
     events: tuple[PathEvent, ...]
     guards: tuple[Term, ...]
     registers: tuple[Term, ...]
     allowed: tuple[frozenset[int], ...]
+    unheard: str | None = None
+    unsent: frozenset[str] = frozenset()
+    torn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,44 +84,64 @@ class _Node:
     guards: tuple[Term, ...]
     fresh: bool = True
     half: bool = False
+    unheard: str | None = None
+    """The receiver of the message before which a half operation ends."""
+    torn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll."""
+    """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll, and
+    of whose messages if it is an RP."""
 
     step: Step
     cases: tuple[Case, ...]
     remote: str | None
     reads: frozenset[Cell]
     polls: bool
+    receives: str | None
 
     @staticmethod
-    def of(step: Step) -> _Known:
+    def of(step: Step, model: Model) -> _Known:
         op = step.op
-        return _Known(step, cases_of(op), remote_of(op), cells_read(op, Agent.CPU), takes_completion(op))
+        cases = cases_of(op, model)
+        receives = next((act.peer for case in cases for act in case.acts if act.type is EventType.RP), None)
+        return _Known(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives)
 
 
-def thread_paths(thread: Thread, values: Mapping[Cell, frozenset[int]], extent: Extent, limit: int) -> tuple[Path, ...]:
+def thread_paths(
+    thread: Thread,
+    values: Mapping[Cell, frozenset[int]],
+    extent: Extent,
+    limit: int,
+    *,
+    model: Model = RDMA,
+    immediates: Immediates = NONE,
+) -> tuple[Path, ...]:
     """Return the wanted prefixes of the thread's paths, in a fixed order.
 
-    `values` are the possible values of every cell; prefixes that no read values allow are left out where that is seen
-    cheaply. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have no cycle.
+    `values` are the possible values of every cell, `immediates` what an RP may read; prefixes that no read values allow are
+    left out where that is seen cheaply. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have no
+    cycle.
     """
-    return _Walker(thread, values, extent, limit).run()
+    found = {cell: tuple(sorted(held)) for cell, held in values.items()}
+    return _Walker(thread, found, immediates, extent, model).run(limit)
 
 
+@dataclass
 class _Walker:
-    def __init__(self, thread: Thread, values: Mapping[Cell, frozenset[int]], extent: Extent, limit: int) -> None:
-        self.thread = thread
-        self.values = {cell: tuple(sorted(held)) for cell, held in values.items()}
-        self.extent = extent
-        self.limit = limit
-        self.out: dict[int, list[tuple[int, _Known]]] = {}
-        for source, target, step in steps(thread):
-            self.out.setdefault(source, []).append((target, _Known.of(step)))
+    thread: Thread
+    values: Mapping[Cell, tuple[int, ...]]
+    immediates: Immediates
+    extent: Extent
+    model: Model
 
-    def run(self) -> tuple[Path, ...]:
+    def __post_init__(self) -> None:
+        self.out: dict[int, list[tuple[int, _Known]]] = {}
+        for source, target, step in steps(self.thread):
+            self.out.setdefault(source, []).append((target, _Known.of(step, self.model)))
+
+    def run(self, limit: int) -> tuple[Path, ...]:
         found = []
         visited = 0
         todo = [_Node(self.thread.entry, {name: constant(v) for name, v in self.thread.registers}, (), ())]
@@ -111,8 +151,8 @@ class _Walker:
             if self.wanted(node):
                 found.append(self.path(node))
             # Dead ends count as well, though less: a program may have many branches and no path to its end.
-            if len(found) > self.limit or visited > STEPS_PER_PATH * self.limit:
-                raise SizeLimitError(f"thread {self.thread.name} has more than {self.limit} paths, too many for the oracle")
+            if len(found) > limit or visited > STEPS_PER_PATH * limit:
+                raise SizeLimitError(f"thread {self.thread.name} has more than {limit} paths, too many for the oracle")
             if not node.half:
                 todo += reversed(
                     [n for target, known in self.out.get(node.point, []) for n in self.take(node, target, known)]
@@ -124,15 +164,17 @@ class _Walker:
             case Extent.ENDED:
                 return not node.half and node.point == self.thread.exit
             case Extent.MAXIMAL:
-                return not node.half and self.may_block(node)
+                return self.may_block(node) if not node.half else node.unheard is not None
             case Extent.ALL:
                 return node.half or node.fresh
 
     def take(self, node: _Node, target: int, known: _Known) -> Iterator[_Node]:
         """Yield the prefixes that follow by this step; a put or get also gives the one that ends between its events."""
         position, step = len(node.events), known.step
-        env = {**node.registers, VALUE.name: read_at(position)} if known.reads else node.registers
-        for events, condition in self.events(node, known, env):
+        for events, condition in self.events(node, known):
+            read = next((i for i, e in enumerate(events) if e.type in READ_TYPES or e.type is EventType.RP), 0)
+            by_cpu = bool(known.reads) or known.receives is not None
+            env = {**node.registers, VALUE.name: read_at(position + read)} if by_cpu else node.registers
             guards = node.guards
             domains = self.domains(node, events)
             feasible = True
@@ -149,17 +191,19 @@ class _Walker:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
-            if self.extent is Extent.ALL:
-                for kept in range(1, len(events)):
-                    yield replace(after, events=node.events + events[:kept], registers=node.registers, half=True)
+            for kept in range(len(events)):
+                unheard = events[kept].peer if is_message(events[kept]) else None
+                if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
+                    known_by_then = tuple(g for g in guards if not g.support >> position + kept)
+                    torn = events[kept].type is EventType.NAW
+                    made = node.events + events[:kept]
+                    yield _Node(target, node.registers, made, known_by_then, True, True, unheard, torn)
             yield after
 
-    def events(
-        self, node: _Node, known: _Known, env: Mapping[str, Term]
-    ) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
+    def events(self, node: _Node, known: _Known) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
         """Yield the events the step may make, each with a further condition on the values read."""
         step, remote, position = known.step, known.remote, len(node.events)
-        if term_of(step.guard, env).const == 0:
+        if term_of(step.guard, {**node.registers, VALUE.name: read_at(position)}).const == 0:
             return
         for case in known.cases:
             made: list[PathEvent] = []
@@ -168,15 +212,21 @@ class _Walker:
                 if act.type is EventType.P and not _pollable((*node.events, *made), remote):
                     return
                 read = place if act.reads else read
-                written = None if act.written is None else term_of(act.written, {**env, VALUE.name: read_at(read)})
-                copied = place - read if act.copies else 0
-                made.append(PathEvent(act.type, act.cell, remote, step, None if copied else written, copied, act.completes))
-            condition = () if case.when == TRUE else (term_of(case.when, {**env, VALUE.name: read_at(position)}),)
+                made.append(_event(act, known, place - read, {**node.registers, VALUE.name: read_at(read)}))
+            condition: tuple[Term, ...] = ()
+            if case.when != TRUE:
+                condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
             yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
-        """Return the possible values read at each position; events without a cell get a dummy."""
-        return {i: self.values[e.cell] if e.cell else (0,) for i, e in enumerate((*node.events, *more))}
+        """Return the possible values read at each position; events that read nothing get a dummy."""
+        return {i: self.held(e) for i, e in enumerate((*node.events, *more))}
+
+    def held(self, event: PathEvent) -> tuple[int, ...]:
+        """Return the possible values of what an event reads, (0,) if that is nothing."""
+        if event.type is EventType.RP and event.peer is not None:
+            return tuple(sorted(self.immediates.get((event.peer, self.thread.name), (0,))))
+        return self.values[event.cell] if event.cell else (0,)
 
     def may_block(self, node: _Node) -> bool:
         """Return False only if some step is enabled whatever has been read and whatever the memory holds.
@@ -187,7 +237,7 @@ class _Walker:
         places: dict[Cell, int] = {}
         guards = []
         for _, known in self.out.get(node.point, []):
-            if known.polls and not _pollable(node.events, known.remote):
+            if known.receives is not None or (known.polls and not _pollable(node.events, known.remote)):
                 continue
             env = node.registers
             for cell in known.reads:
@@ -203,11 +253,35 @@ class _Walker:
         allowed = []
         for position, event in enumerate(node.events):
             own = [guard for guard in node.guards if guard.support == 1 << position]
-            held = self.values[event.cell] if event.cell and event.type in READ_TYPES else ()
+            held = self.held(event) if event.type in READ_TYPES or event.type is EventType.RP else ()
             fits = [v for v in held if all(g.of((0,) * position + (v,), 0) for g in own)]
             allowed.append(frozenset(fits))
         registers = tuple(node.registers[name] for name, _ in self.thread.registers)
-        return Path(node.events, node.guards, registers, tuple(allowed))
+        if self.extent is not Extent.MAXIMAL:
+            return Path(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
+        return Path(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
+
+    def unsent(self, node: _Node) -> frozenset[str]:
+        """Return the threads of which a further message would let the thread go on, whatever its registers are."""
+        if node.half:
+            return frozenset()
+        nexts = (known for _, known in self.out.get(node.point, []) if known.receives is not None)
+        return frozenset(k.receives for k in nexts if k.receives and k.step.guard == TRUE)
+
+
+def _event(act: Act, known: _Known, copied: int, env: Mapping[str, Term]) -> PathEvent:
+    """Return the event of an act whose operation has last read so many events before it."""
+    value, cell, data = act.written, None, act.message is not None and act.message.data is not None
+    if act.message is None:
+        cell = act.cell
+    else:
+        value = act.message.data if data else act.message.imm
+    if value is None or value != VALUE or act.reads:
+        copied = 0
+    written = None if copied or value is None else term_of(value, env)
+    return PathEvent(
+        act.type, cell, known.remote, known.step, written, copied, act.completes, act.completing, act.peer, data
+    )
 
 
 def _pollable(events: Sequence[PathEvent], remote: str | None) -> bool:

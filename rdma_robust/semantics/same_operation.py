@@ -1,0 +1,51 @@
+"""Which events belong to one operation of a network card: told by the types of events that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from rdma_robust.language.flow.cfg import Step
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
+
+CARD_READS: Final = READ_TYPES - CPU_TYPES
+
+
+class Made(Protocol):
+    """What is asked of an event."""
+
+    @property
+    def type(self) -> EventType: ...
+
+    @property
+    def remote(self) -> str | None: ...
+
+    @property
+    def step(self) -> Step | None: ...
+
+
+def read_and_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
+    """Yield (read, write) for what the card reads and then writes in one operation, as places in `events`.
+
+    `events` are those of one thread in program order. Such pairs are always ordered, whatever the order table says: the
+    write carries the value that was read, or is that of the same read-modify-write.
+    """
+    read = -1
+    for place, event in enumerate(events):
+        if event.type in CARD_READS:
+            read = place
+        elif read >= 0 and event.type in NIC_WRITE_TYPES and _together(events[read], event):
+            yield read, place
+        else:
+            read = -1
+
+
+def read_modify_writes(events: Sequence[Made]) -> Iterator[tuple[int, int]]:
+    """Yield (naR, naW) for each read-modify-write of a thread's events, as places in `events`."""
+    for read, write in read_and_writes(events):
+        if events[write].type is EventType.NAW:
+            yield read, write
+
+
+def _together(read: Made, write: Made) -> bool:
+    return read.remote == write.remote and (read.step is None or write.step is None or read.step == write.step)
