@@ -27,9 +27,14 @@ from rdma_robust.robustness.rules import CPU_BETA, Rules, buffers_stores
 from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, EventType
 
 
+def buffered(edge: EventEdge, model: Model) -> bool:
+    """Whether the event waits in a store buffer."""
+    return edge.type in STORE_TYPES and buffers_stores(model)
+
+
 def keeps_pivot_out(edge: EventEdge, c: PivotClass, model: Model) -> bool:
     """Whether with this event of the pivot's own thread in beta no pivot of the class can be in alpha (T3)."""
-    if edge.type not in STORE_TYPES or not buffers_stores(model):
+    if not buffered(edge, model):
         return edge.type in CPU_TYPES
     return c.writes or c.cell == edge.cell
 

@@ -25,6 +25,7 @@ from rdma_robust.counters.program import (
     Target,
     leaf,
 )
+from rdma_robust.errors import UsageError
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
@@ -38,7 +39,8 @@ from rdma_robust.robustness.frame import (
     set_bit,
     writes,
 )
-from rdma_robust.robustness.rules import Rules
+from rdma_robust.robustness.rules import Rules, buffers_stores
+from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.values import possible_values
 
 GUESSED, KNOWN = "guessed", "known"
@@ -54,7 +56,14 @@ def instrument_paper(program: Program, model: Model = RDMA) -> CounterProgram[Ev
 
 
 def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
-    """Return the counter program of the frame's program, see :func:`instrument_paper`."""
+    """Return the counter program of the frame's program, see :func:`instrument_paper`.
+
+    Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
+    each other.
+    """
+    if buffers_stores(frame.model) or frame.model.order in WEAKER:
+        what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order}"
+        raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
     return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
 
 

@@ -166,7 +166,7 @@ class PivotInstrumentation:
 
     def dead_ends(self, cycles: CriticalCycles) -> DeadEnds:
         """The test for states from which no target can be reached, in the variables of this instrumentation."""
-        return dead_ends(cycles, self.classes.tried, self.rules, self.seen, closed=CLOSED, frozen=ALPHA_VALUE)
+        return dead_ends(cycles, self.classes.tried, self.rules, self.seen, self.buffers, closed=CLOSED, frozen=ALPHA_VALUE)
 
     @cached_property
     def of_program(self) -> tuple[str, ...]:

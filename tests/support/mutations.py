@@ -20,7 +20,7 @@ from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.frame import has_bit
 from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.reductions import outlook, specialise
-from rdma_robust.robustness.reductions.critical import Relaxation
+from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -77,7 +77,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
                                          else _OVERTAKING(self, e)),
     "filter-forgets-other-queue-pairs": (Relaxation, "overtaking", lambda self, e: [
                                          o for o in _OVERTAKING(self, e) if o.remote in (None, e.remote)]),
-    "filter-orders-the-nic": (Relaxation, "_forced", _always(True)),
+    "filter-orders-the-nic": (Relaxation, "_forced", lambda _self, _now, e: e.type not in CPU_TYPES),
     "relevance-forgets-overtaking": (Relevance, "thread_mark", lambda self, e, part: [
                                      c for c in _THREAD_MARK(self, e, 0) if part == 0]),
     "relevance-forgets-conflicts": (Relevance, "cell_marks", _always([])),

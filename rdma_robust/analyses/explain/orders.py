@@ -9,7 +9,7 @@ from functools import cached_property
 from rdma_robust.analyses.explain.explanation import Keeping
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.reductions.critical import Relaxation
+from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 
 KEEPERS = (EventType.P, EventType.NF)

@@ -3,7 +3,7 @@
 Nodes are the accesses of the event graphs, each in alpha or in beta. A cycle of sc through a pivot m leaves m by an
 access of beta that conflicts with m, follows program order and conflicts, and comes back to m by program order in m's
 thread or by an access of alpha that conflicts with m. Conflicts run forward in alpha.m.beta, so only program order can
-lead from beta to alpha or to m, and only along a *relaxable* edge: see :class:`Relaxation`. A class without such a walk
+lead from beta to alpha or to m, and only along a *relaxable* edge: see :mod:`relaxation`. A class without such a walk
 has no target, an access from which no walk goes on cannot be the first of beta, and taint that cannot go on is useless.
 
 Two events of one thread on a cycle can be joined by program order, since apart from m the cycle runs forward in the order
@@ -14,7 +14,7 @@ alpha's and beta's order L but for m; the search starts at s, the L-first among 
 the writes to m's cell in beta. If s is not e, then m -> s -> e are conflicts, and the cycle can as well leave m by s.
 Replacing each event by its access and program order in the trace by reachability gives a walk that starts with s.
 
-Source: Shasha and Snir 1988; normal-form.md, part 2; Appendix D.1 of the paper for the rules of :class:`Relaxation`.
+Source: Shasha and Snir 1988; normal-form.md, part 2; Appendix D.1 of the paper for the rules of :mod:`relaxation`.
 """
 
 from __future__ import annotations
@@ -24,124 +24,13 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
-from rdma_robust.limits import NEVER, Poll
-from rdma_robust.model import Model
+from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
-from rdma_robust.semantics.order_table import oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, EventType
-
-_MOST_UNPOLLED = 16
-"""Outstanding completions beyond which a queue pair is taken to have any number of them."""
-
-_UNBOUNDED = 1 << 30
+from rdma_robust.robustness.reductions.relaxation import Relaxation
 
 _MOST_THREADS = 6
 """Threads up to which walks that come to a thread twice are left out; they are exponentially many sets of threads."""
-
-
-@dataclass(frozen=True, slots=True)
-class _After:
-    """What is known behind an event a of beta: the types of its queue pair in beta since, whether an nF overtook an nlW,
-    and after how many polls of the queue pair, at most, a poll is in beta (None: not forced yet).
-    """
-
-    point: int
-    beta: frozenset[EventType]
-    fenced: bool
-    polls: int | None
-
-
-class Relaxation:
-    """Which accesses of a thread may be in alpha although a program-order earlier access is in beta.
-
-    After an event a of beta every event that the rules of the instrumentation force into beta is followed: oppo, the nlW /
-    nF / nlR rule, and polls of completions that force theirs. The k-th poll of a queue pair takes the k-th completion, so a
-    completion is polled at the latest when as many polls followed it as completions can be outstanding at its point. All
-    other events are taken to be in alpha: any beta of a run contains what is followed here, and every rule is monotone.
-    """
-
-    def __init__(self, graph: EventGraph, model: Model, poll: Poll = NEVER) -> None:
-        self.graph = graph
-        self.poll = poll
-        self.model = model
-        self.out: dict[int, list[EventEdge]] = {}
-        for edge in graph.edges:
-            self.out.setdefault(edge.source, []).append(edge)
-        self.unpolled: dict[str, dict[int, int]] = {}
-
-    def overtaking(self, edge: EventEdge) -> list[EventEdge]:
-        """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
-        found: list[EventEdge] = []
-        if edge.type in CPU_TYPES or edge.type is None:
-            return found
-        most: dict[tuple[int, frozenset[EventType], bool], int] = {}
-        polls = self._outstanding(edge) if edge.completes and edge.type is EventType.NLW else None
-        todo = [_After(edge.target, frozenset({edge.type}), False, polls)]
-        while todo:
-            self.poll()
-            now = todo.pop()
-            key = (now.point, now.beta, now.fenced)
-            left = _UNBOUNDED + 1 if now.polls is None else now.polls
-            if most.get(key, 0) >= left:
-                continue
-            most[key] = left
-            for later in self.out.get(now.point, ()):
-                after = self._step(edge.remote, now, later, found)
-                if after is not None:
-                    todo.append(after)
-        return found
-
-    def _step(self, remote: str | None, now: _After, later: EventEdge, found: list[EventEdge]) -> _After | None:
-        """Follow one event behind an event of beta on the queue pair to `remote`; None where nothing can be in alpha."""
-        if later.type is None or later.remote != remote:
-            found.append(later)
-            return _After(later.target, now.beta, now.fenced, now.polls)
-        if later.type is EventType.P:
-            if now.polls is None or now.polls == _UNBOUNDED:
-                return _After(later.target, now.beta, now.fenced, now.polls)
-            return _After(later.target, now.beta, now.fenced, now.polls - 1) if now.polls > 1 else None
-        if not self._forced(now, later.type):
-            found.append(later)
-            overtakes = later.type is EventType.NF and EventType.NLW in now.beta
-            return _After(later.target, now.beta, now.fenced or overtakes, now.polls)
-        polls = now.polls
-        forces = later.type is EventType.NLW or EventType.NLR in now.beta
-        if later.completes and polls is None and forces:
-            polls = self._outstanding(later)
-        return _After(later.target, now.beta | {later.type}, now.fenced, polls)
-
-    def _forced(self, now: _After, later: EventType) -> bool:
-        if now.fenced and later is EventType.NLR:
-            return True
-        return any(oppo_scope(earlier, later, self.model) == "qp" for earlier in now.beta)
-
-    def _outstanding(self, write: EventEdge) -> int:
-        """How many completions of the queue pair can be outstanding just after this NIC write, itself included."""
-        assert write.remote is not None
-        if write.remote not in self.unpolled:
-            self.unpolled[write.remote] = self._most_unpolled(write.remote)
-        return self.unpolled[write.remote].get(write.target, 0)
-
-    def _most_unpolled(self, remote: str) -> dict[int, int]:
-        """For every program point the most completions of a queue pair that can be outstanding there."""
-        most = {self.graph.entry: 0}
-        todo = [self.graph.entry]
-        while todo:
-            self.poll()
-            point = todo.pop()
-            for edge in self.out.get(point, ()):
-                there = most[point]
-                if edge.remote == remote and edge.type is EventType.P:
-                    if there == 0:
-                        continue
-                    there -= there != _UNBOUNDED
-                elif edge.remote == remote and edge.completes:
-                    there = there + 1 if there < _MOST_UNPOLLED else _UNBOUNDED
-                if there > most.get(edge.target, -1):
-                    most[edge.target] = there
-                    todo.append(edge.target)
-        return most
 
 
 Parts = tuple[int, int]

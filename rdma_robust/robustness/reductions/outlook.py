@@ -4,9 +4,13 @@ The moves are the events; free are those that can still go to alpha, open the th
 event is barred by the order table, any access by an access of beta that conflicts with it. Neither is ever lifted; what is
 barred goes to beta; a CPU event in beta takes all that follows in its thread with it; an event of beta bars the reads of
 what it writes. Taint spreads from events of beta to alpha only by a later event that overtakes one of its queue pair
-(:class:`critical.Relaxation`), or by marks that are there already; among events of alpha by program order and conflicts. It
+(:mod:`relaxation`), or by marks that are there already; among events of alpha by program order and conflicts. It
 closes the cycle at an event of alpha that conflicts with the pivot or is of its thread, or at one of beta that the pivot
 overtakes.
+
+Under tso a store in beta bars later stores, CAS, mfence and NIC events of its thread. A store that is barred is passed, as a
+NIC event is. A read that may forward is neither barred by a conflict, which its own store lifts, nor held up by the value
+that is there, which its own barred store may replace.
 
 Source: normal-form.md, part 2.
 """
@@ -16,14 +20,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdma_robust.counters.program import pc
-from rdma_robust.expr import TRUE, VALUE, Expr, constants, evaluate, names
+from rdma_robust.expr import FALSE, TRUE, VALUE, Expr, constants, evaluate, names
 from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.forwarding import StoreBuffers, buffered
 from rdma_robust.robustness.frame import Frame, PivotClass, qp_of, writes
 from rdma_robust.robustness.marks import Remembered
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, Guard, Marks, Move, Pivot
-from rdma_robust.robustness.rules import CPU_BETA, Rules
+from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, Rules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -32,6 +37,7 @@ def dead_ends(
     classes: Iterable[PivotClass],
     rules: Rules,
     seen: Remembered,
+    buffers: StoreBuffers,
     *,
     closed: str,
     frozen: str,
@@ -40,7 +46,7 @@ def dead_ends(
     frame = cycles.frame
     threads = len(frame.graphs)
     return DeadEnds(
-        tuple(_move(cycles, rules, seen, e) for e in cycles.events),
+        tuple(_move(cycles, rules, seen, buffers, e) for e in cycles.events),
         tuple(_pivot(cycles, seen, c) for c in classes),
         tuple(map(pc, range(threads))),
         CLASS,
@@ -51,20 +57,21 @@ def dead_ends(
     )
 
 
-def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, e: EventEdge) -> Move:
+def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: StoreBuffers, e: EventEdge) -> Move:
     frame, number = cycles.frame, cycles.number(e)
     bit = frame.bit(e.cell)
     conflicting = seen.marks.conflicting(e)
     cpu = e.type in CPU_TYPES
-    waits = cpu and e.cell is not None and bit and e.type is not EventType.P
+    forwards = buffers.forwards(e) != FALSE
+    waits = cpu and e.cell is not None and bit and e.type is not EventType.P and not forwards
     guard = _guard(frame, e.guard) if waits else None
     return Move(
         e.thread,
         e.source,
         e.target,
-        () if cpu or e.type is None else _ordered(rules, e),
-        tuple(seen.accessed.parts(conflicting)),
-        not cpu,
+        () if e.type is None else _ordered(rules, e),
+        () if forwards else tuple(seen.accessed.parts(conflicting)),
+        not cpu or buffered(e, frame.model),
         str(e.cell) if bit else None,
         guard,
         bool(bit and writes(e)),
@@ -77,10 +84,13 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, e: EventEdge) 
 
 
 def _ordered(rules: Rules, e: EventEdge) -> Marks:
-    """What keeps a NIC event out of alpha by the order of its queue pair."""
+    """What keeps an event out of alpha by a store of its thread, and a NIC event by the order of its queue pair."""
+    found: list[tuple[str, int]] = [(STORE_BETA, 1 << e.thread)] if rules.forced_by_store(e) else []
+    if e.type in CPU_TYPES:
+        return tuple(found)
     qp = qp_of(e)
     mask = rules.nic_forcing_types(e)
-    found: list[tuple[str, int]] = [(rules.beta(qp), mask)] if mask else []
+    found += [(rules.beta(qp), mask)] if mask else []
     if e.type is EventType.NLR and qp in rules.fence_flagged:
         found.append((rules.fenced(qp), 1))
     return tuple(found)

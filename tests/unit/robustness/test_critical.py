@@ -11,7 +11,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import event_graph
 from rdma_robust.robustness.frame import Frame
-from rdma_robust.robustness.reductions.critical import Relaxation
+from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.robustness.static_filter import pivots_to_try
 from tests.litmus.goldens import LITMUS, PROGRAMS, load
 

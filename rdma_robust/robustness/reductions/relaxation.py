@@ -1,0 +1,165 @@
+"""Which accesses may take effect before an earlier one of their thread: the relaxable edges of program order.
+
+Every rule that forces events into beta is followed, with the least beta there can be (:mod:`rules`). A store that waits in a
+buffer forces the NIC events behind it, on every queue pair, and with them the polls that take their completions.
+
+Source: Appendix D.1 of the paper; deployed.md, part 7, T1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rdma_robust.limits import NEVER, Poll
+from rdma_robust.model import Model
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.forwarding import buffered
+from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
+
+_MOST_UNPOLLED = 16
+"""Outstanding completions beyond which a queue pair is taken to have any number of them."""
+
+_UNBOUNDED = 1 << 30
+
+Polls = tuple[tuple[str, int], ...]
+"""By the other node of a queue pair after how many polls, at most, one is in beta; of others nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which types are in beta since,
+    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta.
+    """
+
+    point: int
+    store: bool
+    beta: frozenset[tuple[str | None, EventType]]
+    fenced: frozenset[str | None] = frozenset()
+    polls: Polls = ()
+
+
+class Relaxation:
+    """Which accesses of a thread may be in alpha although a program-order earlier access is in beta.
+
+    After an event a of beta every event that the rules of the instrumentation force into beta is followed: oppo, the nlW /
+    nF / nlR rule, and polls of completions that force theirs. The k-th poll of a queue pair takes the k-th completion, so a
+    completion is polled at the latest when as many polls followed it as completions can be outstanding at its point. All
+    other events are taken to be in alpha: any beta of a run contains what is followed here, and every rule is monotone.
+    """
+
+    def __init__(self, graph: EventGraph, model: Model, poll: Poll = NEVER) -> None:
+        self.graph = graph
+        self.poll = poll
+        self.model = model
+        self.flushes = frozenset({EventType.NLW, EventType.NLR}) in nfo_pairs_of(model)
+        self.out: dict[int, list[EventEdge]] = {}
+        for edge in graph.edges:
+            self.out.setdefault(edge.source, []).append(edge)
+        self.unpolled: dict[str, dict[int, int]] = {}
+
+    def overtaking(self, edge: EventEdge) -> list[EventEdge]:
+        """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
+        found: list[EventEdge] = []
+        store = buffered(edge, self.model)
+        if edge.type is None or (edge.type in CPU_TYPES and not store):
+            return found
+        start = _After(edge.target, store, frozenset())
+        most: dict[tuple[object, ...], Polls] = {}
+        todo = [start if store else self._after_nic(start, edge)]
+        while todo:
+            self.poll()
+            now = todo.pop()
+            key = (now.point, now.beta, now.fenced)
+            if key in most:
+                if (joined := _later(most[key], now.polls)) == most[key]:
+                    continue
+                now = replace(now, polls=joined)
+            most[key] = now.polls
+            for later in self.out.get(now.point, ()):
+                after = self._step(edge.remote, now, later, found)
+                if after is not None:
+                    todo.append(after)
+        return found
+
+    def _step(self, remote: str | None, now: _After, later: EventEdge, found: list[EventEdge]) -> _After | None:
+        """Follow one event behind an event of beta on the queue pair to `remote`, or a store; None where nothing that comes
+        behind it can be in alpha."""
+        onward = replace(now, point=later.target)
+        if later.type is EventType.P and later.remote is not None:
+            if later.remote != remote:
+                found.append(later)
+            return self._after_poll(onward, later.remote)
+        if later.type is None or not self._forced(now, later):
+            found.append(later)
+            overtakes = later.type is EventType.NF and (later.remote, EventType.NLW) in now.beta
+            return replace(onward, fenced=now.fenced | {later.remote}) if overtakes else onward
+        if later.type in CPU_TYPES:
+            return onward if later.type in STORE_TYPES else None
+        return self._after_nic(onward, later)
+
+    def _after_nic(self, now: _After, edge: EventEdge) -> _After:
+        """What is known behind a NIC event of beta."""
+        assert edge.type is not None and edge.remote is not None
+        beta, polls = now.beta | {(edge.remote, edge.type)}, now.polls
+        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now.beta, edge):
+            polls = tuple(sorted((*polls, (edge.remote, self._outstanding(edge)))))
+        return replace(now, beta=beta, polls=polls)
+
+    def _forces_poll(self, beta: frozenset[tuple[str | None, EventType]], edge: EventEdge) -> bool:
+        if edge.type is EventType.NLW or edge.type is None:
+            return True
+        earlier = (t for remote, t in beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
+        return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
+
+    def _after_poll(self, now: _After, remote: str) -> _After | None:
+        left = dict(now.polls)
+        if left.get(remote, _UNBOUNDED) == _UNBOUNDED:
+            return now
+        left[remote] -= 1
+        return replace(now, polls=tuple(sorted(left.items()))) if left[remote] else None
+
+    def _forced(self, now: _After, later: EventEdge) -> bool:
+        if later.type is None:
+            return False
+        if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
+            return True
+        if later.type is EventType.NLR and later.remote in now.fenced and self.flushes:
+            return True
+        mine = (earlier for remote, earlier in now.beta if remote == later.remote)
+        return any(oppo_scope(earlier, later.type, self.model) == "qp" for earlier in mine)
+
+    def _outstanding(self, write: EventEdge) -> int:
+        """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as
+        many as can be outstanding just after it, and that one."""
+        assert write.remote is not None
+        if write.remote not in self.unpolled:
+            self.unpolled[write.remote] = self._most_unpolled(write.remote)
+        most = self.unpolled[write.remote].get(write.target, 0)
+        return most if write.completes or most == _UNBOUNDED else most + 1
+
+    def _most_unpolled(self, remote: str) -> dict[int, int]:
+        """For every program point the most completions of a queue pair that can be outstanding there."""
+        most = {self.graph.entry: 0}
+        todo = [self.graph.entry]
+        while todo:
+            self.poll()
+            point = todo.pop()
+            for edge in self.out.get(point, ()):
+                there = most[point]
+                if edge.remote == remote and edge.type is EventType.P:
+                    if there == 0:
+                        continue
+                    there -= there != _UNBOUNDED
+                elif edge.remote == remote and edge.completes:
+                    there = there + 1 if there < _MOST_UNPOLLED else _UNBOUNDED
+                if there > most.get(edge.target, -1):
+                    most[edge.target] = there
+                    todo.append(edge.target)
+        return most
+
+
+def _later(one: Polls, other: Polls) -> Polls:
+    """What is known of polls where one or the other is: the larger numbers."""
+    there = dict(other)
+    return tuple((remote, max(left, there[remote])) for remote, left in one if remote in there)
