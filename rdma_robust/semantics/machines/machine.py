@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, Protocol
 
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
-from rdma_robust.semantics.event_table import Act, Agent, acts_of
+from rdma_robust.semantics.event_table import Act, Agent, acts_of, placed
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
 
@@ -27,6 +27,9 @@ class Verb(Enum):
     FLUSH = "flush"
     FENCE = "fence"
     POLL = "poll"
+    DRAIN = "drain"
+    RECV = "recv"
+    RPOLL = "rpoll"
 
 
 class Action(NamedTuple):
@@ -34,7 +37,8 @@ class Action(NamedTuple):
 
     `read` and `written` are the values that the move reads or writes, None if it does not; a `nondet` reads what it draws.
     `silent` are the register-only steps that the thread takes right after. `cell` is the word that a store buffer's oldest
-    entry goes to: such a move is nobody's step.
+    entry goes to: such a move is nobody's step, or, under the verb DRAIN, the step that has put the entry there. `act`
+    is the event of the card that the machine of RDMA as deployed moves, and `cell` then the buffer that its message takes.
     """
 
     thread: int
@@ -44,6 +48,7 @@ class Action(NamedTuple):
     written: int | None = None
     silent: tuple[Step, ...] = ()
     cell: Cell | None = None
+    act: Act | None = None
 
 
 class Move(NamedTuple):
@@ -124,7 +129,7 @@ def with_value(values: tuple[int, ...], place: int, value: int) -> tuple[int, ..
     return (*values[:place], value, *values[place + 1 :])
 
 
-_BY: Final = {Verb.ACCESS: Agent.CPU, Verb.POLL: Agent.CPU}
+_BY: Final = dict.fromkeys((Verb.ACCESS, Verb.POLL, Verb.RECV, Verb.RPOLL), Agent.CPU)
 """The agent of a move, where it is not the network card."""
 
 
@@ -133,7 +138,9 @@ def act_of(action: Action) -> Act | None:
 
     A write of the card is the same event when it is issued and when it reaches memory.
     """
-    if action.step is None or action.verb is Verb.ISSUE:
+    if action.act is not None:
+        return placed(action.act, action.cell)
+    if action.step is None or action.verb in (Verb.ISSUE, Verb.DRAIN):
         return None
     agent = _BY.get(action.verb, Agent.NIC)
     did = (action.read is not None, action.written is not None)

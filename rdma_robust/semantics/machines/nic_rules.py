@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import Model
-from rdma_robust.semantics.order_table import NFO_PAIRS, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
@@ -50,5 +50,5 @@ def _waits(later: EventType, model: Model) -> Waits:
         BITS[later],
         among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
-        among(lambda other: frozenset({other, later}) in NFO_PAIRS),
+        among(lambda other: frozenset({other, later}) in nfo_pairs_of(model)),
     )

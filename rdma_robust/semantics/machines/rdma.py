@@ -10,7 +10,7 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType
 
@@ -54,6 +54,7 @@ class RdmaMachine:
         self.model = model
         self.watched = watched
         self.codes = compile_threads(program, watched)
+        only_fast(self.codes, model)
         rules = nic_rules(model)
         self._waits = [[tuple([rules[event] for event in c.nic]) for c in code.commands] for code in self.codes]
         self._ready_cache: list[dict[Queue, tuple[int, ...]]] = [{} for _ in self.codes]

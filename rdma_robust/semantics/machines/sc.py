@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads, only_fast
 
 
 class ScThread(NamedTuple):
@@ -34,6 +34,7 @@ class ScMachine:
     def __init__(self, program: Program, watched: Watched = NOTHING) -> None:
         self.program = program
         self.codes = compile_threads(program, watched)
+        only_fast(self.codes)
 
     def initial(self) -> list[Move]:
         memory = tuple(cell.init for cell in self.program.cells)

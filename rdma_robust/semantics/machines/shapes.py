@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import TRUE, VALUE, Expr
-from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.semantics.event_table import Act, Agent, Case, row_of
+from rdma_robust.language.flow.cfg import Cell, Recv
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, row_of
 from rdma_robust.semantics.trace import EventType
 
 
@@ -17,6 +18,11 @@ class Shape:
 
     The CPU reads `source`, and writes `value` to `target` if `succeeds` holds (None: always). The card makes the events
     `nic`, of the queue pair towards `remote`: two that copy `source` to `target`, or one that touches no word.
+
+    `deployed` is what only the machines of RDMA as deployed run. Such a request makes the events `nic` if it does all that
+    it can, and its CPU reads `source` when it posts it if it is `inline`. `receives` is the thread for whose messages the
+    CPU posts the word `buffer`, `takes` the one of which it takes a receive completion. `fences`: the CPU waits until its
+    store buffer is empty.
     """
 
     source: Cell | None = None
@@ -27,12 +33,31 @@ class Shape:
     nic: tuple[EventType, ...] = ()
     completes: bool = False
     polls: bool = False
+    deployed: bool = False
+    inline: bool = False
+    receives: str | None = None
+    buffer: Cell | None = None
+    takes: str | None = None
+    fences: bool = False
 
 
-def shape_of(op: object) -> Shape:
+def shape_of(op: object, model: Model = RDMA) -> Shape:
     """Return the shape of an operation. Raises UsageError for one that the machines do not know how to run."""
+    shape = _shape(op, model)
+    if model.cpu != "tso":
+        return shape
+    fences = any(act.type in (EventType.CAS, EventType.F) for case in cases_of(op, model) for act in case.acts)
+    return replace(shape, fences=True) if fences else shape
+
+
+def _shape(op: object, model: Model) -> Shape:
     row = row_of(op)
     cases, remote = row.cases(op), row.remote(op)
+    kinds = [act.type for case in cases for act in case.acts]
+    if kinds == [EventType.V]:
+        return Shape(deployed=True, receives=cases[0].acts[0].peer, buffer=op.cell if isinstance(op, Recv) else None)
+    if kinds == [EventType.RP]:
+        return Shape(deployed=True, takes=cases[0].acts[0].peer)
     found = None
     if len(cases) == 1 and not cases[0].acts:
         found = Shape()
@@ -40,6 +65,8 @@ def shape_of(op: object) -> Shape:
         found = _of_cpu(cases, remote)
     elif len(cases) == 1 and cases[0].when == TRUE:
         found = _of_card(cases[0].acts, remote)
+    if found is None:
+        found = _deployed(cases_of(op, model), remote)
     if found is None:
         raise UsageError(f"the machines cannot run operations like {row.name}: the axioms and the searches can")
     return found
@@ -62,8 +89,42 @@ def _of_cpu(cases: tuple[Case, ...], remote: str | None) -> Shape | None:
 def _of_card(acts: tuple[Act, ...], remote: str | None) -> Shape | None:
     types = tuple(act.type for act in acts)
     match acts:
-        case [only] if only.cell is None and not only.completes:
+        case [only] if not only.writes and not only.reads and not only.completing:
             return Shape(remote=remote, nic=types)
-        case [first, second] if first.reads and not first.writes and second.written == VALUE and second.copies:
+        case [first, second] if (
+            first.agent is Agent.NIC
+            and first.reads
+            and not first.writes
+            and second.written == VALUE
+            and second.copies
+            and second.completes
+        ):
             return Shape(first.cell, second.cell, remote=remote, nic=types, completes=second.completes)
     return None
+
+
+def _deployed(cases: tuple[Case, ...], remote: str | None) -> Shape | None:
+    """A request of any number of events, of one word that is read first, by the CPU or the card, or of none."""
+    inline = cases[0].acts[0].agent is Agent.CPU
+    requests = [case.acts[inline:] for case in cases]
+    reads = {act.cell for case in cases for act in case.acts if act.reads}
+    if (
+        remote is None
+        or len(reads) > 1
+        or not all(acts and all(act.agent is Agent.NIC for act in acts) for acts in requests)
+        or (inline and not all(case.acts[0].type is EventType.LR for case in cases))
+        or (len(cases) > 1 and not all(case.acts[0].reads for case in cases))
+        or any(act.reads for acts in requests for act in acts[not inline :])
+    ):
+        return None
+    longest = max(requests, key=len)
+    written = [act for act in longest if act.writes]
+    return Shape(
+        next(iter(reads), None),
+        written[-1].cell if written else None,
+        remote=remote,
+        nic=tuple(act.type for act in longest),
+        completes=any(act.completes for act in longest),
+        deployed=True,
+        inline=inline,
+    )

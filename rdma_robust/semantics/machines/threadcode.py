@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.digraph import components, reachable
+from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, steps
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -35,9 +37,10 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. A CPU access writes `value` if
     it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
     card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
-    `number` is the command's own. `guard_reads` iff the guard depends on the value
-    read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and lies on
-    no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
+    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`Shape`; `receives` and `takes`
+    are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the guard depends on
+    the value read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and
+    lies on no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -57,6 +60,17 @@ class Command:
     eager: bool = False
     constant: bool = False
     own: bool = False
+    deployed: bool = False
+    inline: bool = False
+    receives: int = -1
+    buffer: int = -1
+    takes: int = -1
+    fences: bool = False
+
+    @property
+    def requests(self) -> bool:
+        """Whether the step hands something to the card."""
+        return self.qp >= 0 and not self.polls
 
     def enabled(self, registers: Registers, value: int = 0) -> bool:
         return self.guard is None or bool(self.guard((*registers, value), 0))
@@ -83,7 +97,11 @@ class Usage:
         self.writers: dict[Cell, set[str | None]] = {}
         self.owner: dict[Cell, str | None] = {}
         for thread in program.threads:
+            for _, cell in thread.posted:
+                self._received(cell)
             for _, _, step in steps(thread):
+                if isinstance(step.op, Recv):
+                    self._received(step.op.cell)
                 for act in acts_of(step.op):
                     by = thread.name if act.agent is Agent.CPU else None
                     for cell in act.reads:
@@ -91,6 +109,10 @@ class Usage:
                     for cell, _ in act.writes:
                         self._used(cell, by)
                         self._writes(cell, by)
+
+    def _received(self, cell: Cell) -> None:
+        self._used(cell, None)
+        self._writes(cell, None)
 
     def _used(self, cell: Cell, by: str | None) -> None:
         self.owner[cell] = by if self.owner.get(cell, by) == by else None
@@ -101,6 +123,8 @@ class Usage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
+        if isinstance(step.op, Recv):
+            return False
         for act in acts_of(step.op):
             if act.agent is Agent.CPU:
                 if any(self.owner[cell] != thread.name for cell, _ in act.writes):
@@ -126,9 +150,19 @@ class Watched:
 NOTHING: Final = Watched()
 
 
-def compile_threads(program: Program, watched: Watched = NOTHING) -> list[ThreadCode]:
+def compile_threads(program: Program, watched: Watched = NOTHING, model: Model = RDMA) -> list[ThreadCode]:
     usage = Usage(program)
-    return [ThreadCode(program, thread, usage, watched, i in watched.threads) for i, thread in enumerate(program.threads)]
+    return [
+        ThreadCode(program, thread, usage, watched, i in watched.threads, model=model)
+        for i, thread in enumerate(program.threads)
+    ]
+
+
+def only_fast(codes: Sequence[ThreadCode], model: Model = RDMA) -> None:
+    """Raise InternalError for threads, or hardware, that only the machines of RDMA as deployed run (:mod:`chosen`)."""
+    other = any(code.thread.posted or any(command.deployed for command in code.commands) for code in codes)
+    if other or model.cpu != "sc":
+        raise InternalError("a program is run by a machine that does not know all of its operations, or its hardware")
 
 
 class ThreadCode:
@@ -140,9 +174,18 @@ class ThreadCode:
     """
 
     def __init__(
-        self, program: Program, thread: Thread, usage: Usage, watched: Watched = NOTHING, stepwise: bool = False
+        self,
+        program: Program,
+        thread: Thread,
+        usage: Usage,
+        watched: Watched = NOTHING,
+        stepwise: bool = False,
+        *,
+        model: Model = RDMA,
     ) -> None:
         self.thread = thread
+        self.model = model
+        self._threads = {t.name: i for i, t in enumerate(program.threads)}
         self.stepwise = stepwise
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
@@ -158,7 +201,7 @@ class ThreadCode:
                 visible = (
                     stepwise
                     or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
-                    or (watched.drained and command.qp >= 0)
+                    or (watched.drained and (command.qp >= 0 or (model.cpu == "tso" and command.target >= 0)))
                 )
                 command = replace(
                     command,
@@ -169,7 +212,7 @@ class ThreadCode:
                     own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)
-                group = self.visible if stepwise or acts_of(step.op) else self.silent
+                group = self.visible if stepwise or command.fences or acts_of(step.op) else self.silent
                 group.setdefault(point, []).append(command)
         self.polls_ahead = self._polls_ahead()
         self.writes_ahead = self._writes_ahead()
@@ -226,7 +269,7 @@ class ThreadCode:
             return None
         guard = None if step.guard == TRUE else compiled(step.guard)
         assigns = tuple((slots[name], compiled(expr)) for name, expr in step.assigns)
-        shape = shape_of(step.op)
+        shape = shape_of(step.op, self.model)
         return Command(
             step,
             to,
@@ -240,6 +283,12 @@ class ThreadCode:
             shape.nic,
             shape.completes,
             shape.polls,
+            deployed=shape.deployed,
+            inline=shape.inline,
+            receives=-1 if shape.receives is None else self._threads[shape.receives],
+            buffer=-1 if shape.buffer is None else cells[shape.buffer],
+            takes=-1 if shape.takes is None else self._threads[shape.takes],
+            fences=shape.fences,
         )
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:

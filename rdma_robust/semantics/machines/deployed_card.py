@@ -1,0 +1,217 @@
+"""What the card does in the machine of RDMA as deployed: the events of its queue pairs, with values, locks and messages.
+
+Source: deployed.md, part 5; which events may come next is said by :mod:`queues`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.model import Model
+from rdma_robust.semantics.machines.inboxes import Inboxes, no_buffer, put_back
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
+from rdma_robust.semantics.machines.nic_rules import nic_rules
+from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of, ready, received, tidied
+from rdma_robust.semantics.machines.requests import NOWHERE, Request, compile_requests, connections, numbered
+from rdma_robust.semantics.machines.threadcode import Registers, Watched, compile_threads
+from rdma_robust.semantics.order_table import WEAKER
+from rdma_robust.semantics.trace import EventType
+
+
+class Buffered(NamedTuple):
+    """An entry of a store buffer, by its command's number: a store with its value; a request with the registers that it
+    takes along and the value that the CPU has read for it; or a receive."""
+
+    command: int
+    env: Registers
+    value: int
+
+
+class DeployedThread(NamedTuple):
+    point: int
+    registers: Registers
+    buffer: tuple[Buffered, ...]
+    queues: tuple[Queue, ...]
+
+
+class DeployedState(NamedTuple):
+    """`inboxes` are those of the machine's connections; `locked` the words that a remote atomic holds, ascending."""
+
+    threads: tuple[DeployedThread, ...]
+    memory: tuple[int, ...]
+    inboxes: Inboxes
+    locked: tuple[int, ...]
+
+
+class Place(NamedTuple):
+    """An event of a thread's requests: the number of the queue pair, the request's place in the queue, its own in that."""
+
+    qp: int
+    place: int
+    event: int
+
+
+class CardMachine:
+    """The queue pairs of all threads of a program; :class:`DeployedMachine` adds the CPUs."""
+
+    def __init__(self, program: Program, model: Model, watched: Watched) -> None:
+        self.program = program
+        self.model = model
+        self.watched = watched
+        self.codes = compile_threads(program, watched, model)
+        self.requests = [compile_requests(program, code, model) for code in self.codes]
+        self.rules = nic_rules(replace(model, cpu="sc"))
+        self.connections = connections(program)
+        self.numbers = numbered(self.connections)
+        self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+
+    def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
+        """Return the successors in which the card serves queue pair `qp` of thread `t`."""
+        moves = (self.serve(state, t, Place(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
+        return [move for move in moves if move is not None]
+
+    def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
+        """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
+        found = self._ready[t].get(queue)
+        if found is None:
+            found = self._ready[t][queue] = tuple(ready(self.requests[t], self.rules, queue))
+        return found
+
+    def request(self, t: int, command: int) -> Request:
+        request = self.requests[t][command]
+        assert request is not None
+        return request
+
+    def serve(self, state: DeployedState, t: int, at: Place) -> Move | None:
+        """Return the move of an event of the queue pair that is :meth:`ready`; None if a lock, or a missing buffer, holds
+        it back."""
+        posted = state.threads[t].queues[at.qp][at.place]
+        request = self.request(t, posted.command)
+        part = parts_of(request, posted)[at.event]
+        if not part.buffered:
+            return self._at_once(state, t, at)
+        if posted.stages[at.event] == BUFFERED:
+            return self._lands(state, t, at)
+        inboxes = state.inboxes
+        cell = None
+        if part.message:
+            number = self.numbers[t, request.receiver]
+            if not inboxes[number].posted:
+                return None
+            posted = posted._replace(buffer=inboxes[number].posted[0])
+            cell = self.program.cells[posted.buffer]
+            inboxes = put_back(inboxes, number, inboxes[number].rest())
+        posted = posted._replace(stages=with_value(posted.stages, at.event, BUFFERED))
+        value = self._written(request, posted, at.event)
+        action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act)
+        return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
+
+    def _written(self, request: Request, posted: Posted, event: int) -> int:
+        """Return what a write of the card writes; of a message that has no data, its immediate."""
+        part = parts_of(request, posted)[event]
+        value = part.value or part.imm
+        assert value is not None
+        return value((*posted.env, posted.value), 0)
+
+    def _at_once(self, state: DeployedState, t: int, at: Place) -> Move | None:
+        """A read, a fence, or an atomic that excludes every access."""
+        posted = state.threads[t].queues[at.qp][at.place]
+        request = self.request(t, posted.command)
+        part = parts_of(request, posted)[at.event]
+        memory, locked = state.memory, state.locked
+        if not part.reads:
+            action = Action(t, Verb.FENCE, request.step, act=part.act)
+            posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
+            return self._served(state, action, state, at, posted)
+        atomic = part.type in (EventType.NAR, EventType.NA)
+        if atomic and part.cell in locked:
+            return None
+        value = memory[part.cell]
+        way = request.way(posted.env, value) if posted.way == NOWHERE else posted.way
+        chosen = request.ways[way]
+        part = chosen.parts[at.event]
+        stages = posted.stages or (TO_COME,) * len(chosen.parts)
+        posted = posted._replace(value=value, way=way, stages=with_value(stages, at.event, OVER))
+        written = None
+        if part.writes:
+            written = self._written(request, posted, at.event)
+            memory = with_value(memory, part.cell, written)
+        elif atomic and any(each.type is EventType.NAW for each in chosen.parts):
+            locked = tuple(sorted((*locked, part.cell)))
+        action = Action(t, Verb.NIC_READ, request.step, value, written, act=part.act)
+        after = state._replace(memory=memory, locked=locked)
+        return self._served(state, action, after, at, posted, faults=() if chosen.fault is None else (chosen.fault,))
+
+    def _lands(self, state: DeployedState, t: int, at: Place) -> Move:
+        """A write leaves its buffer."""
+        posted = state.threads[t].queues[at.qp][at.place]
+        request = self.request(t, posted.command)
+        part = parts_of(request, posted)[at.event]
+        value = self._written(request, posted, at.event)
+        target = posted.buffer if part.message and part.value is not None else part.cell
+        memory = state.memory if target == NOWHERE else with_value(state.memory, target, value)
+        locked = state.locked
+        if part.type is EventType.NAW:
+            locked = tuple([cell for cell in locked if cell != target])
+        posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
+        cell = self.program.cells[posted.buffer] if part.message else None
+        action = Action(t, Verb.FLUSH, request.step, None, value, cell=cell, act=part.act)
+        return self._served(state, action, state._replace(memory=memory, locked=locked), at, posted)
+
+    def _served(
+        self,
+        before: DeployedState,
+        action: Action,
+        after: DeployedState,
+        at: Place,
+        posted: Posted,
+        *,
+        faults: tuple[Fault, ...] = (),
+    ) -> Move:
+        t = action.thread
+        queue = after.threads[t].queues[at.qp]
+        after = self.with_queue(after, t, at.qp, (*queue[: at.place], posted, *queue[at.place + 1 :]))
+        return self.moved(before, action, after, faults)
+
+    def with_queue(self, state: DeployedState, t: int, qp: int, queue: Queue) -> DeployedState:
+        """Return the state with this queue, after receive completions that count now were handed over."""
+        requests, inboxes = self.requests[t], state.inboxes
+        weaker = self.model.order in WEAKER
+        while (place := received(requests, queue, all_before=weaker)) != NOWHERE:
+            posted = queue[place]
+            request = self.request(t, posted.command)
+            at = self.numbers[t, request.receiver]
+            message = next(part for part in parts_of(request, posted) if part.message)
+            assert message.imm is not None
+            inboxes = put_back(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
+            queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
+        thread = state.threads[t]
+        queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
+        return with_thread(state, t, thread._replace(queues=queues))._replace(inboxes=inboxes)
+
+    def moved(self, before: DeployedState, action: Action, after: DeployedState, faults: tuple[Fault, ...] = ()) -> Move:
+        """Return a move after which the acting thread is where it was."""
+        waiting = tuple(self.waiting(after, action.thread))
+        if waiting:
+            old = set(self.waiting(before, action.thread))
+            faults = (*faults, *(fault for fault in waiting if fault not in old))
+        return Move(action, after, faults)
+
+    def waiting(self, state: DeployedState, t: int) -> Iterator[Fault]:
+        """Yield what goes wrong for messages of thread `t` that nothing holds back but that no buffer is posted for them."""
+        if all(sender != t for sender, _ in self.connections):
+            return
+        for queue in state.threads[t].queues:
+            for place, event in self.ready(t, queue):
+                request = self.request(t, queue[place].command)
+                part = parts_of(request, queue[place])[event]
+                unsent = part.message and queue[place].stages[event] == TO_COME
+                if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
+                    yield no_buffer(request.step)
+
+
+def with_thread(state: DeployedState, t: int, thread: DeployedThread) -> DeployedState:
+    return state._replace(threads=(*state.threads[:t], thread, *state.threads[t + 1 :]))

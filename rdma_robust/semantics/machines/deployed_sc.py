@@ -1,0 +1,290 @@
+"""The sequentially consistent machine of RDMA as deployed: every event takes effect at once, in program order.
+
+A remote atomic is one step for everybody, its answer a second one; a message waits for its posted receive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.machines.deployed_words import shown_inboxes
+from rdma_robust.semantics.machines.final import FinalState, final_state
+from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, no_buffer, no_room, put_back
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
+from rdma_robust.semantics.machines.requests import (
+    NOWHERE,
+    RECV_DEPTH,
+    Part,
+    Request,
+    compile_requests,
+    connections,
+    numbered,
+)
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
+from rdma_robust.semantics.trace import EventType
+
+WHOLE: Final[Model] = replace(RDMA, atomics="glob")
+"""The hardware whose atomics are one event: under sequential consistency all are."""
+
+
+class InFlight(NamedTuple):
+    """A request that the thread has begun, by its command's number: the way that it goes, the number of its next event,
+    and what was read last."""
+
+    command: int
+    way: int
+    event: int
+    value: int
+
+
+class DeployedScThread(NamedTuple):
+    """`carried` is the request that is half done, if there is one. `unpolled` counts, per queue pair, the completions that a
+    poll may still consume (0 where no poll can come)."""
+
+    point: int
+    registers: Registers
+    carried: tuple[InFlight, ...]
+    unpolled: tuple[int, ...]
+
+
+class DeployedScState(NamedTuple):
+    threads: tuple[DeployedScThread, ...]
+    memory: tuple[int, ...]
+    inboxes: Inboxes
+
+
+class DeployedScMachine:
+    """The SC semantics of a program with anything that RDMA as deployed has."""
+
+    def __init__(self, program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> None:
+        self.program = program
+        self.watched = watched
+        self.recv_depth = recv_depth
+        self.codes = compile_threads(program, watched)
+        self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
+        self.connections = connections(program)
+        self.numbers = numbered(self.connections)
+
+    def initial(self) -> list[Move]:
+        memory = tuple(cell.init for cell in self.program.cells)
+        inboxes = at_start(self.program, self.connections, self.recv_depth)
+        moves = []
+        for places, action, faults in starts(self.codes):
+            threads = tuple(
+                DeployedScThread(point, registers, (), (0,) * len(code.remotes))
+                for code, (point, registers) in zip(self.codes, places, strict=True)
+            )
+            state = DeployedScState(threads, memory, inboxes)
+            waiting = (fault for t in range(len(threads)) for fault in self._waiting(state, t))
+            moves.append(Move(action, state, tuple(dict.fromkeys((*faults, *waiting)))))
+        return moves
+
+    def successors(self, state: DeployedScState) -> list[Move]:
+        return [move for t in range(len(state.threads)) for move in self._moves(state, t)]
+
+    def _moves(self, state: DeployedScState, t: int) -> Iterator[Move]:
+        thread = state.threads[t]
+        if thread.carried:
+            yield from self._next(state, t, thread.carried[0])
+        else:
+            for command in self.codes[t].visible.get(thread.point, ()):
+                yield from self._begin(state, t, command)
+
+    def reduced(self, state: DeployedScState) -> list[Move]:
+        """Enough of the successors, see Machine: a step of a thread alone, which only it can see, comes first.
+
+        The first event of a request is one if it reads a word that nobody writes, and so is a fence. A thread that comes to
+        a message, or a receive, earlier finds no more buffers, and no more room, than one that comes later: faults are kept.
+        """
+        for t, thread in enumerate(state.threads):
+            command = None if thread.carried else self.codes[t].only_command(thread.point, thread.registers)
+            if command is not None and command.eager and (not command.requests or _unseen(command)):
+                moves = list(self._begin(state, t, command))
+                if moves:
+                    return moves
+        return self.successors(state)
+
+    def request(self, t: int, command: int) -> Request:
+        request = self.requests[t][command]
+        assert request is not None
+        return request
+
+    def _begin(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
+        thread = state.threads[t]
+        if command.requests:
+            yield from self._request(state, t, command)
+        elif command.polls:
+            if thread.unpolled[command.qp] and command.enabled(thread.registers):
+                unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] - 1)
+                yield from self._go(state, Action(t, Verb.POLL, command.step), command, 0, unpolled)
+        elif command.receives != NOWHERE:
+            place = self.numbers[command.receives, t]
+            inbox = state.inboxes[place]
+            if inbox.room > 0 and command.enabled(thread.registers):
+                inboxes = put_back(state.inboxes, place, inbox.reserved().offered(command.buffer))
+                after = state._replace(inboxes=inboxes)
+                yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0, thread.unpolled)
+        elif command.takes != NOWHERE:
+            place = self.numbers[command.takes, t]
+            inbox = state.inboxes[place]
+            if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
+                after = state._replace(inboxes=put_back(state.inboxes, place, inbox.polled()))
+                action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
+                yield from self._go(after, action, command, inbox.arrived[0], thread.unpolled)
+        elif (done := access(command, thread.registers, state.memory)) is not None:
+            read, written, memory = done
+            action = Action(t, Verb.ACCESS, command.step, read, written)
+            yield from self._go(state._replace(memory=memory), action, command, read or 0, thread.unpolled)
+
+    def _request(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
+        """The first event of a request: a read of the CPU, or one of the card."""
+        thread = state.threads[t]
+        request = self.request(t, command.number)
+        if request.inline == NOWHERE:
+            if command.enabled(thread.registers):
+                yield from self._next(state, t, InFlight(command.number, 0 if request.decided else NOWHERE, 0, 0))
+            return
+        value = state.memory[request.inline]
+        if command.enabled(thread.registers, value):
+            way = request.way(thread.registers, value)
+            action = Action(t, Verb.ACCESS, command.step, value)
+            yield self._carrying(state, action, InFlight(command.number, way, 0, value))
+
+    def _next(self, state: DeployedScState, t: int, carried: InFlight) -> Iterator[Move]:
+        """Yield the move of the next event of a request, if it does not wait."""
+        thread = state.threads[t]
+        command = self.codes[t].commands[carried.command]
+        request = self.request(t, carried.command)
+        part = request.ways[max(carried.way, 0)].parts[carried.event]
+        faults: tuple[Fault, ...] = ()
+        after, written = state, None
+        if part.reads:
+            value = state.memory[part.cell]
+            way = request.way(thread.registers, value) if carried.way == NOWHERE else carried.way
+            carried = carried._replace(way=way, value=value)
+            part = request.ways[way].parts[carried.event]
+            faults = () if (fault := request.ways[way].fault) is None else (fault,)
+        env = (*thread.registers, carried.value)
+        if part.message:
+            sent = self._sent(state, t, request, part, env)
+            if sent is None:
+                return
+            after, action = sent
+        elif part.writes:
+            assert part.value is not None
+            written = part.value(env, 0)
+            after = state._replace(memory=with_value(state.memory, part.cell, written))
+            read = carried.value if part.reads else None
+            verb = Verb.NIC_READ if part.reads else Verb.NIC_WRITE
+            action = Action(t, verb, command.step, read, written, act=part.act)
+        elif part.reads:
+            action = Action(t, Verb.NIC_READ, command.step, carried.value, act=part.act)
+        else:
+            action = Action(t, Verb.FENCE, command.step, act=part.act)
+        if carried.event + 1 < len(request.ways[carried.way].parts):
+            yield self._carrying(after, action, carried._replace(event=carried.event + 1), faults)
+            return
+        unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + request.signaled)
+        value = carried.value if request.inline != NOWHERE else 0
+        yield from self._go(after, action, command, value, unpolled, faults=faults)
+
+    def _sent(
+        self, state: DeployedScState, t: int, request: Request, part: Part, env: Registers
+    ) -> tuple[DeployedScState, Action] | None:
+        """A message fills the oldest posted buffer, None if there is none."""
+        place = self.numbers[t, request.receiver]
+        inbox = state.inboxes[place]
+        if not inbox.posted:
+            return None
+        assert part.imm is not None
+        value = (part.value or part.imm)(env, 0)
+        cell = inbox.posted[0]
+        memory = state.memory if part.value is None else with_value(state.memory, cell, value)
+        inboxes = put_back(state.inboxes, place, inbox.rest().told(part.imm(env, 0)))
+        action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=self.program.cells[cell], act=part.act)
+        return state._replace(memory=memory, inboxes=inboxes), action
+
+    def _carrying(self, state: DeployedScState, action: Action, carried: InFlight, faults: tuple[Fault, ...] = ()) -> Move:
+        after = _with_thread(state, action.thread, state.threads[action.thread]._replace(carried=(carried,)))
+        return Move(action, after, tuple(dict.fromkeys((*faults, *self._waiting(after, action.thread)))))
+
+    def _go(
+        self,
+        state: DeployedScState,
+        action: Action,
+        command: Command,
+        value: int,
+        unpolled: tuple[int, ...],
+        *,
+        faults: tuple[Fault, ...] = (),
+    ) -> Iterator[Move]:
+        """Yield the moves in which the acting thread has done the command, for which its CPU read `value`, and then its
+        register-only steps."""
+        t = action.thread
+        registers = command.after(state.threads[t].registers, value)
+        for settled, full, more in arrive(self.codes[t], command, registers, action):
+            ahead = self.codes[t].polls_ahead[settled.point]
+            kept = tuple([n if each else 0 for n, each in zip(unpolled, ahead, strict=True)])
+            after = _with_thread(state, t, DeployedScThread(settled.point, settled.registers, (), kept))
+            met = (*faults, *more, *self._waiting(after, t))
+            yield Move(full, after, tuple(dict.fromkeys(met)))
+
+    def _waiting(self, state: DeployedScState, t: int) -> Iterator[Fault]:
+        """Yield what goes wrong where the thread's next event is a message without a buffer, or a receive without room."""
+        thread = state.threads[t]
+        if thread.carried:
+            carried = thread.carried[0]
+            request = self.request(t, carried.command)
+            if carried.way != NOWHERE and request.ways[carried.way].parts[carried.event].message:
+                yield from self._unposted(state, t, request)
+            return
+        for command in self.codes[t].visible.get(thread.point, ()):
+            if (command.receives == NOWHERE and not command.requests) or not command.may_run(thread.registers):
+                continue
+            if not command.requests:
+                if state.inboxes[self.numbers[command.receives, t]].room <= 0:
+                    yield no_room(command.step)
+                continue
+            request = self.request(t, command.number)
+            if request.inline == NOWHERE and request.ways[0].parts[0].message:
+                yield from self._unposted(state, t, request)
+
+    def _unposted(self, state: DeployedScState, t: int, request: Request) -> Iterator[Fault]:
+        if not state.inboxes[self.numbers[t, request.receiver]].posted:
+            yield no_buffer(request.step)
+
+    def is_final(self, state: DeployedScState) -> bool:
+        return all(t.point == code.thread.exit and not t.carried for t, code in zip(state.threads, self.codes, strict=True))
+
+    def is_drained(self, state: DeployedScState) -> bool:
+        """Return whether no thread is between two events of a request."""
+        return not any(thread.carried for thread in state.threads)
+
+    def is_still(self, state: DeployedScState) -> bool:
+        """Return whether no thread can go on with a request that it has begun: those that have wait for buffers."""
+        return not any(next(self._moves(state, t), None) for t, thread in enumerate(state.threads) if thread.carried)
+
+    def under_way(self, state: DeployedScState) -> int:
+        """Return the most completions of one queue pair that wait for a poll."""
+        return max((n for thread in state.threads for n in thread.unpolled), default=0)
+
+    def final(self, state: DeployedScState) -> FinalState:
+        return final_state(self.program, state.memory, [thread.registers for thread in state.threads])
+
+    def describe(self, state: DeployedScState) -> list[str]:
+        lines = describe_threads(self.program, [(t.point, t.registers) for t in state.threads], state.memory)
+        return [*lines, *shown_inboxes(self.program, self.connections, state.inboxes)]
+
+
+def _unseen(command: Command) -> bool:
+    """Whether the first event of a request touches nothing that anyone changes or sees."""
+    first = command.nic[0]
+    return first is EventType.NF or (first in (EventType.NLR, EventType.NRR) and command.constant and not command.inline)
+
+
+def _with_thread(state: DeployedScState, t: int, thread: DeployedScThread) -> DeployedScState:
+    return state._replace(threads=(*state.threads[:t], thread, *state.threads[t + 1 :]))

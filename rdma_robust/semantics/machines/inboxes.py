@@ -1,0 +1,68 @@
+"""Receives and what has arrived for them, of one connection: what both machines of RDMA as deployed know of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rdma_robust.language.flow.cfg import Fault, Program, Step
+from rdma_robust.text import one_line
+
+
+class Inbox(NamedTuple):
+    """`posted` are the words that wait for a message, by number, oldest first; `arrived` the immediates of the receive
+    completions not yet polled. `room` is how many more receives can be posted: a poll of a completion makes room again."""
+
+    posted: tuple[int, ...]
+    arrived: tuple[int, ...]
+    room: int
+
+    def offered(self, cell: int) -> Inbox:
+        return self._replace(posted=(*self.posted, cell))
+
+    def reserved(self) -> Inbox:
+        return self._replace(room=self.room - 1)
+
+    def rest(self) -> Inbox:
+        """Return what is left after the oldest word was taken."""
+        return self._replace(posted=self.posted[1:])
+
+    def told(self, imm: int) -> Inbox:
+        return self._replace(arrived=(*self.arrived, imm))
+
+    def polled(self) -> Inbox:
+        return self._replace(arrived=self.arrived[1:], room=self.room + 1)
+
+
+Inboxes = tuple[Inbox, ...]
+
+
+def at_start(program: Program, pairs: Sequence[tuple[int, int]], depth: int) -> Inboxes:
+    """Return the receives of every connection that are posted before anything runs."""
+    cells = {cell: i for i, cell in enumerate(program.cells)}
+    found = []
+    for sender, receiver in pairs:
+        posted = program.threads[receiver].posted
+        mine = tuple(cells[cell] for name, cell in posted if name == program.threads[sender].name)
+        found.append(Inbox(mine, (), depth - len(mine)))
+    return tuple(found)
+
+
+def put_back(inboxes: Inboxes, place: int, inbox: Inbox) -> Inboxes:
+    return (*inboxes[:place], inbox, *inboxes[place + 1 :])
+
+
+def no_buffer(step: Step) -> Fault:
+    """Return what goes wrong where the message of a step finds no buffer: it waits."""
+    text = one_line(step.text)
+    return Fault("rnr", f"`{text}` can find no posted buffer (receiver not ready)", step.span, text)
+
+
+def no_room(step: Step) -> Fault:
+    """Return what goes wrong where a receive can not be posted: it waits."""
+    text = one_line(step.text)
+    return Fault("receive queue full", f"`{text}` can find the receive queue full", step.span, text)
+
+
+def new(faults: Iterable[Fault], more: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(dict.fromkeys((*faults, *more)))

@@ -1,0 +1,155 @@
+"""A queue pair of RDMA as deployed: what its card has been handed, how far each event is, and which may happen next.
+
+Source: deployed.md, part 5. What an event waits for is said by the order tables (:mod:`nic_rules`); what follows from
+values, locks of words and receive buffers is the machine's (:mod:`deployed_card`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from rdma_robust.semantics.machines.nic_rules import BITS, Waits
+from rdma_robust.semantics.machines.requests import NOWHERE, Part, Request
+from rdma_robust.semantics.machines.threadcode import Registers
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.trace import EventType
+
+TO_COME, BUFFERED, OVER = range(3)
+"""How far an event is: it has not happened, it is a write in its buffer, it has taken effect."""
+
+REMOTE: Final = sum(BITS[t] for t in (EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA))
+"""Events of which a receive completion tells under weaker orders."""
+
+
+class Posted(NamedTuple):
+    """A request that the card has, by its command's number.
+
+    `env` are the registers that it took along, `value` is what it has read last, and `way` the way in which it goes, NOWHERE
+    while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
+    that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
+    its receiver will get no receive completion for it (any more).
+    """
+
+    command: int
+    env: Registers
+    value: int
+    way: int
+    stages: tuple[int, ...]
+    buffer: int
+    polled: bool
+    told: bool
+
+    @property
+    def over(self) -> bool:
+        """Whether all its events have taken effect."""
+        return self.way != NOWHERE and all(stage == OVER for stage in self.stages)
+
+
+Queue = tuple[Posted, ...]
+"""The requests of a queue pair in the order in which they were posted, without those of which nothing is left to happen.
+
+The pipe are those with events to come; wbR and wbL are the writes that are BUFFERED.
+"""
+
+
+def parts_of(request: Request, posted: Posted) -> tuple[Part, ...]:
+    """Return the events of a request; of one that may still go in several ways those with which it starts."""
+    return request.ways[max(posted.way, 0)].parts
+
+
+def ready(requests: Sequence[Request | None], rules: Mapping[EventType, Waits], queue: Queue) -> Iterator[tuple[int, int]]:
+    """Yield what may happen next as far as orders go, as (place in the queue, event of the request)."""
+    buffered = 0
+    for posted in queue:
+        for part, stage in _events(requests, posted):
+            buffered |= BITS[part.type] if stage == BUFFERED else 0
+    unissued = undone = 0
+    messages_wait = False
+    for place, posted in enumerate(queue):
+        reads = False
+        for number, (part, stage) in enumerate(_events(requests, posted)):
+            if stage == OVER:
+                continue
+            waits = rules[part.type]
+            if stage == BUFFERED:
+                held = bool(waits.done & undone)
+            elif part.buffered:
+                held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
+            else:
+                held = bool(waits.issued & unissued or waits.done & undone or waits.flushed & buffered)
+            if not held:
+                yield place, number
+            undone |= waits.bit
+            if stage == TO_COME:
+                unissued |= waits.bit
+                reads |= part.reads
+                messages_wait |= part.message
+        if posted.way == NOWHERE:
+            union = _request(requests, posted).union
+            undone |= union
+            unissued |= union
+
+
+def _request(requests: Sequence[Request | None], posted: Posted) -> Request:
+    request = requests[posted.command]
+    assert request is not None
+    return request
+
+
+def _events(requests: Sequence[Request | None], posted: Posted) -> Iterator[tuple[Part, int]]:
+    """Yield the events of a request with how far they are; of one that may go in several ways the first, which is a read."""
+    parts = parts_of(_request(requests, posted), posted)
+    yield from zip(parts[:1], (TO_COME,), strict=True) if posted.way == NOWHERE else zip(parts, posted.stages, strict=True)
+
+
+def completed(requests: Sequence[Request | None], posted: Posted) -> bool:
+    """Return whether the operation is complete: its completing event, if it has one, is issued, or has taken effect where a
+    completion tells of that."""
+    if posted.way == NOWHERE:
+        return False
+    for part, stage in zip(parts_of(_request(requests, posted), posted), posted.stages, strict=True):
+        if part.completing and stage < (OVER if part.type in VISIBLE_WHEN_POLLED else BUFFERED):
+            return False
+    return True
+
+
+def polled(requests: Sequence[Request | None], queue: Queue) -> Queue | None:
+    """Return the queue without the completion that a poll takes, None if there is none yet.
+
+    It is that of the oldest operation with one, which counts when this and all earlier ones are complete.
+    """
+    for place, posted in enumerate(queue):
+        if not completed(requests, posted):
+            return None
+        if not posted.polled:
+            return (*queue[:place], posted._replace(polled=True), *queue[place + 1 :])
+    return None
+
+
+def unpolled(queue: Queue) -> Queue:
+    """Return the queue after what nobody can poll any more was forgotten."""
+    return tuple([posted._replace(polled=True) for posted in queue])
+
+
+def received(requests: Sequence[Request | None], queue: Queue, *, all_before: bool) -> int:
+    """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
+
+    It counts when the message is there, and with `all_before` when every earlier remote write and atomic of the queue pair
+    is.
+    """
+    pending = False
+    for place, posted in enumerate(queue):
+        if posted.way == NOWHERE:
+            pending |= bool(_request(requests, posted).union & REMOTE)
+            continue
+        for part, stage in zip(parts_of(_request(requests, posted), posted), posted.stages, strict=True):
+            if part.message and not posted.told and stage == OVER and not (all_before and pending):
+                return place
+            pending |= stage != OVER and bool(BITS[part.type] & REMOTE)
+    return NOWHERE
+
+
+def tidied(queue: Queue) -> Queue:
+    """Return the queue without requests of which nothing is left to happen."""
+    return tuple([posted for posted in queue if not (posted.over and posted.polled and posted.told)])

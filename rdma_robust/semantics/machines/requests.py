@@ -1,0 +1,164 @@
+"""What a thread hands to its network card, compiled for the machines of RDMA as deployed: the rows of the event table.
+
+Source: deployed.md, parts 3 and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
+from rdma_robust.model import Model
+from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
+from rdma_robust.semantics.machines.nic_rules import BITS
+from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
+from rdma_robust.semantics.terms import Evaluator, read_at, term_of
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+
+NOWHERE: Final = -1
+RECV_DEPTH: Final = 8
+"""Receives of one connection that may be posted, or filled and not yet polled, unless there is another limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One event of the card. `cell` is the number of the word that it touches, NOWHERE if it touches none.
+
+    A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
+    written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
+    `completing`: the operation completes with it. `later` is true of a write that can be waited for only when it has landed.
+    """
+
+    act: Act
+    cell: int
+    reads: bool
+    writes: bool
+    value: Evaluator | None = None
+    imm: Evaluator | None = None
+    message: bool = False
+    completing: bool = False
+
+    @property
+    def type(self) -> EventType:
+        return self.act.type
+
+    @property
+    def buffered(self) -> bool:
+        return self.type in NIC_WRITE_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One case of the event table: what the card does, if `when` (None: always) holds of what was read."""
+
+    parts: tuple[Part, ...]
+    when: Evaluator | None = None
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
+
+    `needs` are the registers whose values it takes along, by number. `receiver` is the thread that its message is for, or
+    NOWHERE. `union` are the types of events that it may make, as bits of :data:`nic_rules.BITS`.
+    """
+
+    step: Step
+    ways: tuple[Way, ...]
+    inline: int
+    needs: tuple[int, ...]
+    signaled: bool
+    receiver: int
+    union: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether it can only go one way."""
+        return len(self.ways) == 1
+
+    def taken(self, registers: Registers) -> Registers:
+        """Return the registers that it takes along, with 0 for all others."""
+        return tuple([value if i in self.needs else 0 for i, value in enumerate(registers)])
+
+    def way(self, env: Registers, value: int) -> int:
+        """Return which way it goes, by its number, where this value was read."""
+        return next(i for i, way in enumerate(self.ways) if way.when is None or way.when((*env, value), 0))
+
+
+def compile_requests(program: Program, code: ThreadCode, model: Model) -> tuple[Request | None, ...]:
+    """Return what the commands of a thread hand to the card, by their numbers; None for those that are the CPU's alone."""
+    compiler = _Compiler(program, code.thread, model)
+    return tuple(compiler.request(command.step) if command.requests else None for command in code.commands)
+
+
+class _Compiler:
+    def __init__(self, program: Program, thread: Thread, model: Model) -> None:
+        self.model = model
+        self.slots = {name: i for i, (name, _) in enumerate(thread.registers)}
+        self.env = {name: read_at(i) for name, i in self.slots.items()}
+        self.env[VALUE.name] = read_at(len(self.slots))
+        self.cells = {cell: i for i, cell in enumerate(program.cells)}
+        self.threads = {each.name: i for i, each in enumerate(program.threads)}
+
+    def request(self, step: Step) -> Request:
+        cases = cases_of(step.op, self.model)
+        acts = [act for case in cases for act in case.acts]
+        first = cases[0].acts[0]
+        inline = first.agent is Agent.CPU
+        ways = tuple(self._way(case, inline) for case in cases)
+        used = [case.when for case in cases]
+        for act in acts:
+            used += [value for _, value in act.writes]
+            used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
+        needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
+        receivers = {self.threads[act.peer] for act in acts if act.peer is not None}
+        return Request(
+            step,
+            ways,
+            self._cell(first.reads[0]) if inline else NOWHERE,
+            tuple(sorted(needs)),
+            any(act.completes for act in acts),
+            next(iter(receivers), NOWHERE),
+            sum({BITS[act.type] for act in acts if act.agent is Agent.NIC}),
+        )
+
+    def _way(self, case: Case, inline: bool) -> Way:
+        when = None if case.when == TRUE else self._of(case.when)
+        return Way(tuple(self._part(act) for act in case.acts[inline:]), when, case.fault)
+
+    def _part(self, act: Act) -> Part:
+        if act.message is not None:
+            data = None if act.message.data is None else self._of(act.message.data)
+            imm = self._of(act.message.imm)
+            return Part(act, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+        cell = act.cell
+        value = None if act.written is None else self._of(act.written)
+        where = NOWHERE if cell is None else self._cell(cell)
+        return Part(act, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+
+    def _of(self, expr: Expr) -> Evaluator:
+        return term_of(expr, self.env).of
+
+    def _cell(self, cell: Cell) -> int:
+        return self.cells[cell]
+
+
+def connections(program: Program) -> tuple[tuple[int, int], ...]:
+    """Return every pair (sender, receiver) of threads, by number, between which messages or receives may go, in order."""
+    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
+    found: set[tuple[int, int]] = set()
+    for t, thread in enumerate(program.threads):
+        found |= {(numbers[sender], t) for sender, _ in thread.posted}
+        for _, _, step in steps(thread):
+            for act in (act for case in cases_of(step.op) for act in case.acts if act.peer is not None):
+                other = numbers[act.peer or ""]
+                found.add((t, other) if act.agent is Agent.NIC else (other, t))
+    return tuple(sorted(found))
+
+
+def numbered(pairs: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int], int]:
+    return {pair: i for i, pair in enumerate(pairs)}
