@@ -33,7 +33,8 @@ def decide_by_axioms(program: Program, options: CheckOptions) -> Outcome:
     """
     started = time.monotonic()
     model = options.model
-    why = f"no search is proven to decide robustness under this model ({model})"
+    what = "of this program" if model.has_normal_form else f"under this model ({model})"
+    why = f"no search is proven to decide robustness {what}"
     witness = None
     try:
         trace = oracle_robust(program, model, DEFAULT_LIMITS.within(options.timeout))

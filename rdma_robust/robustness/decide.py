@@ -150,7 +150,7 @@ BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts
 
 
 def passes_of(model: Model, program: Program | None = None) -> Passes:
-    """Return the passes that decide robustness (of `program`) under `model`. Raises UsageError if nothing does yet."""
+    """Return the passes that decide robustness (of `program`) under `model`."""
     return DECISION if way_to_decide(model, program) == "search" else BY_AXIOMS
 
 
