@@ -26,6 +26,9 @@ REDUCTIONS: Final[Mapping[str, str]] = {
 
 ALL_REDUCTIONS: Final = frozenset(REDUCTIONS)
 
+RECV_DEPTH: Final = 8
+"""Receives of one connection that are posted, or filled and not yet polled, at most, if nothing else is said."""
+
 LARGE: Final = 10_000
 """Combinations of program points from which on `values` and `dead` pay: below, preparing them costs more than they save."""
 
@@ -43,7 +46,8 @@ class CheckOptions:
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
     REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
     the threads have at least `large` combinations of program points. `define` says which constants of the program were
-    given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it. Raises UsageError for a
+    given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it. `recv_depth` is how many
+    receives of one connection can be posted, or filled and not yet polled, at most. Raises UsageError for less than 1, for a
     `hardware` that is no Model, or one without a table of kept orders.
     """
 
@@ -60,8 +64,11 @@ class CheckOptions:
     large: int = LARGE
     hardware: Model = RDMA
     define: tuple[str, ...] = ()
+    recv_depth: int = RECV_DEPTH
 
     def __post_init__(self) -> None:
+        if self.recv_depth < 1:
+            raise UsageError(f"a receive queue has room for at least 1 receive, not for {self.recv_depth}")
         if not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
         if not self.hardware.has_order_table:

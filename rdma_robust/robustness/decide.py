@@ -29,6 +29,9 @@ from rdma_robust.robustness.static_filter import pivots_to_try
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
 
+WAITING: Final = ("rnr", "receive queue full")
+"""Faults that stand for a message or a receive that has to wait: then violations need not have the normal form."""
+
 _FAULT_STATES = 2_000_000
 """States spent at most on the reachable faults of a program that is robust without a search."""
 
@@ -41,7 +44,8 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 
     ROBUST follows an exhausted search, or a static filter that leaves no pivot: then a search is made only to know which
     faults are reachable, and `faults_exact` says whether it was completed. NOT_ROBUST carries a witness confirmed by the
-    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. Under a model
+    axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. So is a program in
+    which a message can find no buffer, or a receive no room, under SC, as long as no violation is found. Under a model
     without a proven normal form brute force over the axioms decides, see :func:`~by_axioms.decide_by_axioms`. Raises
     InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
     """
@@ -60,7 +64,8 @@ def decided(program: Program, context: Context) -> Outcome:
 
 
 def _events(program: Program, context: Context) -> Frame:
-    return Frame.to_instrument(program, context.options.model, context.limits)
+    options = context.options
+    return Frame.to_instrument(program, options.model, context.limits, options.recv_depth)
 
 
 def _axioms(program: Program, context: Context) -> Outcome:
@@ -158,11 +163,25 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
     result = covered.found.result
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
-    if covered.lowered.by_filter:
+    for fault in _faults(covered.found.fired):
+        if fault.kind in WAITING:
+            return Verdict.UNKNOWN, _waiting_reason(fault)
+    if covered.lowered.by_filter and not (result.cut and _can_wait(covered.lowered)):
         return Verdict.ROBUST, BY_FILTER
     if result.cut:
         return Verdict.UNKNOWN, _cut_reason(result, options)
     return Verdict.ROBUST, "exhausted the search: no violating trace exists"
+
+
+def _can_wait(lowered: Lowered) -> bool:
+    """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
+    commands = (c for p in lowered.vass.program.processes for c in p.commands)
+    found = (label.edge.step.fault for c in commands for label in c.body.all_labels())
+    return any(fault.kind in WAITING for fault in found if fault is not None)
+
+
+def _waiting_reason(fault: Fault) -> str:
+    return f"{fault.kind} (line {fault.span.line}): {fault.message}; ROBUST is only decided where none has to wait"
 
 
 def _can_go_wrong(lowered: Lowered) -> bool:

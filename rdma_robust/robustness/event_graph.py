@@ -1,6 +1,7 @@
 """Event graphs: control-flow graphs whose edges make exactly one event each, ready for instrumentation.
 
-A put or get becomes two edges with a program point between them, a compare-and-swap one edge per outcome; register-only
+A put or get becomes two edges with a program point between them, a compare-and-swap one edge per outcome, a message one
+edge for each buffer that its receiver can have posted for it; register-only
 steps are folded into the event that follows them, so that one event is one atomic step; registers are set to 0 where
 they are dead. Silent edges remain only where a thread can loop without events, and in front of faults.
 """
@@ -14,10 +15,10 @@ from itertools import count
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, names, size, substitute
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, RecvPoll, Step, Thread, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.event_table import cases_of, remote_of
+from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
 from rdma_robust.semantics.trace import EventType
 
 _MAX_FOLDED = 64
@@ -25,6 +26,10 @@ _MAX_FOLDED = 64
 
 _MAX_SIZE = 150
 """Size of the expressions that folding may build; a silent edge whose successor would get larger ones stays."""
+
+
+Connection = tuple[int, int]
+"""Two threads: messages go from the first to the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,9 @@ class EventEdge:
     pair and `peer` the other thread of the connection; the operation completes with the event that is `completing`, and a
     poll can take it if it `completes`. `unsplit` is the guard of all edges together into which :mod:`specialise` has split
     one. `wraps` is what the case of the operation reports, beside the fault of the step.
+
+    `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
+    has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
     """
 
     thread: int
@@ -55,6 +63,7 @@ class EventEdge:
     completing: bool = False
     peer: str | None = None
     wraps: Fault | None = None
+    connection: Connection | None = None
 
     @property
     def fault(self) -> Fault | None:
@@ -68,6 +77,8 @@ class EventEdge:
 
     def __str__(self) -> str:
         place = self.remote if self.cell is None else self.cell
+        if isinstance(self.step.op, Recv | RecvPoll) and place is None:
+            place = self.step.op.sender
         return "silent" if self.type is None else f"{self.type.value}({place})"
 
 
@@ -125,7 +136,7 @@ def event_graph(
     rename = {r: Name(name) for r, name in register_names(program, index).items()}
     fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
     bare = (EventEdge(index, u, v, None, TRUE, (), step) for u, v, step in steps(thread))
-    split = [e for each in bare for e in _split(each, rename, fresh, model)]
+    split = [e for each in bare for e in _split(each, program, rename, fresh, model)]
     folded = split if kept in (Kept.STEPS, Kept.ALL) else _fold(split, thread, kept is Kept.END, poll)
     following = _following(folded)
     points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
@@ -149,7 +160,9 @@ def _following(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
     return found
 
 
-def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int], model: Model) -> Iterator[EventEdge]:
+def _split(
+    bare: EventEdge, program: Program, rename: dict[str, Name], fresh: Iterator[int], model: Model
+) -> Iterator[EventEdge]:
     """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points.
 
     What a condition says of the value that is read stands at the event that reads it.
@@ -168,7 +181,7 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int], model
         for number, act in enumerate(case.acts, 1):
             more = number < len(case.acts)
             target = next(fresh) if more else bare.target
-            yield EventEdge(
+            edge = EventEdge(
                 bare.thread,
                 source,
                 target,
@@ -176,15 +189,19 @@ def _split(bare: EventEdge, rename: dict[str, Name], fresh: Iterator[int], model
                 at_once if number == 1 else when_read if number == reading else TRUE,
                 () if more else assigns,
                 step,
-                act.cell,
-                remote,
-                None if act.written is None or act.copies else substitute(act.written, rename),
-                carries=more and number >= reading,
+                remote=remote,
+                carries=any(map(_takes_value, case.acts[number:])),
                 completes=act.completes,
                 completing=act.completing,
                 peer=act.peer,
                 wraps=None if more else case.fault,
+                connection=_connection(program, bare.thread, act),
             )
+            for each in _placements(program, bare.thread, act):
+                written = None if each.written is None or each.copies else substitute(each.written, rename)
+                if act.message is not None and act.message.data is None:
+                    written = substitute(act.message.imm, rename)
+                yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
 
 
@@ -194,6 +211,36 @@ def _of_value(guard: Expr) -> tuple[Expr, Expr]:
         halves = _of_value(guard.left), _of_value(guard.right)
         return conj(*(early for early, _ in halves)), conj(*(late for _, late in halves))
     return (TRUE, guard) if VALUE.name in names(guard) else (guard, TRUE)
+
+
+def _takes_value(act: Act) -> bool:
+    """Whether the event stores something made of what an earlier one of its operation has read."""
+    stored = [value for _, value in act.writes]
+    if act.message is not None and act.message.data is not None:
+        stored.append(act.message.data)
+    return not act.reads and any(VALUE.name in names(value) for value in stored)
+
+
+def _connection(program: Program, thread: int, act: Act) -> Connection | None:
+    if act.peer is None:
+        return None
+    peer = next(i for i, t in enumerate(program.threads) if t.name == act.peer)
+    return (thread, peer) if act.type is EventType.NRW else (peer, thread)
+
+
+def _placements(program: Program, thread: int, act: Act) -> Iterable[Act]:
+    """The act, or a message with each buffer that its receiver can post for it; as it is if that posts none."""
+    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act)
+    buffers = () if connection is None else buffers_of(program, connection)
+    return [placed(act, buffer) for buffer in buffers] or [act]
+
+
+def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
+    """Return the words that can be receive buffers of a connection, each once."""
+    sender, receiver = program.threads[connection[0]], program.threads[connection[1]]
+    posted = (cell for name, cell in receiver.posted if name == sender.name)
+    received = (s.op.cell for _, _, s in steps(receiver) if isinstance(s.op, Recv) and s.op.sender == sender.name)
+    return tuple(dict.fromkeys((*posted, *received)))
 
 
 def _fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:

@@ -8,11 +8,13 @@ from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, constants, names, substitute
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
+from rdma_robust.robustness.messages import NO_MARKS, Messages, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
@@ -57,20 +59,42 @@ class Frame:
     graphs: tuple[EventGraph, ...]
     limits: Limits = field(default=NO_LIMITS, compare=False)
     """Of the passes that the frame goes through."""
+    recv_depth: int = RECV_DEPTH
+    """The receives of one connection that can be posted, or filled and not polled."""
 
     @staticmethod
-    def to_instrument(program: Program, model: Model, limits: Limits = NO_LIMITS) -> Frame:
-        """Return the frame of `program` under a model whose violations have a normal form. Raises UsageError for others."""
+    def to_instrument(program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH) -> Frame:
+        """Return the frame of `program`, with the faults of messages, under a model whose violations have a normal form.
+        Raises UsageError for others."""
         if not model.has_normal_form:
             raise UsageError(f"no search is proven to decide robustness under this model: {model}")
-        return Frame.of(program, model, limits=limits)
+        return Frame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
 
     @staticmethod
-    def of(program: Program, model: Model, kept: Sequence[Kept] = (), limits: Limits = NO_LIMITS) -> Frame:
+    def of(
+        program: Program,
+        model: Model,
+        kept: Sequence[Kept] = (),
+        limits: Limits = NO_LIMITS,
+        recv_depth: int = RECV_DEPTH,
+    ) -> Frame:
         """Return the frame of `program`; `kept` says for each thread what its graph keeps, by default what events need."""
         every = kept or (Kept.EVENTS,) * len(program.threads)
         poll = limits.poll("building the event graph")
-        return Frame(program, model, tuple(event_graph(program, t, k, poll, model) for t, k in enumerate(every)), limits)
+        graphs = tuple(event_graph(program, t, k, poll, model) for t, k in enumerate(every))
+        return Frame(program, model, graphs, limits, recv_depth)
+
+    def with_faults(self) -> Frame:
+        """The same program with an edge for every message and receive that can find no room, see :mod:`messages`."""
+        if not any(e.connection for g in self.graphs for e in g.edges):
+            return self
+        graphs = tuple(with_faults(self.program, g, self.recv_depth) for g in self.graphs)
+        return replace(self, graphs=graphs)
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The connections of the program."""
+        return Messages.of(self.program, self.graphs, self.value_range, self.recv_depth)
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""
@@ -175,7 +199,7 @@ def reads(edge: EventEdge) -> bool:
 
 
 def writes(edge: EventEdge) -> bool:
-    return edge.type in WRITE_TYPES
+    return edge.type in WRITE_TYPES and edge.cell is not None
 
 
 def stores_carried(edge: EventEdge) -> bool:
@@ -188,9 +212,15 @@ def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
     return edge.cell == cell and (writes(edge) or other_writes)
 
 
-def effect(frame: Frame, edge: EventEdge, copy: str = "") -> tuple[Statement, ...]:
-    """The edge's guard and its effect on registers and on the memory copy of that name."""
+def effect(frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS) -> tuple[Statement, ...]:
+    """The edge's guard and its effect on registers, queues and on the memory copy of that name.
+
+    `marks` are those of the event in the queues, see :mod:`messages`.
+    """
     value: dict[str, Expr] = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell, copy)}
+    received = frame.messages.value(edge)
+    if received is not None:
+        value = {VALUE.name: received}
     updates = [(r, substitute(e, value)) for r, e in edge.assigns]
     if edge.carries and reads(edge):
         updates.append((frame.carried(edge.thread), value[VALUE.name]))
@@ -202,5 +232,6 @@ def effect(frame: Frame, edge: EventEdge, copy: str = "") -> tuple[Statement, ..
         updates.append((f"{edge.cell}{copy}", stored))
         if taken and not edge.carries:
             updates.append((frame.carried(edge.thread), Const(0)))
-    guard = Require(substitute(edge.guard, value))
+    updates += frame.messages.updates(edge, marks)
+    guard = Require(conj(frame.messages.enabled(edge), substitute(edge.guard, value)))
     return (guard, Assign(tuple(updates))) if updates else (guard,)

@@ -12,9 +12,10 @@ from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
+from rdma_robust.robustness.messages import is_message
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import COMPLETING_TYPES, CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, Trace
+from rdma_robust.semantics.trace import COMPLETING_TYPES, CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _INIT = -1
@@ -132,6 +133,8 @@ class _Replay:
             written = value
         elif edge.type in CPU_TYPES:
             self._registers_before(number)
+        if edge.type is EventType.RP:
+            read = self._received(number)
         if edge.cell is not None and edge.type in WRITE_TYPES:
             assert written is not None
             self.memory[edge.cell] = written
@@ -147,7 +150,22 @@ class _Replay:
             edge.step,
             unsignaled=edge.completing and not edge.completes,
             within=edge.type in COMPLETING_TYPES and not edge.completing,
+            peer=edge.peer,
         )
+
+    def _received(self, number: int) -> int | None:
+        """The immediate of the message that the RP takes: of the k-th one the k-th. None for that of a send."""
+        poll = self.edges[number]
+        assert poll.connection is not None
+        mine = [i for i in self.threads[poll.thread].edges if self.edges[i].connection == poll.connection]
+        polls = [i for i in mine if self.edges[i].type is EventType.RP]
+        sent = self.threads[poll.connection[0]].edges
+        messages = [i for i in sent if self.edges[i].connection == poll.connection and is_message(self.edges[i])]
+        place = polls.index(number)
+        message = self.done.get(messages[place]) if place < len(messages) else None
+        if message is None:
+            raise InternalError("the witness has a receive completion before its message")
+        return message.written if message.cell is None else None
 
     def _carried(self, number: int) -> int:
         """What the last event before this one that reads, which is of the same operation, has read."""
@@ -172,6 +190,8 @@ class _Replay:
                 raise InternalError("the witness has an event before an earlier CPU event of its thread")
             if edge.assigns:
                 value = event.read if event is not None and edge.type in CPU_TYPES else None
+                if edge.type is EventType.RP:
+                    value = value or 0
                 env = thread.registers if value is None else {**thread.registers, VALUE.name: value}
                 thread.registers = {**thread.registers, **{r: evaluate(e, env) for r, e in edge.assigns}}
             thread.applied += 1

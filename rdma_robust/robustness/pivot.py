@@ -53,7 +53,7 @@ from rdma_robust.expr import (
 )
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.options import LARGE
+from rdma_robust.options import LARGE, RECV_DEPTH
 from rdma_robust.robustness.continuation import ALPHA, BETA, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers
@@ -69,6 +69,7 @@ from rdma_robust.robustness.frame import (
     writes,
 )
 from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if, union
+from rdma_robust.robustness.messages import TAINTED, is_message, takes
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
@@ -109,9 +110,9 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
     return forget_dead(instrumented, pivot.of_program) if "dead" in reductions else instrumented
 
 
-def plain_instrumentation(program: Program, model: Model = RDMA) -> PivotInstrumentation:
+def plain_instrumentation(program: Program, model: Model = RDMA, recv_depth: int = RECV_DEPTH) -> PivotInstrumentation:
     """Return the instrumentation without reductions, of every class: what certificates are about."""
-    frame = Frame.to_instrument(program, model)
+    frame = Frame.to_instrument(program, model, recv_depth=recv_depth)
     classes = PivotClasses(frame, classes_of(frame, everywhere))
     return PivotInstrumentation.of(frame, classes, Continuation(classes))
 
@@ -138,6 +139,7 @@ class PivotInstrumentation:
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
             *((frame.carried(t), 0) for t in frame.carriers()),
+            *frame.messages.variables(),
             (CLASS, 0),
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
@@ -149,6 +151,7 @@ class PivotInstrumentation:
         sizes = {
             **dict(self.seen.variables()),
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
+            **({CLOSED: 2} if self._by_receive else {}),
             **dict(self.rules.sizes()),
             **dict(self.buffers.variables()),
         }
@@ -160,7 +163,7 @@ class PivotInstrumentation:
             targets,
             (CLASS, CLOSED),
             self.rules.counter_order(),
-            tuple((name, *frame.value_range) for name in (*self.of_program, ALPHA_VALUE)),
+            (*((name, *frame.value_range) for name in (*self.of_program, ALPHA_VALUE)), *frame.messages.ranges()),
             tuple(sizes.items()),
         )
 
@@ -178,20 +181,21 @@ class PivotInstrumentation:
         return Command(edge.source, edge.target, self._body(edge), self._footprint(edge))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
-        """The cell that the event reads or writes.
+        """The cell that the event reads or writes, and the queues that it changes.
 
         Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
         change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
         beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
         a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
-        bit = self.frame.bit(edge.cell)
-        return Footprint(bit * reads(edge), bit * writes(edge))
+        bit, queues = self.frame.bit(edge.cell), self.frame.messages.touched(edge) << len(self.frame.cells)
+        return Footprint(bit * reads(edge), bit * writes(edge) | queues)
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
         if edge.type is None:
-            allowed = disj(equals(Name(CLASS), Const(0)), self.classes.current_kept(edge))
+            early = equals(Name(CLASS), Const(0))
+            allowed = early if edge.connection is not None else disj(early, self.classes.current_kept(edge))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
         first = (*self._phase1(edge), *self._starts(edge))
         alternatives = []
@@ -239,8 +243,9 @@ class PivotInstrumentation:
         return self.seen.accessed.meets(self.seen.marks.conflicting(edge))
 
     def _taint(self, edge: EventEdge) -> Expr:
-        """Non-zero if the event is reached from the pivot by sc through its thread or its cell."""
-        return self.seen.tainted.meets(self.seen.marks.thread(edge.thread) | self.seen.marks.conflicting(edge))
+        """Non-zero if the event is reached from the pivot by sc through its thread, its cell, or what it has waited for."""
+        by_access = self.seen.tainted.meets(self.seen.marks.thread(edge.thread) | self.seen.marks.conflicting(edge))
+        return disj(by_access, self.frame.messages.marked(edge, TAINTED))
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
         """The access conflicts with the pivot."""
@@ -255,7 +260,9 @@ class PivotInstrumentation:
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        needed = (Require(disj(Name(CLOSED), self.seen.tainted.some())),) if self.onward.needs_taint else ()
+        queues = self.frame.messages.taints
+        some = disj(self._closed, self.seen.tainted.some(), *(has_bit(name, bits) for name, bits in queues))
+        needed = (Require(some),) if self.onward.needs_taint else ()
         spent = self.classes.current_in(self.onward.spent(edge), edge)
         spread = self._spread(edge, part, taint, spent)
         if conj(taint, closing) == FALSE:
@@ -263,10 +270,38 @@ class PivotInstrumentation:
         closed = Name("closed'")
         marks = {name: spread.get(name, Name(name)) for name, _ in self.seen.tainted.variables()}
         return (
-            Assign((("closed'", Ite(disj(Name(CLOSED), conj(taint, closing)), Const(1), Const(0))),)),
-            Assign(((CLOSED, closed), *((name, Ite(closed, Const(0), value)) for name, value in marks.items()))),
+            Assign((("closed'", Ite(disj(self._closed, conj(taint, closing)), Const(1), Const(0))),)),
+            Assign(((CLOSED, self._now_closed(closed)), *((name, Ite(closed, Const(0), v)) for name, v in marks.items()))),
+            *(Assign(((name, Binary("&~", Name(name), marked_if(closed, bits))),)) for name, bits in queues),
             *needed,
         )
+
+    @cached_property
+    def _by_receive(self) -> frozenset[PivotClass]:
+        """Classes of pivots that can be messages: sc also leads to these from the V that they take."""
+        return frozenset(c for c in self.classes.tried if any(map(is_message, self.classes.sites(c))))
+
+    @property
+    def _closed(self) -> Expr:
+        """The cycle is closed, whatever the pivot takes."""
+        return Binary("&", Name(CLOSED), Const(1)) if self._by_receive else Name(CLOSED)
+
+    def _now_closed(self, closed: Expr) -> Expr:
+        """The new value of CLOSED: it keeps that a tainted V of alpha may be the one that the pivot takes."""
+        return Binary("|", Binary("&", Name(CLOSED), Const(2)), closed) if self._by_receive else closed
+
+    def _awaiting(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
+        """Remember that a tainted V of alpha closes the cycle if it is the one that the pivot takes."""
+        classes = [
+            c for c in self._by_receive if edge.type is EventType.V and edge.connection is not None and self._takes(c, edge)
+        ]
+        if not classes:
+            return ()
+        may = conj(taint, self.classes.current_in(classes, edge))
+        return (Assign(((CLOSED, Ite(may, Binary("|", Name(CLOSED), Const(2)), Name(CLOSED))),)),)
+
+    def _takes(self, c: PivotClass, edge: EventEdge) -> bool:
+        return any(site.connection == edge.connection and takes(site, edge) for site in self.classes.sites(c))
 
     def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
         """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
@@ -303,7 +338,9 @@ class PivotInstrumentation:
         taint = Assign((("taint'", self._taint(edge)),))
         closing = disj(self.buffers.forces(edge, self._meets_pivot(edge)), self._own(edge))
         spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
-        statements = (Require(self._alpha_allowed(edge)), taint, *effect(self.frame, edge), *spread)
+        marks = self.rules.marks(edge, 1, self._left_in_queue(edge, ALPHA, Name("taint'")))
+        happens = (*effect(self.frame, edge, marks=marks), *self._awaiting(edge, Name("taint'")))
+        statements = (Require(self._alpha_allowed(edge)), taint, *happens, *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
 
     def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
@@ -329,7 +366,16 @@ class PivotInstrumentation:
         if bit:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self._spreading(edge, BETA, taint, self._own(edge))
-        return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *effect(frame, edge), *spread)
+        happens = effect(frame, edge, marks=self.rules.marks(edge, 2, self._left_in_queue(edge, BETA, taint)))
+        return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *happens, *spread)
+
+    def _left_in_queue(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
+        """Whether a V or a message leaves a mark of taint for what waits for it."""
+        return (
+            FALSE
+            if edge.connection is None
+            else conj(taint, self.classes.current_in(self.onward.cell_marks(edge, part), edge))
+        )
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
@@ -377,12 +423,14 @@ class PivotInstrumentation:
         )
         found: list[Target[EventLabel | None]] = []
         # The type and the queue pair count as well: before a put and a get of one cell, only one of the two may be forced.
-        for edge in {(e.source, e.possible, e.type, e.remote): e for e in self.classes.sites(c)}.values():
+        sites = {(e.source, e.possible, e.type, e.remote, e.connection): e for e in self.classes.sites(c)}
+        for edge in sites.values():
             by_nic = FALSE if edge.type in CPU_TYPES else self.rules.nic_forces(edge)
             allowed = negate(disj(self.rules.store_forces(edge), by_nic))
             condition = conj(
                 equals(Name(CLASS), Const(self.classes.number(c))),
-                Name(CLOSED),
+                disj(self._closed, frame.messages.marked(edge, TAINTED)),
+                frame.messages.enabled(edge),
                 allowed,
                 substitute(edge.possible, {VALUE.name: value}),
             )

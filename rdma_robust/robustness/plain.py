@@ -9,7 +9,7 @@ Source: normal-form.md, part 2 (phase 1).
 from __future__ import annotations
 
 from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
-from rdma_robust.expr import VALUE, Expr, substitute
+from rdma_robust.expr import VALUE, Expr, conj, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
@@ -22,7 +22,7 @@ def instrument_plain(program: Program, model: Model = RDMA) -> CounterProgram[Ev
 
     A put or get is two steps with a carried value; a fault is met where a thread can take a step that has one.
     """
-    frame = Frame.of(program, model)
+    frame = Frame.of(program, model).with_faults()
     return sequential(frame, fault_targets(frame))
 
 
@@ -43,6 +43,7 @@ def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram
         *frame.registers(),
         *((frame.carried(t), 0) for t in frame.carriers()),
     )
+    queues = frame.messages.variables()
     processes = tuple(
         Process(
             g.name,
@@ -55,13 +56,13 @@ def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram
         for g in frame.graphs
     )
     counters = tuple(frame.unpolled(qp) for qp in frame.polled)
-    ranges = tuple((name, *frame.value_range) for name, _ in variables)
-    return CounterProgram(frame.program.name, variables, counters, processes, targets, ranges=ranges)
+    ranges = (*((name, *frame.value_range) for name, _ in variables), *frame.messages.ranges())
+    return CounterProgram(frame.program.name, (*variables, *queues), counters, processes, targets, ranges=ranges)
 
 
 def _enabled(frame: Frame, edge: EventEdge) -> Expr:
     value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
-    return substitute(edge.guard, value)
+    return conj(frame.messages.enabled(edge), substitute(edge.guard, value))
 
 
 def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:

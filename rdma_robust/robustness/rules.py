@@ -11,6 +11,13 @@ R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
 mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty, and with it R3.
 
+With messages (docs/theory.md, "Messages") there are three more:
+
+S1  sm, rpf     a message goes to B with the V that it takes, an RP with the message that it takes; where writes may
+                overtake each other, also with an earlier remote write of the sender's queue pair
+S2  [Inst];ib   a message whose V is in B forces its poll
+S5  [Inst];ib   an nF goes to B if a message before it on its queue pair takes a V of B
+
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
 
@@ -27,7 +34,14 @@ from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, 
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
-from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, is_message
+from rdma_robust.semantics.order_table import (
+    BEFORE_RECEIVE_COMPLETIONS,
+    WEAKER,
+    ippo_scope,
+    nfo_pairs_of,
+    oppo_scope,
+)
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
@@ -56,7 +70,7 @@ class Rules:
         assert edge.type is not None
         by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
         if edge.type in CPU_TYPES:
-            return by_cpu
+            return disj(by_cpu, self.frame.messages.marked(edge, IN_BETA))
         return disj(by_cpu, self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
@@ -76,10 +90,13 @@ class Rules:
         return frozenset(stores) if buffers_stores(self.frame.model) else frozenset()
 
     def nic_forces(self, edge: EventEdge) -> Expr:
-        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`."""
+        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
         overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
-        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken)
+        received = self.frame.messages.marked(edge, IN_BETA)
+        if edge.type is EventType.NF and qp in self.receive_flagged:
+            received = Name(self.received(qp))
+        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken, received)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
         """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
@@ -101,7 +118,8 @@ class Rules:
         if qp not in self.inline:
             asked = asked - {EventType.NF}
         before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before))
+        by_receive = self.frame.messages.marked(edge, IN_BETA)
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), by_receive)
 
     @cached_property
     def inline(self) -> frozenset[QueuePair]:
@@ -140,7 +158,7 @@ class Rules:
             return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]),))
+        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]), *self._receiving(edge)))
         if not edge.completing or qp not in self.frame.polled:
             return ((added,),)
         forces = self.forces_poll(edge)
@@ -160,6 +178,27 @@ class Rules:
     def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
         """All later polls of the thread are of the second part as well."""
         return tuple(Forget(self.early(qp)) for qp in self.frame.polled if qp[0] == edge.thread)
+
+    def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
+        """Remember for S5 that a message takes a V of the second part."""
+        by_receive = self.frame.messages.marked(edge, IN_BETA)
+        if by_receive == FALSE or qp_of(edge) not in self.receive_flagged:
+            return []
+        name = self.received(qp_of(edge))
+        return [(name, Ite(by_receive, Const(1), Name(name)))]
+
+    def marks(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
+        """The marks that a message or a V of this part leaves in its queue; `taint` is non-zero if it is tainted."""
+        if edge.connection is None or edge.type is EventType.RP:
+            return NO_MARKS
+        second: Expr = Const(IN_BETA * (part == 2))
+        if part == 1 and is_message(edge) and self.frame.model.order in WEAKER:
+            earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
+            second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
+        if taint == FALSE:
+            return second
+        tainted = Const(TAINTED) if isinstance(taint, Const) else Ite(taint, Const(TAINTED), Const(0))
+        return Binary("|", second, tainted) if second != NO_MARKS else tainted
 
     def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
         """Count the completion of a NIC write, if it has one; `early` if it does not come after one that forces."""
@@ -181,6 +220,16 @@ class Rules:
         if frozenset({EventType.NLW, EventType.NLR}) not in nfo_pairs_of(self.frame.model):
             return frozenset()
         return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+
+    @cached_property
+    def receive_flagged(self) -> frozenset[QueuePair]:
+        """Queue pairs on which S5 can matter."""
+        fenced = {qp for qp, types in self.frame.types.items() if EventType.NF in types}
+        return frozenset(qp_of(e) for g in self.frame.graphs for e in g.edges if is_message(e) and qp_of(e) in fenced)
+
+    def received(self, qp: QueuePair) -> str:
+        """1 once a message of this queue pair has taken a V of the second part."""
+        return f"received[{self.frame.qp_name(qp)}]"
 
     def beta(self, qp: QueuePair) -> str:
         """The set of NIC event types of this queue pair in the second part."""
@@ -219,4 +268,5 @@ class Rules:
             *((self.beta(qp), 0) for qp in self.queue_pairs),
             *((self.forced(qp), 0) for qp in self.frame.polled),
             *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),
+            *((self.received(qp), 0) for qp in self.queue_pairs if qp in self.receive_flagged),
         )

@@ -27,7 +27,9 @@ from operator import or_
 from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
+from rdma_robust.robustness.messages import is_message, takes
 from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.semantics.trace import EventType
 
 _MOST_THREADS = 6
 """Threads up to which walks that come to a thread twice are left out; they are exponentially many sets of threads."""
@@ -72,8 +74,8 @@ class CriticalCycles:
 
     @cached_property
     def accesses(self) -> int:
-        """The accesses of cells that are written somewhere: only these conflict."""
-        return _set(i for i, e in enumerate(self.events) if self.frame.bit(e.cell))
+        """The accesses of cells that are written somewhere: only these conflict. With them messages, V and RP."""
+        return _set(i for i, e in enumerate(self.events) if self.frame.bit(e.cell) or (e.type and e.connection))
 
     @cached_property
     def of_thread(self) -> tuple[int, ...]:
@@ -106,9 +108,38 @@ class CriticalCycles:
 
     @cached_property
     def conflicting(self) -> tuple[int, ...]:
-        """For each event the accesses of other threads that conflict with it."""
+        """For each event the accesses of other threads to which sc can lead from it: those that conflict with it, and those
+        that wait for it."""
         found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.poll.each(self.events))
-        return tuple(of_cell[not writes(e)] & ~self.of_thread[e.thread] for of_cell, e in found)
+        meeting = (of_cell[not writes(e)] & ~self.of_thread[e.thread] for of_cell, e in found)
+        return tuple(each | waiting for each, waiting in zip(meeting, self._waiting_for, strict=True))
+
+    @cached_property
+    def _led_from(self) -> tuple[int, ...]:
+        """The other way round: for each event the accesses of other threads from which sc can lead to it."""
+        pairs = zip(self.conflicting, self._waiting_for, self._waited_for, strict=True)
+        return tuple(each & ~after | before for each, after, before in pairs)
+
+    @cached_property
+    def _waiting_for(self) -> tuple[int, ...]:
+        """For each event the messages that can take it, if it is a V, and the RPs that can take it, if it is a message."""
+        found = [0] * len(self.events)
+        for i, after in enumerate(self.events):
+            if after.connection is None or not (is_message(after) or after.type is EventType.RP):
+                continue
+            for j, e in enumerate(self.events):
+                if e.connection == after.connection and takes(after, e):
+                    found[j] |= 1 << i
+        return tuple(found)
+
+    @cached_property
+    def _waited_for(self) -> tuple[int, ...]:
+        """The other way round: for each event those that it can wait for."""
+        found = [0] * len(self.events)
+        for i, waiting in enumerate(self._waiting_for):
+            for j in _bits(waiting):
+                found[j] |= 1 << i
+        return tuple(found)
 
     @cached_property
     def _of_cell(self) -> dict[int, tuple[int, int]]:
@@ -118,7 +149,7 @@ class CriticalCycles:
             e = self.events[i]
             bit = self.frame.bit(e.cell)
             every, written = found.get(bit, (0, 0))
-            found[bit] = every | 1 << i, written | writes(e) << i
+            found[bit] = (every | 1 << i, written | writes(e) << i) if bit else (0, 0)
         return found
 
     def sites(self, c: PivotClass) -> int:
@@ -127,8 +158,9 @@ class CriticalCycles:
         return self.of_thread[c.thread] & (written if c.writes else every & ~written)
 
     def meeting(self, c: PivotClass) -> int:
-        """The accesses of other threads that conflict with a pivot of the class."""
-        return self._of_cell[self.frame.bit(c.cell)][not c.writes] & ~self.of_thread[c.thread]
+        """The accesses of other threads that conflict with a pivot of the class, or that it can wait for."""
+        conflicting = self._of_cell[self.frame.bit(c.cell)][not c.writes] & ~self.of_thread[c.thread]
+        return conflicting | _union(self._waited_for[i] for i in _bits(self.sites(c)))
 
     def may_start(self, edge: EventEdge, c: PivotClass) -> bool:
         """Whether some walk leaves a pivot of the class by this access, which conflicts with it, in beta, and comes back."""
@@ -173,9 +205,9 @@ class CriticalCycles:
         return members & self._conflicting_with(behind[0] | behind[1]), members & self._conflicting_with(behind[1])
 
     def _conflicting_with(self, accesses: int) -> int:
-        """The accesses that conflict with one of these, which is symmetric; remembered, since few sets come up."""
+        """The accesses from which sc can lead to one of these in another thread; remembered, since few sets come up."""
         if accesses not in self._conflicts:
-            self._conflicts[accesses] = _union(self.conflicting[i] for i in _bits(accesses))
+            self._conflicts[accesses] = _union(self._led_from[i] for i in _bits(accesses))
         return self._conflicts[accesses]
 
     @cached_property

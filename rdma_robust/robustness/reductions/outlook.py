@@ -12,6 +12,8 @@ Under tso a store in beta bars later stores, CAS, mfence and NIC events of its t
 NIC event is. A read that may forward is neither barred by a conflict, which its own store lifts, nor held up by the value
 that is there, which its own barred store may replace.
 
+What messages and RPs wait for is taken to be there, and not to bar them; taint leads to them from all that they can take.
+
 Source: normal-form.md, part 2.
 """
 
@@ -75,8 +77,8 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
         str(e.cell) if bit else None,
         guard,
         bool(bit and writes(e)),
-        bool(bit),
-        tuple(seen.tainted.parts(conflicting)),
+        bool(bit or (e.type and e.connection)),
+        (*seen.tainted.parts(conflicting), *frame.messages.taints_of(e)),
         cycles.overtaking[number],
         cycles.after[number],
         cycles.conflicting[number],
@@ -93,6 +95,8 @@ def _ordered(rules: Rules, e: EventEdge) -> Marks:
     found += [(rules.beta(qp), mask)] if mask else []
     if e.type is EventType.NLR and qp in rules.fence_flagged:
         found.append((rules.fenced(qp), 1))
+    if e.type is EventType.NF and qp in rules.receive_flagged:
+        found.append((rules.received(qp), 1))
     return tuple(found)
 
 

@@ -1,0 +1,292 @@
+"""Receive queues and arrived messages as finite control: what messages, V and RP wait for and what they change.
+
+Of each connection two queues are kept: the receive buffers that are posted and not yet filled, and the immediates of the
+messages that have arrived and that no RP has taken. In phase 2 every entry also has marks: whether its V, or its message,
+is in beta, and whether that is tainted. At most `--recv-depth` receives are posted, or filled and not polled.
+
+What a message writes is known by the buffer at the head of the queue, so a message is one edge for each buffer.
+
+Source: deployed.md, part 3 (which message takes which receive) and part 7, "Messages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from rdma_robust.digraph import components
+from rdma_robust.errors import UsageError
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Silent
+from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
+from rdma_robust.robustness.fifo import Fifo
+from rdma_robust.semantics.trace import EventType
+
+IN_BETA, TAINTED = 1, 2
+"""Marks of an entry."""
+
+_MARKS = 2
+"""Bits of the marks."""
+
+NO_MARKS: Final = Const(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What is kept of a connection. Entries of `posted` are numbers of `buffers`, from 1 on, entries of `arrived` are
+    immediates, `least` being 1; above these are the marks. `most` are the receives that there can be in one run, None for
+    any number.
+    """
+
+    connection: Connection
+    name: str
+    buffers: tuple[Cell, ...]
+    first: tuple[int, ...]
+    posted: Fifo
+    arrived: Fifo
+    least: int
+    depth: int
+    most: int | None
+
+    @property
+    def held(self) -> str:
+        """How many receives are posted, or filled and not polled."""
+        return f"held[{self.name}]"
+
+    @property
+    def limited(self) -> bool:
+        """Whether there can be more receives than the queue has room for."""
+        return self.most is None or self.most > self.depth
+
+    def marks(self, queue: Fifo, marks: int) -> int:
+        """These marks as bits of an entry."""
+        return marks << queue.width - _MARKS
+
+    def marked(self, queue: Fifo, marks: int) -> Expr:
+        """Non-zero iff the oldest entry has one of these marks."""
+        return queue.oldest(self.marks(queue, marks))
+
+    def entry(self, queue: Fifo, value: Expr, marks: Expr) -> Expr:
+        if isinstance(value, Const) and isinstance(marks, Const):
+            return Const(value.value | self.marks(queue, marks.value))
+        if marks == NO_MARKS:
+            return value
+        return Binary("|", value, Binary("*", marks, Const(self.marks(queue, 1))))
+
+    def variables(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the variables with their first and greatest values."""
+        for queue, entries in ((self.posted, self.first if self.posted.capacity else ()), (self.arrived, ())):
+            values = dict(queue.holding(entries))
+            yield from ((name, values[name], (1 << bits) - 1) for name, bits in queue.variables())
+        if self.limited:
+            yield self.held, len(self.first), self.depth
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The connections of a program."""
+
+    channels: dict[Connection, Channel]
+
+    @staticmethod
+    def of(program: Program, graphs: Sequence[EventGraph], values: tuple[int, int], depth: int) -> Messages:
+        """Return the connections on which something is sent or received. `values` are the least and the greatest value
+        of a register. Raises UsageError if more buffers are posted from the start than `depth`."""
+        used = dict.fromkeys(e.connection for g in graphs for e in g.edges)
+        return Messages({c: _channel(program, graphs, c, values, depth) for c in used if c is not None})
+
+    def channel(self, edge: EventEdge) -> Channel:
+        assert edge.connection is not None
+        return self.channels[edge.connection]
+
+    def variables(self) -> tuple[tuple[str, int], ...]:
+        """Return the variables with their first values."""
+        return tuple((name, first) for c in self.channels.values() for name, first, _ in c.variables())
+
+    def ranges(self) -> tuple[tuple[str, int, int], ...]:
+        return tuple((name, 0, most) for c in self.channels.values() for name, _, most in c.variables())
+
+    def taints_of(self, edge: EventEdge) -> tuple[tuple[str, int], ...]:
+        """The marks of taint of everything that the event can take."""
+        if edge.connection is None or not (is_message(edge) or edge.type is EventType.RP):
+            return ()
+        channel = self.channel(edge)
+        queue = channel.arrived if edge.type is EventType.RP else channel.posted
+        return tuple(queue.everywhere(channel.marks(queue, TAINTED)))
+
+    @cached_property
+    def taints(self) -> tuple[tuple[str, int], ...]:
+        """Every variable that has marks of taint, and these as bits."""
+        queues = ((c, queue) for c in self.channels.values() for queue in (c.posted, c.arrived))
+        return tuple(place for c, queue in queues for place in queue.everywhere(c.marks(queue, TAINTED)))
+
+    def enabled(self, edge: EventEdge) -> Expr:
+        """What the event, or the fault, of an edge waits for."""
+        if edge.connection is None:
+            return TRUE
+        channel = self.channel(edge)
+        fault = None if edge.step.fault is None else edge.step.fault.kind
+        match edge.type:
+            case EventType.RP:
+                return channel.arrived.some()
+            case EventType.V:
+                return negate(self._full(channel))
+            case None:
+                return self._full(channel) if fault == "receive queue full" else negate(channel.posted.some())
+            case _ if edge.cell is None:
+                return channel.posted.some()
+            case _:
+                buffers = channel.posted.oldest(channel.marks(channel.posted, 1) - 1)
+                return equals(buffers, Const(channel.buffers.index(edge.cell) + 1))
+
+    def value(self, edge: EventEdge) -> Expr | None:
+        """The immediate that an RP takes, None for every other event."""
+        if edge.type is not EventType.RP:
+            return None
+        channel = self.channel(edge)
+        entry = channel.arrived.oldest(channel.marks(channel.arrived, 1) - 1)
+        return Binary("+", entry, Const(channel.least - 1)) if channel.least != 1 else entry
+
+    def updates(self, edge: EventEdge, marks: Expr = NO_MARKS) -> list[tuple[str, Expr]]:
+        """What the event does to the queues, if it gets these marks."""
+        if edge.connection is None or edge.type is None:
+            return []
+        channel = self.channel(edge)
+        found: dict[str, Expr] = {}
+        match edge.type:
+            case EventType.RP:
+                found = channel.arrived.without_oldest()
+                if channel.limited:
+                    found[channel.held] = Binary("-", Name(channel.held), Const(1))
+            case EventType.V:
+                assert isinstance(edge.step.op, Recv)
+                number = Const(channel.buffers.index(edge.step.op.cell) + 1)
+                found = channel.posted.with_newest(channel.entry(channel.posted, number, marks))
+                if channel.limited:
+                    found[channel.held] = Binary("+", Name(channel.held), Const(1))
+            case _:
+                sent = _immediate(edge)
+                code = Const(sent.value - channel.least + 1) if isinstance(sent, Const) else sent
+                if code is sent and channel.least != 1:
+                    code = Binary("-", sent, Const(channel.least - 1))
+                arrived = channel.arrived.with_newest(channel.entry(channel.arrived, code, marks))
+                found = {**channel.posted.without_oldest(), **arrived}
+        return list(found.items())
+
+    def marked(self, edge: EventEdge, mark: int) -> Expr:
+        """Whether what the event waits for, a V or a message, has the mark."""
+        if edge.connection is None or edge.type in (EventType.V, None):
+            return FALSE
+        channel = self.channel(edge)
+        return channel.marked(channel.arrived if edge.type is EventType.RP else channel.posted, mark)
+
+    def touched(self, edge: EventEdge) -> int:
+        """The queues that the event changes, as bits."""
+        if edge.connection is None:
+            return 0
+        posted = 1 << 2 * list(self.channels).index(edge.connection)
+        return {EventType.RP: 2, EventType.V: 1, None: 1}.get(edge.type, 3) * posted
+
+    def _full(self, channel: Channel) -> Expr:
+        return Binary("<=", Const(channel.depth), Name(channel.held)) if channel.limited else FALSE
+
+
+def is_message(edge: EventEdge) -> bool:
+    """Return whether the event takes a receive buffer."""
+    return edge.type is EventType.NRW and edge.connection is not None
+
+
+def takes(later: EventEdge, earlier: EventEdge) -> bool:
+    """Return whether, of two events of one connection, `later` is a message that can take the V, or an RP the message."""
+    if later.type is EventType.RP:
+        return is_message(earlier)
+    if not is_message(later) or earlier.type is not EventType.V:
+        return False
+    assert isinstance(earlier.step.op, Recv)
+    return later.cell in (None, earlier.step.op.cell)
+
+
+def with_faults(program: Program, graph: EventGraph, depth: int) -> EventGraph:
+    """Return the graph with an edge for each fault that messages and receives of the thread can meet, see :class:`Fault`.
+
+    The thread goes on from none of them: each leads to a point of its own kind, of which there is one.
+    """
+    point = max(graph.points) + 1
+    faults: dict[tuple[int, Expr, Connection, str], EventEdge] = {}
+    for edge in graph.edges:
+        if edge.connection is None:
+            continue
+        sender, receiver = (program.threads[t].name for t in edge.connection)
+        if is_message(edge):
+            said = f"a message from {sender} to {receiver} can find no receive buffer posted"
+            fault = Fault("rnr", said, edge.step.span, edge.step.text)
+        elif edge.type is EventType.V:
+            said = f"{receiver} can post more than {depth} receives for {sender} that are not polled"
+            fault = Fault("receive queue full", said, edge.step.span, edge.step.text)
+        else:
+            continue
+        step = replace(edge.step, op=Silent(), fault=fault)
+        bare = EventEdge(edge.thread, edge.source, point, None, edge.guard, (), step, connection=edge.connection)
+        faults.setdefault((edge.source, edge.guard, edge.connection, fault.kind), bare)
+    if not faults:
+        return graph
+    return replace(graph, edges=(*graph.edges, *faults.values()), points=graph.points | {point})
+
+
+def _immediate(edge: EventEdge) -> Expr:
+    """The immediate of a message."""
+    return Const(0) if edge.cell is not None or edge.written is None else edge.written
+
+
+def _channel(
+    program: Program,
+    graphs: Sequence[EventGraph],
+    connection: Connection,
+    values: tuple[int, int],
+    depth: int,
+) -> Channel:
+    edges = [e for g in graphs for e in g.edges if e.connection == connection]
+    sender, receiver = (program.threads[t].name for t in connection)
+    buffers = buffers_of(program, connection)
+    first = tuple(buffers.index(cell) + 1 for name, cell in program.threads[connection[1]].posted if name == sender)
+    if len(first) > depth:
+        raise UsageError(
+            f"{receiver} has {len(first)} receives from {sender} posted before anything runs: more than {depth}, "
+            "the receives that a connection has room for"
+        )
+    received = _most_received(graphs[connection[1]], connection)
+    most = None if received is None else len(first) + received
+    room = depth if most is None else min(depth, most)
+    found = {0}
+    for imm in map(_immediate, filter(is_message, edges)):
+        found |= {imm.value} if isinstance(imm, Const) else set(values)
+    width = len(buffers).bit_length() + _MARKS, (max(found) - min(found) + 1).bit_length() + _MARKS
+    name = f"{sender}>{receiver}"
+    return Channel(
+        connection,
+        name,
+        buffers,
+        first,
+        Fifo(f"posted[{name}]", width[0], room if any(map(is_message, edges)) else 0),
+        Fifo(f"arrived[{name}]", width[1], room if any(e.type is EventType.RP for e in edges) else 0),
+        min(found),
+        depth,
+        most,
+    )
+
+
+def _most_received(graph: EventGraph, connection: Connection) -> int | None:
+    """The most receives that the thread can post for the connection, None for any number."""
+    leaving: dict[int, list[tuple[int, int]]] = {}
+    for e in graph.edges:
+        leaving.setdefault(e.source, []).append((e.target, e.type is EventType.V and e.connection == connection))
+    most: dict[int, int] = {}
+    for members in components({at: [to for to, _ in found] for at, found in leaving.items()}):
+        inside = set(members)
+        steps = [(to, gain) for at in members for to, gain in leaving.get(at, ())]
+        if any(gain for to, gain in steps if to in inside):
+            return None
+        most |= dict.fromkeys(members, max((gain + most[to] for to, gain in steps if to not in inside), default=0))
+    return most.get(graph.entry, 0)
