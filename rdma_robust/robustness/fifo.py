@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj
@@ -65,7 +66,7 @@ class Fifo:
         names = [name for name, _ in self.variables()]
         full = self.width * (self._each - 1)
         moved: dict[str, Expr] = {}
-        for name, after in zip(names, [*names[1:], None], strict=True):
+        for name, after in zip_longest(names, names[1:]):
             moved[name] = Binary(">>", Name(name), Const(self.width))
             if after is not None:
                 first = Binary("&", Name(after), Const((1 << self.width) - 1))

@@ -84,6 +84,7 @@ class _Thread:
 
     edges: list[int]
     registers: dict[str, int]
+    initial: dict[str, int]
     applied: int = 0
     events: int = 0
 
@@ -106,7 +107,8 @@ class _Replay:
         self.threads = []
         for i, thread in enumerate(self.program.threads):
             names = register_names(self.program, i)
-            self.threads.append(_Thread([], {names[r]: value for r, value in thread.registers}))
+            initial = {names[r]: value for r, value in thread.registers}
+            self.threads.append(_Thread([], initial, initial))
 
     def add(self, edge: EventEdge) -> int:
         """Append an edge to its thread's program order; return its number."""
@@ -127,7 +129,7 @@ class _Replay:
             read = self.memory[edge.cell]
         value = self._carried(number) if stores_carried(edge) else read
         if edge.written is not None:
-            env = self._registers_before(number)
+            env = self._registers_before(number) if edge.type in CPU_TYPES else self._registers_at(number)
             written = evaluate(edge.written, env if value is None else {**env, VALUE.name: value})
         elif stores_carried(edge):
             written = value
@@ -177,22 +179,33 @@ class _Replay:
             raise InternalError("the witness has a NIC write before its read")
         return found
 
+    def _registers_at(self, number: int) -> dict[str, int]:
+        """The thread's registers when it posted the request of the NIC event of edge `number`."""
+        thread = self.threads[self.edges[number].thread]
+        registers = thread.initial
+        for earlier in thread.edges[: thread.edges.index(number)]:
+            registers = self._after(earlier, registers)
+        return registers
+
+    def _after(self, number: int, registers: dict[str, int]) -> dict[str, int]:
+        """The thread's registers after edge `number`. Raises InternalError if that is a CPU event to come."""
+        edge, event = self.edges[number], self.done.get(number)
+        if event is None and edge.type in CPU_TYPES:
+            raise InternalError("the witness has an event before an earlier CPU event of its thread")
+        if not edge.assigns:
+            return registers
+        value = event.read if event is not None and edge.type in CPU_TYPES else None
+        if edge.type is EventType.RP:
+            value = value or 0
+        env = registers if value is None else {**registers, VALUE.name: value}
+        return {**registers, **{r: evaluate(e, env) for r, e in edge.assigns}}
+
     def _registers_before(self, number: int) -> dict[str, int]:
         """The thread's registers just before edge `number`. Raises InternalError if a CPU event came too early."""
         thread = self.threads[self.edges[number].thread]
         if number not in thread.edges[thread.applied :]:
             raise InternalError("the witness has CPU events of one thread out of program order")
         while thread.edges[thread.applied] != number:
-            earlier = thread.edges[thread.applied]
-            edge = self.edges[earlier]
-            event = self.done.get(earlier)
-            if event is None and edge.type in CPU_TYPES:
-                raise InternalError("the witness has an event before an earlier CPU event of its thread")
-            if edge.assigns:
-                value = event.read if event is not None and edge.type in CPU_TYPES else None
-                if edge.type is EventType.RP:
-                    value = value or 0
-                env = thread.registers if value is None else {**thread.registers, VALUE.name: value}
-                thread.registers = {**thread.registers, **{r: evaluate(e, env) for r, e in edge.assigns}}
+            thread.registers = self._after(thread.edges[thread.applied], thread.registers)
             thread.applied += 1
         return thread.registers

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from rdma_robust.language.flow.cfg import ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Send, steps
+from rdma_robust.language.flow.cfg import InlinePut, Program, RemoteRmw, steps
 from rdma_robust.model import Model
 
 Way = Literal["search", "axioms"]
 
-UNSEARCHED: Final[frozenset[type]] = frozenset({RemoteRmw, InlinePut, Send, ImmPut, Recv, RecvPoll})
+UNSEARCHED: Final[frozenset[type]] = frozenset({RemoteRmw, InlinePut})
 """Operations that the search does not know; nor does it know those that are not signaled."""
 
 

@@ -48,9 +48,10 @@ def possible_values(program: Program, exceeded: Callable[[], str] = lambda: "") 
 
 def held_and_carried(program: Program) -> tuple[dict[Cell, Values], dict[Connection, Values]]:
     """Return what :func:`possible_values` does, and a superset of what an RP of the second thread can read of a message from
-    the first, by their names. Raises SizeLimitError as that does."""
+    the first, by their names, where some message has an immediate: that of one without is 0. Raises SizeLimitError as that
+    does."""
     analysis = _analysed(program, lambda: "")
-    return analysis.cells, analysis.immediates
+    return analysis.cells, {connection: values | {0} for connection, values in analysis.immediates.items()}
 
 
 def _analysed(program: Program, exceeded: Callable[[], str]) -> _Analysis:
