@@ -25,8 +25,9 @@ from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, QueuePair
 from rdma_robust.robustness.invariant import InductiveInvariant
 from rdma_robust.robustness.marks import WORD, MarkSet
-from rdma_robust.robustness.pivot import ALPHA_VALUE, CLOSED, POISON_CARRIED
+from rdma_robust.robustness.pivot import ALPHA_VALUE, POISON_CARRIED
 from rdma_robust.robustness.pivot_classes import CLASS
+from rdma_robust.robustness.receiving import CLOSED
 from rdma_robust.robustness.rules import CPU_BETA, NIC_BITS
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 

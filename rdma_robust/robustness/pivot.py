@@ -36,21 +36,7 @@ from rdma_robust.counters.program import (
     Zero,
     leaf,
 )
-from rdma_robust.expr import (
-    FALSE,
-    TRUE,
-    VALUE,
-    Binary,
-    Const,
-    Expr,
-    Ite,
-    Name,
-    conj,
-    disj,
-    equals,
-    negate,
-    substitute,
-)
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, negate, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE, RECV_DEPTH
@@ -69,8 +55,9 @@ from rdma_robust.robustness.frame import (
     writes,
 )
 from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if, union
-from rdma_robust.robustness.messages import TAINTED, is_message, takes
+from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
+from rdma_robust.robustness.receiving import CLOSED, Receiving
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
@@ -79,7 +66,7 @@ from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
-CLOSED, ALPHA_VALUE, POISON_CARRIED = "closed", "alpha_value", "poison_carried"
+ALPHA_VALUE, POISON_CARRIED = "alpha_value", "poison_carried"
 
 
 def instrument_pivot(
@@ -127,11 +114,13 @@ class PivotInstrumentation:
     seen: Remembered
     onward: Continuation
     buffers: StoreBuffers
+    receiving: Receiving
 
     @staticmethod
     def of(frame: Frame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
         rules = Rules(frame)
-        return PivotInstrumentation(frame, rules, classes, Remembered.of(frame), onward, StoreBuffers(frame, rules))
+        buffers, receiving = StoreBuffers(frame, rules), Receiving(frame, rules, classes, onward)
+        return PivotInstrumentation(frame, rules, classes, Remembered.of(frame), onward, buffers, receiving)
 
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
@@ -151,7 +140,7 @@ class PivotInstrumentation:
         sizes = {
             **dict(self.seen.variables()),
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
-            **({CLOSED: 2} if self._by_receive else {}),
+            **({CLOSED: 2} if self.receiving.by_message else {}),
             **dict(self.rules.sizes()),
             **dict(self.buffers.variables()),
         }
@@ -260,8 +249,7 @@ class PivotInstrumentation:
 
         Once the cycle is closed, taint has done its work and is forgotten.
         """
-        queues = self.frame.messages.taints
-        some = disj(self._closed, self.seen.tainted.some(), *(has_bit(name, bits) for name, bits in queues))
+        some = disj(self.receiving.closed, self.seen.tainted.some(), *self.receiving.tainted())
         needed = (Require(some),) if self.onward.needs_taint else ()
         spent = self.classes.current_in(self.onward.spent(edge), edge)
         spread = self._spread(edge, part, taint, spent)
@@ -270,38 +258,16 @@ class PivotInstrumentation:
         closed = Name("closed'")
         marks = {name: spread.get(name, Name(name)) for name, _ in self.seen.tainted.variables()}
         return (
-            Assign((("closed'", Ite(disj(self._closed, conj(taint, closing)), Const(1), Const(0))),)),
-            Assign(((CLOSED, self._now_closed(closed)), *((name, Ite(closed, Const(0), v)) for name, v in marks.items()))),
-            *(Assign(((name, Binary("&~", Name(name), marked_if(closed, bits))),)) for name, bits in queues),
+            Assign((("closed'", Ite(disj(self.receiving.closed, conj(taint, closing)), Const(1), Const(0))),)),
+            Assign(
+                (
+                    (CLOSED, self.receiving.now_closed(closed)),
+                    *((name, Ite(closed, Const(0), value)) for name, value in marks.items()),
+                )
+            ),
+            *self.receiving.forgotten(closed),
             *needed,
         )
-
-    @cached_property
-    def _by_receive(self) -> frozenset[PivotClass]:
-        """Classes of pivots that can be messages: sc also leads to these from the V that they take."""
-        return frozenset(c for c in self.classes.tried if any(map(is_message, self.classes.sites(c))))
-
-    @property
-    def _closed(self) -> Expr:
-        """The cycle is closed, whatever the pivot takes."""
-        return Binary("&", Name(CLOSED), Const(1)) if self._by_receive else Name(CLOSED)
-
-    def _now_closed(self, closed: Expr) -> Expr:
-        """The new value of CLOSED: it keeps that a tainted V of alpha may be the one that the pivot takes."""
-        return Binary("|", Binary("&", Name(CLOSED), Const(2)), closed) if self._by_receive else closed
-
-    def _awaiting(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
-        """Remember that a tainted V of alpha closes the cycle if it is the one that the pivot takes."""
-        classes = [
-            c for c in self._by_receive if edge.type is EventType.V and edge.connection is not None and self._takes(c, edge)
-        ]
-        if not classes:
-            return ()
-        may = conj(taint, self.classes.current_in(classes, edge))
-        return (Assign(((CLOSED, Ite(may, Binary("|", Name(CLOSED), Const(2)), Name(CLOSED))),)),)
-
-    def _takes(self, c: PivotClass, edge: EventEdge) -> bool:
-        return any(site.connection == edge.connection and takes(site, edge) for site in self.classes.sites(c))
 
     def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
         """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
@@ -338,8 +304,8 @@ class PivotInstrumentation:
         taint = Assign((("taint'", self._taint(edge)),))
         closing = disj(self.buffers.forces(edge, self._meets_pivot(edge)), self._own(edge))
         spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
-        marks = self.rules.marks(edge, 1, self._left_in_queue(edge, ALPHA, Name("taint'")))
-        happens = (*effect(self.frame, edge, marks=marks), *self._awaiting(edge, Name("taint'")))
+        marks = self.receiving.marks(edge, ALPHA, Name("taint'"))
+        happens = (*effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))
         statements = (Require(self._alpha_allowed(edge)), taint, *happens, *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
 
@@ -366,16 +332,8 @@ class PivotInstrumentation:
         if bit:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self._spreading(edge, BETA, taint, self._own(edge))
-        happens = effect(frame, edge, marks=self.rules.marks(edge, 2, self._left_in_queue(edge, BETA, taint)))
+        happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *happens, *spread)
-
-    def _left_in_queue(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
-        """Whether a V or a message leaves a mark of taint for what waits for it."""
-        return (
-            FALSE
-            if edge.connection is None
-            else conj(taint, self.classes.current_in(self.onward.cell_marks(edge, part), edge))
-        )
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
@@ -429,7 +387,7 @@ class PivotInstrumentation:
             allowed = negate(disj(self.rules.store_forces(edge), by_nic))
             condition = conj(
                 equals(Name(CLASS), Const(self.classes.number(c))),
-                disj(self._closed, frame.messages.marked(edge, TAINTED)),
+                self.receiving.closed_by(edge),
                 frame.messages.enabled(edge),
                 allowed,
                 substitute(edge.possible, {VALUE.name: value}),

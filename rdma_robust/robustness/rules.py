@@ -188,11 +188,12 @@ class Rules:
         return [(name, Ite(by_receive, Const(1), Name(name)))]
 
     def marks(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
-        """The marks that a message or a V of this part leaves in its queue; `taint` is non-zero if it is tainted."""
+        """The marks that a message or a V leaves in its queue; `part` is 1 in the second part, else 0, and `taint` is
+        non-zero if it is tainted."""
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
-        second: Expr = Const(IN_BETA * (part == 2))
-        if part == 1 and is_message(edge) and self.frame.model.order in WEAKER:
+        second: Expr = Const(IN_BETA * part)
+        if not part and is_message(edge) and self.frame.model.order in WEAKER:
             earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
