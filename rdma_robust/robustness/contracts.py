@@ -18,13 +18,14 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.messages import is_message
 from rdma_robust.robustness.passes import Contract
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _NIC_READS: Final = {EventType.NLR: EventType.NRW, EventType.NRR: EventType.NLW}
-_WITHOUT_CELL: Final = (EventType.P, EventType.NF)
+_WITHOUT_CELL: Final = (EventType.P, EventType.NF, EventType.F, EventType.V, EventType.RP)
 
 
 def _program(program: Program) -> Iterator[str]:
@@ -48,9 +49,9 @@ def _graph(thread: int, graph: EventGraph) -> Iterator[str]:
     for edge in graph.edges:
         if edge.thread != thread or not {edge.source, edge.target} <= graph.points:
             yield f"{edge} is not between points of its thread"
-        if (edge.cell is None) != (edge.type is None or edge.type in _WITHOUT_CELL):
+        if (edge.cell is None) != (edge.type is None or edge.type in _WITHOUT_CELL) and not is_message(edge):
             yield f"{edge} has a cell that its type does not touch, or none"
-        if edge.type in _NIC_READS and after.get(edge.target) != {_NIC_READS[edge.type]}:
+        if edge.type in _NIC_READS and after.get(edge.target, set()) - {None} != {_NIC_READS[edge.type]}:
             yield f"{edge} is not followed by the write of its operation"
         if edge.type in NIC_WRITE_TYPES and edge.assigns:
             yield f"{edge} is an event of the NIC and assigns registers"

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.digraph import components
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Silent
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
@@ -122,6 +122,12 @@ class Messages:
         queues = ((c, queue) for c in self.channels.values() for queue in (c.posted, c.arrived))
         return tuple(place for c, queue in queues for place in queue.everywhere(c.marks(queue, TAINTED)))
 
+    def posted_by(self, thread: int) -> Iterator[tuple[int, Cell]]:
+        """Yield what a thread has posted at first: the number of the sender, and the buffer."""
+        for (sender, receiver), channel in self.channels.items():
+            if receiver == thread:
+                yield from ((sender, channel.buffers[number - 1]) for number in channel.first)
+
     def enabled(self, edge: EventEdge) -> Expr:
         """What the event, or the fault, of an edge waits for."""
         if edge.connection is None:
@@ -161,13 +167,12 @@ class Messages:
                 if channel.limited:
                     found[channel.held] = Binary("-", Name(channel.held), Const(1))
             case EventType.V:
-                assert isinstance(edge.step.op, Recv)
-                number = Const(channel.buffers.index(edge.step.op.cell) + 1)
+                number = Const(1 + channel.buffers.index(posted_in(edge)))
                 found = channel.posted.with_newest(channel.entry(channel.posted, number, marks))
                 if channel.limited:
                     found[channel.held] = Binary("+", Name(channel.held), Const(1))
             case _:
-                sent = _immediate(edge)
+                sent = immediate(edge)
                 code = Const(sent.value - channel.least + 1) if isinstance(sent, Const) else sent
                 if code is sent and channel.least != 1:
                     code = Binary("-", sent, Const(channel.least - 1))
@@ -204,8 +209,20 @@ def takes(later: EventEdge, earlier: EventEdge) -> bool:
         return is_message(earlier)
     if not is_message(later) or earlier.type is not EventType.V:
         return False
-    assert isinstance(earlier.step.op, Recv)
-    return later.cell in (None, earlier.step.op.cell)
+    return later.cell in (None, posted_in(earlier))
+
+
+def buffer_of(edge: EventEdge) -> Cell | None:
+    """Return the buffer that a V posts, None for every other event."""
+    return edge.step.op.cell if edge.type is EventType.V and isinstance(edge.step.op, Recv) else None
+
+
+def posted_in(edge: EventEdge) -> Cell:
+    """Return the buffer that a V posts. Raises InternalError if it is none."""
+    cell = buffer_of(edge)
+    if cell is None:
+        raise InternalError(f"{edge} posts no buffer")
+    return cell
 
 
 def with_faults(program: Program, graph: EventGraph, depth: int) -> EventGraph:
@@ -235,7 +252,7 @@ def with_faults(program: Program, graph: EventGraph, depth: int) -> EventGraph:
     return replace(graph, edges=(*graph.edges, *faults.values()), points=graph.points | {point})
 
 
-def _immediate(edge: EventEdge) -> Expr:
+def immediate(edge: EventEdge) -> Expr:
     """The immediate of a message."""
     return Const(0) if edge.cell is not None or edge.written is None else edge.written
 
@@ -260,7 +277,7 @@ def _channel(
     most = None if received is None else len(first) + received
     room = depth if most is None else min(depth, most)
     found = {0}
-    for imm in map(_immediate, filter(is_message, edges)):
+    for imm in map(immediate, filter(is_message, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
     width = len(buffers).bit_length() + _MARKS, (max(found) - min(found) + 1).bit_length() + _MARKS
     name = f"{sender}>{receiver}"

@@ -101,7 +101,7 @@ def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
 
 def _enabled(frame: Frame, edge: EventEdge) -> Expr:
     value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
-    guard = substitute(edge.guard, value)
+    guard = conj(frame.messages.enabled(edge), substitute(edge.guard, value))
     if edge.type is not EventType.P or edge.remote is None:
         return guard
     return conj(guard, negate(equals(Name(frame.unpolled((edge.thread, edge.remote))), Const(0))))

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, disj, equals, evaluate, names, negate, substitute
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES
+from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
+from rdma_robust.robustness.messages import immediate, is_message
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 _MOST_VALUES = 16
 """Values of a cell beyond which it is taken to hold any."""
@@ -28,7 +29,10 @@ _MOST_POINTS = 62
 """Points that specialisation may give a thread: sets of points are then numbers of one machine word."""
 
 Values = frozenset[int] | None
-"""The values a cell can hold; None for any."""
+"""The values a cell can hold, or the immediates of a connection; None for any."""
+
+Source = Cell | Connection
+"""What an event can read from."""
 
 
 def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll = NEVER) -> tuple[EventGraph, ...]:
@@ -38,12 +42,13 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
     """
     if not any(g.registers or any(e.guard != TRUE for e in g.edges) for g in graphs):
         return tuple(graphs)
-    values: dict[Cell, Values] = {c: frozenset({c.init}) for c in cells}
-    read = [frozenset(e.cell for e in g.edges if e.cell is not None and e.type in READ_TYPES) for g in graphs]
+    values: dict[Source, Values] = {c: frozenset({c.init}) for c in cells}
+    values |= {e.connection: frozenset() for g in graphs for e in g.edges if e.connection is not None}
+    read = [frozenset(source for e in g.edges if (source := _source(e)) is not None) for g in graphs]
     found: list[EventGraph] = list(graphs)
     due = set(range(len(graphs)))
     while due:
-        changed: set[Cell] = set()
+        changed: set[Source] = set()
         for t in sorted(due):
             found[t] = _Specialisation(graphs[t], values, poll).graph() or graphs[t]
             for cell, new in _written(found[t], values):
@@ -54,20 +59,32 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
     return tuple(found)
 
 
-def _written(graph: EventGraph, values: Mapping[Cell, Values]) -> Iterator[tuple[Cell, Values]]:
-    """Yield for every write of the graph its cell and the values it can store."""
+def _source(edge: EventEdge) -> Source | None:
+    """Where the event reads from: its cell, for an RP its connection, None for all that read nothing."""
+    return edge.connection if edge.type is EventType.RP else edge.cell if edge.type in READ_TYPES else None
+
+
+def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tuple[Source, Values]]:
+    """Yield for every write of the graph its cell and the values it can store, for every message its connection and its
+    immediate."""
     carried: dict[int, Values] = {}
     for e in graph.edges:
         if e.carries:
             held = values[e.cell] if e.cell is not None and e.type in READ_TYPES else carried.get(e.source, frozenset())
             carried[e.target] = _join(carried.get(e.target, frozenset()), held)
     for e in graph.edges:
+        if is_message(e) and e.connection is not None:
+            yield e.connection, _one(immediate(e))
         if e.type not in WRITE_TYPES or e.cell is None:
             continue
         if e.written is None:
             yield e.cell, carried[e.source]
         else:
-            yield e.cell, frozenset({e.written.value}) if isinstance(e.written, Const) else None
+            yield e.cell, _one(e.written)
+
+
+def _one(expr: Expr) -> Values:
+    return frozenset({expr.value}) if isinstance(expr, Const) else None
 
 
 def _join(one: Values, other: Values) -> Values:
@@ -84,7 +101,7 @@ class _Specialisation:
     """One thread; `number` has its new points in the order in which they are found."""
 
     old: EventGraph
-    values: Mapping[Cell, Values]
+    values: Mapping[Source, Values]
     poll: Poll
 
     def graph(self) -> EventGraph | None:
@@ -124,7 +141,8 @@ class _Specialisation:
         kept = any(VALUE.name in names(value) for _, value in assigns)
         written = None if edge.written is None else substitute(edge.written, by)
         new = replace(edge, guard=guard, unsplit=guard, written=written)
-        possible = self.values[edge.cell] if edge.cell is not None else frozenset({0})
+        source = edge.connection if edge.type is EventType.RP else edge.cell
+        possible = self.values[source] if source is not None else frozenset({0})
         if possible is None:
             return None if kept else [(_after(registers, assigns, 0), new)]
         found: dict[Registers, list[int]] = {}

@@ -2,7 +2,8 @@
 
 An automorphism of a program permutes its threads, nodes, cells and registers, and maps the program points of each thread
 to those of its image, such that the event graph of every thread becomes the event graph of its image: the same event
-types, guards, assignments and written values, and the same initial values. Values are never renamed.
+types, guards, assignments and written values, and the same initial values. Values are never renamed. A connection of two
+threads becomes that of their images, with the same buffers posted at first.
 
 It maps the RDMA traces of the program to RDMA traces and the SC ones to SC ones, since neither the axioms nor the order
 tables look at names, hence violating traces to violating traces; and in their normal form alpha.m.beta a pivot m of class c
@@ -28,6 +29,7 @@ from rdma_robust.expr import VALUE, Expr, Name, names, substitute
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass
+from rdma_robust.robustness.messages import buffer_of
 
 _MAX_COMPARED = 3_000
 """Names compared at most in the search for automorphisms: 8 equal threads take 250, the limit about 5 ms."""
@@ -37,8 +39,8 @@ _MAX_THREADS = 64
 
 _Element = TypeVar("_Element", int, PivotClass)
 
-_Place = str | Cell
-"""What threads share: a node or a cell."""
+_Place = str | Cell | int
+"""What threads share: a node, a cell, or a connection, of which they know the other thread by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class _Shape:
         nodes: dict[str, int] = {frame.program.threads[graph.thread].node: 0}
         cells: dict[Cell, int] = {}
         points: dict[int, int] = {graph.entry: 0}
+        threads: dict[int, int] = {graph.thread: 0} if frame.messages.channels else {}
         edges = tuple(
             (
                 e.type,
@@ -116,12 +119,18 @@ class _Shape:
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),
                 None if e.remote is None else nodes.setdefault(e.remote, len(nodes)),
                 None if e.fault is None else e.fault.kind,
+                None if e.connection is None else tuple(threads.setdefault(t, len(threads)) for t in e.connection),
+                None if (cell := buffer_of(e)) is None else cells.setdefault(cell, len(cells)),
             )
             for e in graph.edges
         )
+        posted = tuple(
+            (threads.setdefault(sender, len(threads)), cells.setdefault(cell, len(cells)))
+            for sender, cell in frame.messages.posted_by(graph.thread)
+        )
         held = tuple((nodes.setdefault(c.node, len(nodes)), c.init) for c in cells)
-        self.code = (edges, held)
-        self.places: tuple[_Place, ...] = (*nodes, *cells)
+        self.code = ((edges, posted), held)
+        self.places: tuple[_Place, ...] = (*nodes, *cells, *threads)
         self.points = tuple(points)
 
     def expressions(self, number: int) -> object:
