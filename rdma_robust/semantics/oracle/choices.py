@@ -81,7 +81,8 @@ class Search:
         return self.leaf(partial)
 
     def options(self, read: int, partial: Partial) -> list[int]:
-        """The writes that the read may still read from: none that is ob-later, none that an ob-earlier write overtook."""
+        """The writes that the read may still read from: none that is ob-later, unless it comes out of the own store buffer,
+        and none that an ob-earlier write overtook."""
         base = self.base
         before = partial.ob_before[read]
         after = partial.ob_after[read]
@@ -90,7 +91,7 @@ class Search:
         for write in base.sources[read]:
             if write == INITIAL:
                 possible = not before & base.rivals[read]
-            elif after >> write & 1 or before & partial.mo_after[write]:
+            elif (after >> write & 1 and not base.forwards(write, read)) or before & partial.mo_after[write]:
                 possible = False
             else:
                 possible = not partial.known_writes >> write & 1 or partial.written[write] in allowed
