@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal
 
-Kind = Literal["program", "settings", "claims", "target", "command", "net", "instance", "local", "none"]
+Kind = Literal["program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "none"]
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
@@ -18,6 +18,7 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
+    "trencher": ("example.trencher", ("check", "example.trencher")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
 }
 """For each kind of example the file it is in and the command that shows its code.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -25,11 +26,17 @@ if TYPE_CHECKING:
 FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
+TRENCHER_SUFFIX: Final = ".trencher"
+_TRENCHER: Final = re.compile(
+    r"\s*(?:#[^\n]*\s+|memory_size\s+\S+\s+)*thread\s+\S+\s+(?:initial|transition|end|final)\s", re.ASCII
+)
+
 __all__ = [
     "decidable",
     "format_source",
     "has_text",
     "in_order",
+    "is_trencher",
     "load_automata",
     "load_decidable",
     "load_program",
@@ -45,7 +52,8 @@ __all__ = [
 def load_program(text: str, file: str) -> cfg.Program:
     """Return the checked program in `text`, with its warnings; `file` is its name for messages.
 
-    Raises ProgramError, and nothing else, with every error of the file.
+    The text is one of the language, or of Trencher. Raises ProgramError with every error of the file; of a text of Trencher
+    also SizeLimitError, see :func:`~rdma_robust.language.trencher.trencher_reader.read_trencher`.
     """
     return _load(text, file)
 
@@ -127,9 +135,25 @@ def _load(
     decide: bool = False,
 ) -> cfg.Program:
     report = Reporter(file, text)
+    if is_trencher(text, file):
+        return _trencher(text, file, also)
     program, ignored = _read(text, report, also, shapes, decide=decide)
     left = ignored.applied(program.warnings, FOUND_BY_READING)
     return program if left == program.warnings else replace(program, warnings=in_order(left))
+
+
+def is_trencher(text: str, file: str) -> bool:
+    """Return whether a text is one of Trencher: its name says so, or it begins as no program of the language can."""
+    return file.endswith(TRENCHER_SUFFIX) or _TRENCHER.match(text) is not None
+
+
+def _trencher(text: str, file: str, also: Callable[[World, tuple[cfg.Thread, ...]], None] | None) -> cfg.Program:
+    from rdma_robust.language.trencher.trencher_reader import read_trencher  # noqa: PLC0415 - few programs are such
+
+    program = read_trencher(text, file)
+    if also is not None:
+        also(world_of(program), program.threads)
+    return program
 
 
 def load_with_all_warnings(text: str, file: str) -> tuple[cfg.Program, Suppressions]:
@@ -137,6 +161,8 @@ def load_with_all_warnings(text: str, file: str) -> tuple[cfg.Program, Suppressi
 
     Raises ProgramError with every error of the file.
     """
+    if is_trencher(text, file):
+        return _trencher(text, file, None), Suppressions()
     return _read(text, Reporter(file, text))
 
 

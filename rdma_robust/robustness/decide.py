@@ -60,7 +60,26 @@ def decided(program: Program, context: Context) -> Outcome:
     except LimitReached as reached:
         options = context.options
         return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
-    return outcome
+    return _followed(outcome)
+
+
+def _followed(outcome: Outcome) -> Outcome:
+    """Return UNKNOWN for a program that is robust only as far as its values were followed, see `trencher_values`."""
+    if outcome.verdict is not Verdict.ROBUST:
+        return outcome
+    known = outcome.faults if outcome.faults_exact else tuple(f for f in _all_faults(outcome.program) if f is not None)
+    left = next((fault for fault in known if fault.kind == UNFOLLOWED), None)
+    if left is None:
+        return outcome
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.line}", faults_exact=False)
+
+
+def _all_faults(program: Program) -> list[Fault | None]:
+    return [step.fault for thread in program.threads for _, _, step in thread.edges]
+
+
+UNFOLLOWED: Final = "value not followed"
+"""The fault of a value that leaves the range in which a program was read."""
 
 
 def _events(program: Program, context: Context) -> Frame:

@@ -233,6 +233,12 @@ Op = (
 )
 
 
+FaultKind = (
+    Literal["overflow", "division by zero", "index out of range", "assertion"]
+    | Literal["rnr", "receive queue full", "value not followed"]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What goes wrong when a step with this fault is taken.
@@ -240,10 +246,11 @@ class Fault:
     `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
     edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of a remote
     `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step: they are
-    met where a message or a receive cannot go on, and the thread waits. `text` is what was written there.
+    met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the program: its
+    integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
     """
 
-    kind: Literal["overflow", "division by zero", "index out of range", "assertion", "rnr", "receive queue full"]
+    kind: FaultKind
     message: str
     span: Span
     text: str = ""

@@ -1,0 +1,161 @@
+"""What runs between `lock` and `unlock`, as atomic steps of one word.
+
+The way of a thread that has the memory locked is followed with its registers as expressions over what they were when it
+locked, and over the value of the word that it touches, up to `unlock`. Each way is one step: it is taken where the
+conditions of its checks hold, and the buffer is empty when it is.
+
+A way that never unlocks (it waits, locks again, or goes in circles) makes no step: the thread waits in front of it.
+Robustness is the same. Nobody touches memory once such a section has begun, so the events of the section are before no event
+of others, and lie on no cycle; without them, the events of all others and their order are as they were. Whether threads hang
+is not the same: who waits before a section keeps nobody out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate, substitute
+from rdma_robust.language.trencher.trencher_syntax import Transition
+from rdma_robust.language.trencher.trencher_values import Place, Values
+
+MOST_WAYS: Final = 500
+"""What is followed of one section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way through a section: to the state `target`, where `conditions` hold, over registers and VALUE, the value of the
+    word at `address`; None if it touches none. Then the word is `written`, if that is not None, and registers are set."""
+
+    target: str
+    conditions: tuple[Expr, ...]
+    address: int | None
+    written: Expr | None
+    registers: tuple[tuple[str, Expr], ...]
+    last: Transition
+
+    @property
+    def guard(self) -> Expr:
+        return conj(*self.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """A point on a way; `held` is the value of its word there."""
+
+    state: str
+    conditions: tuple[Expr, ...] = ()
+    address: int | None = None
+    held: Expr = VALUE
+    written: bool = False
+    registers: tuple[tuple[str, Expr], ...] = ()
+
+    def of(self, expr: Expr) -> Expr:
+        return substitute(expr, dict(self.registers))
+
+    def given(self, condition: Expr) -> _Now | None:
+        """Return the point where a condition holds too, None if that cannot be."""
+        if isinstance(condition, Const):
+            return self if condition.value else None
+        if any(_opposite(condition, known) for known in self.conditions):
+            return None
+        return self if condition in self.conditions else replace(self, conditions=(*self.conditions, condition))
+
+    def having(self, register: str, value: Expr) -> _Now:
+        kept = tuple((name, each) for name, each in self.registers if name != register)
+        return replace(self, registers=tuple(sorted((*kept, (register, value)), key=lambda each: each[0])))
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The sections of one thread: its transitions by the state that they leave, with their numbers, and the values that
+    addresses can have."""
+
+    thread: int
+    out: Mapping[str, list[tuple[int, Transition]]]
+    values: Values
+
+    def ways(self, lock: Transition) -> list[Way]:
+        """Return the ways through the section that `lock` begins.
+
+        Raises SizeLimitError if one of them touches several words, or if there are too many.
+        """
+        found: list[Way] = []
+        first = _Now(lock.target)
+        seen, todo = {first}, [first]
+        while todo:
+            now = todo.pop()
+            for index, t in self.out[now.state]:
+                if t.kind == "unlock":
+                    found.append(_ended(now, t))
+                    continue
+                for after in self._after(now, (self.thread, index), t):
+                    if after not in seen:
+                        if len(seen) >= MOST_WAYS:
+                            raise SizeLimitError(
+                                f"line {lock.span.line}: more than {MOST_WAYS} ways lead through what begins with `lock`"
+                            )
+                        seen.add(after)
+                        todo.append(after)
+        return list(dict.fromkeys(found))
+
+    def _after(self, now: _Now, place: Place, t: Transition) -> Iterator[_Now]:
+        there = replace(now, state=t.target)
+        match t.kind:
+            case "lock":
+                return
+            case "check":
+                passed = there.given(_condition(now.of(t.value)))
+                if passed is not None:
+                    yield passed
+            case "local":
+                yield there.having(t.register, now.of(t.value))
+            case "read" | "write":
+                for address, at in self._addressed(there, place, t):
+                    if at.address not in (None, address):
+                        raise SizeLimitError(
+                            f"line {t.span.line}: between `lock` and `unlock` it touches several words "
+                            f"({at.address} and {address}): an atomic step of several words is not decided"
+                        )
+                    yield self._accessed(replace(at, address=address), now, t)
+            case _:
+                yield there
+
+    @staticmethod
+    def _accessed(at: _Now, now: _Now, t: Transition) -> _Now:
+        if t.kind == "read":
+            return at.having(t.register, at.held)
+        return replace(at, held=now.of(t.value), written=True)
+
+    def _addressed(self, there: _Now, place: Place, t: Transition) -> Iterator[tuple[int, _Now]]:
+        """Yield the words that an access can be about, each with the point at which it is; none if it is never made."""
+        address = there.of(t.address)
+        for each in sorted(self.values.addresses.get(place, ())):
+            chosen = there.given(equals(address, Const(each)))
+            if chosen is not None:
+                yield each, chosen
+
+
+_OPPOSITES: Final = frozenset({("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")})
+
+
+def _opposite(one: Expr, other: Expr) -> bool:
+    """Whether two conditions never hold together, as far as their form tells."""
+    match one, other:
+        case Binary(a, left, right), Binary(b, left2, right2) if (left, right) == (left2, right2):
+            return (a, b) in _OPPOSITES
+        case Binary("==", left, Const(a)), Binary("==", left2, Const(b)) if left == left2:
+            return a != b
+    return one == negate(other) or other == negate(one)
+
+
+def _condition(expr: Expr) -> Expr:
+    return TRUE if isinstance(expr, Const) and expr.value else FALSE if isinstance(expr, Const) else expr
+
+
+def _ended(now: _Now, unlock: Transition) -> Way:
+    written = now.held if now.written else None
+    return Way(unlock.target, now.conditions, now.address, written, now.registers, unlock)

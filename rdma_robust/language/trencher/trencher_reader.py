@@ -1,0 +1,259 @@
+"""From a Trencher program to flow graphs: one node, one variable for each address, one automaton a thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Final
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, equals, names, negate, substitute
+from rdma_robust.language.flow.cfg import (
+    MAX_CELLS,
+    MAX_STEPS,
+    Cell,
+    Edge,
+    Fault,
+    Hardware,
+    MFence,
+    Op,
+    Program,
+    Read,
+    Rmw,
+    Silent,
+    Step,
+    Thread,
+    Write,
+)
+from rdma_robust.language.syntax.grammar import load_grammar
+from rdma_robust.language.trencher.locked_sections import Sections, Way
+from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition, read_automata
+from rdma_robust.language.trencher.trencher_values import Values, values_of
+from rdma_robust.language.trencher.without_bits import interval, without_bits
+
+NODE: Final = "M"
+"""The node on which everything is."""
+
+_UNKNOWN_TO_LANGUAGE: Final = re.compile(r"\W", re.ASCII)
+Range = tuple[int, int]
+
+
+def read_trencher(text: str, file: str, addresses: Range | None = None) -> Program:
+    """Return the program in `text`, with `cpu tso` as its hardware; `file` is its name for messages.
+
+    `addresses` are the words that there are, if the values of addresses have no end that is found; without it `memory_size`
+    says so, and otherwise such an address is an error. Raises ProgramError with every error of the file, and SizeLimitError
+    for what is not decided: a locked section that touches several words, or more than there can be.
+    """
+    report = Reporter(file, text)
+    automata = read_automata(text, report)
+    report.raise_errors()
+    values = values_of(automata)
+    if addresses is None and automata.memory_size is not None:
+        addresses = 0, automata.memory_size - 1
+    _bound_addresses(automata, values, addresses, report)
+    report.raise_errors()
+    found = {address for each in values.addresses.values() for address in each}
+    cells = {address: Cell(NODE, _variable(address)) for address in sorted(found)}
+    thread_names = _names(thread.name for thread in automata.threads)
+    threads = tuple(
+        _Building(number, thread, thread_names[thread.name], values, cells).thread()
+        for number, thread in enumerate(automata.threads)
+    )
+    if sum(len(thread.edges) for thread in threads) > MAX_STEPS or len(cells) > MAX_CELLS:
+        raise SizeLimitError(f"as flow graphs it has more than {MAX_STEPS} steps or {MAX_CELLS} words")
+    return Program(
+        PurePath(file).stem,
+        file,
+        text,
+        (NODE,),
+        tuple(cells.values()),
+        threads,
+        (values.low, values.high),
+        expectations=tuple(automata.expectations),
+        hardware=Hardware(cpu="tso"),
+    )
+
+
+def _variable(address: int) -> str:
+    return f"m{address}" if address >= 0 else f"m_{-address}"
+
+
+def _bound_addresses(automata: Automata, values: Values, addresses: Range | None, report: Reporter) -> None:
+    """Where values were not followed to their end, take the words that there are, or complain."""
+    if values.by != "cut":
+        return
+    for number, thread in enumerate(automata.threads):
+        for index, t in enumerate(thread.transitions):
+            if t.kind not in ("read", "write"):
+                continue
+            if isinstance(t.address, Const):
+                values.addresses[number, index] = {t.address.value}
+            elif addresses is not None:
+                values.addresses[number, index] = set(range(addresses[0], addresses[1] + 1))
+            else:
+                report.error(
+                    "RR633",
+                    t.address_span,
+                    f"the address {quote(report.written(t.address_span))} has no bound that was found",
+                    hint="say how many words there are: a line `memory_size N`, or `--addresses lo..hi`",
+                )
+
+
+def _names(given: Iterable[str]) -> dict[str, str]:
+    """Return names that the language has as well, different ones for different names."""
+    keywords = frozenset(load_grammar().keywords.values())
+    found: dict[str, str] = {}
+    for name in given:
+        plain = _UNKNOWN_TO_LANGUAGE.sub("_", name)
+        plain = f"_{plain}" if plain[:1].isdigit() else plain
+        number = 1
+        while (made := plain if number == 1 and plain not in keywords else f"{plain}_{number}") in found.values():
+            number += 1
+        found.setdefault(name, made)
+    return found
+
+
+@dataclass
+class _Building:
+    """The flow graph of one thread. `_at` maps states outside of locked sections to program points."""
+
+    number: int
+    automaton: Automaton
+    name: str
+    values: Values
+    cells: dict[int, Cell]
+    _at: dict[str, int] = field(default_factory=dict)
+    _edges: list[Edge] = field(default_factory=list)
+    _points: int = 1
+
+    def thread(self) -> Thread:
+        """Point 0 is the exit, for every state that nothing leaves."""
+        out: dict[str, list[tuple[int, Transition]]] = {state: [] for state in self.automaton.leaving()}
+        for index, t in enumerate(self.automaton.transitions):
+            out[t.source].append((index, t))
+        self._leaving = out
+        self._sections = Sections(self.number, out, self.values)
+        used = [t.register for t in self.automaton.transitions if t.register]
+        used += [name for t in self.automaton.transitions for e in (t.value, t.address) for name in names(e)]
+        self._registers = _names(dict.fromkeys(used))
+        self._renamed: dict[str, Expr] = {old: Name(new) for old, new in self._registers.items()}
+        entry = self._point(self.automaton.initial)
+        done: set[str] = set()
+        while left := [state for state in self._at if state not in done]:
+            for state in left:
+                done.add(state)
+                for index, t in out[state]:
+                    self._add(index, t)
+        registers = tuple((name, 0) for name in self._registers.values())
+        return Thread(
+            self.name, NODE, registers, tuple(range(self._points)), tuple(self._edges), entry, 0, labels=self._labels()
+        )
+
+    def _labels(self) -> tuple[tuple[str, int], ...]:
+        shown = _names(list(self._at))
+        return tuple((shown[state], point) for state, point in self._at.items() if point)
+
+    def _point(self, state: str) -> int:
+        if state not in self._at:
+            self._at[state] = self._fresh() if self._leaving[state] else 0
+        return self._at[state]
+
+    def _fresh(self) -> int:
+        self._points += 1
+        return self._points - 1
+
+    def _add(self, index: int, t: Transition) -> None:
+        source = self._at[t.source]
+        if t.kind == "lock":
+            for way in self._sections.ways(t):
+                self._add_way(source, t, way)
+        elif t.kind != "unlock":  # who has nothing locked waits at it
+            target = self._point(t.target)
+            for op, guard in self._operations(index, t):
+                self._step(source, target, Step(op, guard, self._assigned(t), t.span, t.text))
+            self._step_outside(source, index, t)
+
+    def _operations(self, index: int, t: Transition) -> Iterator[tuple[Op, Expr]]:
+        match t.kind:
+            case "check":
+                yield Silent(), self._of(t.value)
+            case "mfence":
+                yield MFence(), TRUE
+            case "read" | "write":
+                address, value = self._of(t.address), self._of(t.value)
+                for each in sorted(self.values.addresses.get((self.number, index), ())):
+                    op = Read(self.cells[each]) if t.kind == "read" else Write(self.cells[each], value)
+                    guard = equals(address, Const(each))
+                    if guard != FALSE:
+                        yield op, guard
+            case _:
+                yield Silent(), TRUE
+
+    def _assigned(self, t: Transition) -> tuple[tuple[str, Expr], ...]:
+        if t.kind == "read":
+            return ((self._registers[t.register], VALUE),)
+        return ((self._registers[t.register], self._of(t.value)),) if t.kind == "local" else ()
+
+    def _step(self, source: int, target: int, step: Step) -> None:
+        """Add a step, taken only where the values that it keeps are followed."""
+        kept = [value for _, value in step.assigns if value != VALUE]
+        match step.op:
+            case Write(_, value) | Rmw(_, value) if value != VALUE:
+                kept.append(value)
+        self._edges.append((source, target, replace(step, guard=conj(step.guard, *map(self._inside, kept)))))
+
+    def _add_way(self, source: int, lock: Transition, way: Way) -> None:
+        text = "lock ... unlock"
+        target = self._point(way.target)
+        guard = self._of(way.guard)
+        assigns = tuple((self._registers[name], self._of(expr)) for name, expr in way.registers)
+        if way.address is None:
+            between = self._fresh() if assigns else target
+            self._edges.append((source, between, Step(MFence(), guard, (), lock.span, text)))
+            if assigns:
+                self._step(between, target, Step(Silent(), TRUE, assigns, lock.span, text))
+            return
+        cell = self.cells[way.address]
+        op = Rmw(cell, VALUE, FALSE) if way.written is None else Rmw(cell, self._of(way.written))
+        self._step(source, target, Step(op, guard, assigns, lock.span, text))
+        if self.values.by == "cut":
+            kept = [*(value for _, value in assigns), *((op.new,) if way.written is not None else ())]
+            for value in kept:
+                self._fault(source, lock, Read(cell), conj(guard, negate(self._inside(value))), text)
+
+    def _of(self, expr: Expr) -> Expr:
+        return without_bits(substitute(expr, self._renamed), (self.values.low, self.values.high))
+
+    def _inside(self, value: Expr) -> Expr:
+        """Return the condition that a value is one of those that are followed, true where that is known."""
+        low, high = self.values.low, self.values.high
+        least, most = interval(value, (low, high))
+        if self.values.by == "sets" or (low <= least and most <= high):
+            return TRUE
+        return conj(
+            TRUE if low <= least else Binary(">=", value, Const(low)),
+            TRUE if most <= high else Binary("<=", value, Const(high)),
+        )
+
+    def _step_outside(self, source: int, index: int, t: Transition) -> None:
+        """Where the range was cut: the step that leaves it, and ends what is followed of the thread."""
+        if self.values.by != "cut" or t.kind not in ("read", "write", "local"):
+            return
+        outside: list[Expr] = []
+        if t.kind != "read":
+            outside.append(negate(self._inside(self._of(t.value))))
+        if t.kind != "local" and not isinstance(t.address, Const):
+            known = [equals(self._of(t.address), Const(each)) for each in sorted(self.values.addresses[self.number, index])]
+            outside.append(conj(*map(negate, known)))
+        for condition in outside:
+            self._fault(source, t, Silent(), condition, t.text)
+
+    def _fault(self, source: int, t: Transition, op: Op, condition: Expr, text: str) -> None:
+        if condition != FALSE:
+            message = f"values grow beyond {self.values.low}..{self.values.high}, which is as far as they are followed"
+            fault = Fault("value not followed", message, t.span, text)
+            self._edges.append((source, self._fresh(), Step(op, condition, (), t.span, text, fault)))
