@@ -29,7 +29,7 @@ test: $(DEV) $(COMPILED) ## run all tests but the long ones (under 5 minutes on 
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-long: $(DEV) ## run the agreement tests on ten times as many, larger random programs
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m long
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m 'long or ci'
 
 lint: $(DEV) ## check style, layout and types
 	$(BIN)/ruff check .

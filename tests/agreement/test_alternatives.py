@@ -47,6 +47,7 @@ def agree(seeds: range) -> None:
     assert decided > len(seeds) // 2
 
 
+@pytest.mark.ci
 def test_every_pivot_at_a_point_counts() -> None:
     agree(range(600))
 

@@ -29,6 +29,7 @@ from rdma_robust.semantics.machines.resting import Rest
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.naive_hangs import Signature, TooLarge, rdma_hangs, sc_hangs
 from tests.support.random_programs import SMALL, TINY, random_program
+from tests.support.shares import share
 
 SC_STATES = 1000
 RDMA_STATES = 1500
@@ -108,7 +109,7 @@ def compare(program: Program, ordered: bool, counts: Counter[str]) -> None:
         assert (found.hang is not None) == bool(hangs)
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", share([True, False], 2))
 def test_hangs_are_found_by_all_ways(loops: bool) -> None:
     search(range(40), loops, least=5)
 
@@ -236,6 +237,7 @@ def _differs(program: Program) -> bool:
     return False
 
 
+@pytest.mark.ci
 def test_what_a_thread_can_do_alone_rules_hangs_out_only_where_there_are_none() -> None:
     ruled_out = hanging = 0
     for seed in range(120):

@@ -17,6 +17,7 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from tests.support.compare import REGRESSIONS, by, by_oracle, count_agreeing
 from tests.support.random_programs import Size, random_program
+from tests.support.shares import share
 from tests.support.unroll import unrolled
 
 USUAL = Size()
@@ -26,7 +27,7 @@ LARGE = Size(threads=(2, 4), instructions=(2, 6), total=12)
 CHUNKS = range(3)
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", share(CHUNKS))
 def test_pivot_is_brute_force(chunk: int) -> None:
     """160 loop-free programs a chunk, 960 in all, half of them with the reductions for large programs; .ci/run and
     `make test-long` compare more.
@@ -35,7 +36,7 @@ def test_pivot_is_brute_force(chunk: int) -> None:
     assert count_agreeing(seeds, USUAL, by("pivot", large=0 if chunk % 2 else LARGE_FROM), by_oracle, enough=160) == 160
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", share(CHUNKS))
 def test_paper_is_brute_force(chunk: int) -> None:
     """50 loop-free programs a chunk, 300 in all; those beyond the paper instrumentation's budget are replaced."""
     seeds = range(100_000 * chunk + 50_000, 100_000 * chunk + 50_120)
@@ -50,7 +51,7 @@ def test_atomic_operations_and_choices(wanted: int) -> None:
     assert count_agreeing(seeds, sizes, by("paper", 15_000), by("pivot"), enough=wanted // 4) == wanted // 4
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", share(range(4), 4))
 def test_looping_paper_is_pivot(chunk: int) -> None:
     """25 looping programs a chunk, 100 in all."""
     seeds = range(100_000 * chunk + 60_000, 100_000 * chunk + 60_100)

@@ -200,6 +200,7 @@ def test_what_was_inserted_in_litmus_programs_is_not_needless(name: str) -> None
     inserted_is_needed(answer)
 
 
+@pytest.mark.ci
 def test_three_puts_of_a_loop_need_three_polls_and_no_get() -> None:
     """Two clients of a key-value store behind a lock: six polls in loops, and with less something is missing."""
     text = (ROOT / "tests/data/ticket-kv.rdma").read_text(encoding="utf-8")

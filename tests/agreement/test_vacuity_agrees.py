@@ -24,6 +24,7 @@ from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Watched
 from tests.agreement.test_hangs_agree import waiting_program
 from tests.support.naive_hangs import TooLarge
+from tests.support.shares import share
 
 MOST = 4000
 
@@ -101,7 +102,7 @@ def claiming_program(rng: Random, *, loops: bool) -> str:
     return text
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", share([False, True], 2))
 def test_claims_about_nothing_in_random_programs(loops: bool) -> None:
     counts: Counter[str] = Counter()
     for seed in range(40 if loops else 80):

@@ -132,6 +132,7 @@ def test_every_page_of_a_source(browser: Any, site: Path) -> None:
         look(browser, page)
 
 
+@pytest.mark.ci
 def test_the_search_works_from_the_disk(browser: Any, site: Path) -> None:
     show(browser, (site / "index.html").as_uri(), width=1280)
     complaints(browser)

@@ -61,6 +61,7 @@ def both(cli: Cli, tmp_path: Path) -> tuple[str, str]:
     return "short.rdma", "long.rdma"
 
 
+@pytest.mark.ci
 def test_commands_answer_as_for_the_program_written_out(cli: Cli, both: tuple[str, str]) -> None:
     for arguments in (
         ("check",),

@@ -26,6 +26,7 @@ from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
 from tests.support.nasty import PROGRAMS, net
+from tests.support.shares import share
 
 SIZES = {"statements": 2500, "threads": 400, "branches": 600, "registers": 400, "cells": 60, "comments": 700_000}
 """Sizes for which the whole work takes many seconds."""
@@ -67,7 +68,7 @@ def nasty(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("nasty")
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", share(SIZES, 2))
 def test_a_limit_of_time_names_the_pass(cli: Cli, name: str) -> None:
     for seconds in ("0.2", "0.7"):
         done = cli("check", f"{name}.rdma", "--timeout", seconds)
@@ -76,7 +77,9 @@ def test_a_limit_of_time_names_the_pass(cli: Cli, name: str) -> None:
 
 
 @pytest.mark.usefixtures("nasty")
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [pytest.param(c, marks=() if n % 3 == 0 else pytest.mark.ci) for n, c in enumerate(COMMANDS)], ids=" ".join
+)
 def test_every_command_keeps_a_limit_of_time(cli: Cli, command: tuple[str, ...], nasty: Path) -> None:
     page = ("-o", str(nasty / "r.html")) if command[0] == "report" else ()
     name = "comments.rdma" if command == ("verify",) else "threads.rdma"  # that claims nothing: verify only reads it

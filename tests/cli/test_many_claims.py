@@ -18,6 +18,7 @@ from rdma_robust.cli.processes import decide_claims
 from rdma_robust.cli.processes.decide_claims import read_source
 from tests.cli.test_stop import endless
 from tests.conftest import COMMAND, INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.support.shares import share
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
 JUNIT = etree.XMLSchema(etree.parse(str(ROOT / "tests/data/junit-10.xsd")))
@@ -57,7 +58,7 @@ def timeless(text: str) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
-@pytest.mark.parametrize("form", ["text", "json", "jsonl", "junit", "sarif"])
+@pytest.mark.parametrize("form", share(["json", "text", "jsonl", "junit", "sarif"], 5))
 def test_answers_come_in_order_whatever_the_number_of_processes(installed: Cli, command: tuple[str, ...], form: str) -> None:
     one, two = (installed(*command, "p", "nope.rdma", "--format", form, "--jobs", jobs) for jobs in ("1", "2"))
     assert timeless(one.stdout) == timeless(two.stdout)

@@ -29,9 +29,11 @@ from tests.litmus.goldens import (
 from tests.support.compare import by_oracle
 from tests.support.instrumented import instrumented
 from tests.support.searches import comparable
+from tests.support.shares import share
 from tests.support.unroll import unrolled
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+some_programs = pytest.mark.parametrize("path", share(PROGRAMS), ids=lambda p: p.stem)
 
 
 def expected(path: Path) -> str:
@@ -47,7 +49,7 @@ def test_pivot_verdict_and_golden(path: Path) -> None:
     assert got == read_golden(path)["pivot"], "make promote rewrites the goldens"
 
 
-@each_program
+@some_programs
 def test_every_engine(path: Path) -> None:
     """Engines with exact counters need not end where a counter is unbounded; then they must at least not contradict."""
     lowered = lower(instrumented(load(path)))
@@ -58,7 +60,7 @@ def test_every_engine(path: Path) -> None:
 
 
 @pytest.mark.skipif(not kernel.AVAILABLE, reason="the compiled kernel is not installed: it is not compared with Python")
-@each_program
+@some_programs
 def test_the_kernel_finds_what_the_search_in_python_finds(path: Path) -> None:
     program = instrumented(load(path))
     limits = Limits(states=1_500)
@@ -71,7 +73,7 @@ def beyond_budget(path: Path) -> bool:
     return bool(read_golden(path)["paper"]["verdict"].startswith("beyond"))
 
 
-@pytest.mark.parametrize("path", [p for p in PROGRAMS if not beyond_budget(p)], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share([p for p in PROGRAMS if not beyond_budget(p)]), ids=lambda p: p.stem)
 def test_paper_instrumentation(path: Path) -> None:
     paper_is_as_expected(path)
 
@@ -94,7 +96,7 @@ def paper_is_as_expected(path: Path) -> None:
     assert got == read_golden(path)["paper"], "make promote rewrites the goldens"
 
 
-@each_program
+@some_programs
 def test_brute_force(path: Path) -> None:
     got = by_oracle(load(path), False)
     assert got == read_golden(path)["brute force"]

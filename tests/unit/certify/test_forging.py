@@ -72,6 +72,7 @@ def texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "load_program", cache(load_program))
 
 
+@pytest.mark.ci
 def test_all_forged_certificates_are_refused() -> None:
     done, accepted = forge([*SAMPLE, *OPEN], SIZE, 3)
     assert accepted == []

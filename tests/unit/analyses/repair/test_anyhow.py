@@ -18,7 +18,7 @@ from tests.support.naive_repair import robust
         ("litmus/sb-put-plain", 18),
         ("litmus/ring-two-slots-plain", 2),
         ("litmus/polls-puzzle-exchange", 9),
-        ("tests/data/ticket-kv", 120),
+        pytest.param("tests/data/ticket-kv", 120, marks=pytest.mark.ci),
     ],
 )
 def test_some_repair_is_found(monkeypatch: pytest.MonkeyPatch, name: str, most: int) -> None:
