@@ -20,6 +20,10 @@ SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
 
 
+_SEARCHED_ORDERS: Final = ("default", "multipath", "relaxed")
+"""The order tables for which violations have a normal form."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A memory model.
@@ -65,7 +69,12 @@ class Model:
     @property
     def has_normal_form(self) -> bool:
         """Whether it is proven that violations have a normal form, so that a search decides robustness (Theorem 5.1)."""
-        return self.network == "rdma" and self.cpu == "sc" and self.order == "default" and self.atomics == "hca"
+        return self.network == "rdma" and self.cpu != "pso" and self.atomics == "hca" and self.order in _SEARCHED_ORDERS
+
+    @property
+    def is_of_paper(self) -> bool:
+        """Whether it is the paper's model, with its open cell set either way."""
+        return self.with_ordered_reads(False) == Model()
 
     def with_ordered_reads(self, ordered_reads: bool) -> Model:
         return self if ordered_reads == self.ordered_reads else replace(self, ordered_reads=ordered_reads)

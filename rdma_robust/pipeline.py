@@ -125,6 +125,8 @@ def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:
 def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tuple[str, ...]:
     """Decide again by the other instrumentation and, for loop-free programs of moderate size, by brute force.
 
+    The paper's instrumentation decides under the paper's model alone.
+
     Returns the names of the methods that confirmed the verdict; one that reaches a limit is left out.
     Raises InternalError on a disagreement.
     """
@@ -142,6 +144,8 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
             else Verdict.ROBUST
         ),
     }
+    if not options.model.is_of_paper:
+        del methods[other]
     agreed = []
     for name, method in methods.items():
         try:

@@ -131,10 +131,10 @@ def _cover(lowered: Lowered, context: Context) -> Covered:
     return Covered(lowered, found, _shorter(lowered, found, limits) if found.result.target >= 0 else found)
 
 
-def _lift(covered: Covered, _context: Context) -> Attempt:
+def _lift(covered: Covered, context: Context) -> Attempt:
     if covered.shortest.result.target < 0:
         return Attempt(covered, None)
-    return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target))
+    return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target, context.options.model))
 
 
 def _confirm(attempt: Attempt, context: Context) -> Outcome:

@@ -8,14 +8,24 @@ from dataclasses import dataclass, field
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
 from rdma_robust.robustness.messages import is_message
+from rdma_robust.robustness.rules import buffers_stores
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import COMPLETING_TYPES, CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import (
+    COMPLETING_TYPES,
+    CPU_TYPES,
+    READ_TYPES,
+    STORE_TYPES,
+    WRITE_TYPES,
+    Event,
+    EventType,
+    Trace,
+)
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _INIT = -1
@@ -32,15 +42,16 @@ class Lifted:
     run: tuple[Event, ...]
 
 
-def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None) -> Lifted:
-    """Return the trace of a run of an instrumented program.
+def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None, model: Model = RDMA) -> Lifted:
+    """Return the trace of a run of a program instrumented for `model`.
 
     `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
     instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, and the
-    values are computed anew along it. Raises InternalError if they cannot be.
+    values are computed anew along it; a read before a store of its own CPU that it comes after in program order, which is
+    still in the store buffer, takes its value. Raises InternalError if they cannot be.
     Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
     """
-    replay = _Replay(program)
+    replay = _Replay(program, buffers_stores(model))
     for label in run:
         replay.add(label.edge)
     pivot = None
@@ -53,7 +64,7 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None)
     for i in (*alpha, *middle, *beta):
         replay.happen(i)
     order = [replay.done[i] for i in (*alpha, *middle, *beta)]
-    trace = trace_of_order(order, program)
+    trace = trace_of_order(order, program, model)
     place = {i: trace.events[len(program.cells) + k] for k, i in enumerate((*alpha, *middle, *beta))}
     return Lifted(trace, len(alpha), None if pivot is None else place[pivot], tuple(place[i] for i in events))
 
@@ -80,11 +91,12 @@ def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
 
 @dataclass
 class _Thread:
-    """One thread's replay: its edges in program order (as run indices) and its registers after `applied` of them."""
+    """One thread's replay: its edges in program order (as run indices), its registers after `applied` of them, and those
+    `before` each of these."""
 
     edges: list[int]
     registers: dict[str, int]
-    initial: dict[str, int]
+    before: dict[int, dict[str, int]] = field(default_factory=dict)
     applied: int = 0
     events: int = 0
 
@@ -93,11 +105,12 @@ class _Thread:
 class _Replay:
     """Replays edges on one memory in any order that keeps each thread's CPU events in program order.
 
-    Register updates of an edge are made when a later event of the thread needs them: NIC events and silent steps do not
-    read values into registers, and CPU events that do have happened by then.
+    Register updates of an edge are made when a later event of the thread needs them: NIC events, stores and silent steps do
+    not read values into registers, and CPU events that do have happened by then.
     """
 
     program: Program
+    buffered: bool = False
     edges: list[EventEdge] = field(default_factory=list)
     position: list[int] = field(default_factory=list)
     done: dict[int, Event] = field(default_factory=dict)
@@ -108,7 +121,7 @@ class _Replay:
         for i, thread in enumerate(self.program.threads):
             names = register_names(self.program, i)
             initial = {names[r]: value for r, value in thread.registers}
-            self.threads.append(_Thread([], initial, initial))
+            self.threads.append(_Thread([], initial))
 
     def add(self, edge: EventEdge) -> int:
         """Append an edge to its thread's program order; return its number."""
@@ -126,13 +139,10 @@ class _Replay:
         assert edge.type is not None
         read = written = None
         if edge.cell is not None and edge.type in READ_TYPES:
-            read = self.memory[edge.cell]
-        value = self._carried(number) if stores_carried(edge) else read
-        if edge.written is not None:
-            env = self._registers_before(number) if edge.type in CPU_TYPES else self._registers_at(number)
-            written = evaluate(edge.written, env if value is None else {**env, VALUE.name: value})
-        elif stores_carried(edge):
-            written = value
+            store = self._in_buffer(number) if edge.type is EventType.LR else None
+            read = self.memory[edge.cell] if store is None else self._stored(store, None)
+        if edge.type in WRITE_TYPES:
+            written = self._stored(number, self._carried(number) if stores_carried(edge) else read)
         elif edge.type in CPU_TYPES:
             self._registers_before(number)
         if edge.type is EventType.RP:
@@ -169,6 +179,23 @@ class _Replay:
             raise InternalError("the witness has a receive completion before its message")
         return message.written if message.cell is None else None
 
+    def _stored(self, number: int, value: int | None) -> int | None:
+        """What the event of edge `number` writes, if VALUE is `value` there."""
+        edge = self.edges[number]
+        if edge.written is None:
+            return value
+        env = self._registers_before(number)
+        return evaluate(edge.written, env if value is None else {**env, VALUE.name: value})
+
+    def _in_buffer(self, number: int) -> int | None:
+        """The last store of the same CPU to the word of edge `number` that comes before it and has not taken effect."""
+        if not self.buffered:
+            return None
+        edge = self.edges[number]
+        mine = self.threads[edge.thread].edges
+        earlier = (i for i in reversed(mine[: mine.index(number)]) if self.edges[i].type is EventType.LW)
+        return next((i for i in earlier if self.edges[i].cell == edge.cell and i not in self.done), None)
+
     def _carried(self, number: int) -> int:
         """What the last event before this one that reads, which is of the same operation, has read."""
         thread = self.threads[self.edges[number].thread]
@@ -179,18 +206,10 @@ class _Replay:
             raise InternalError("the witness has a NIC write before its read")
         return found
 
-    def _registers_at(self, number: int) -> dict[str, int]:
-        """The thread's registers when it posted the request of the NIC event of edge `number`."""
-        thread = self.threads[self.edges[number].thread]
-        registers = thread.initial
-        for earlier in thread.edges[: thread.edges.index(number)]:
-            registers = self._after(earlier, registers)
-        return registers
-
     def _after(self, number: int, registers: dict[str, int]) -> dict[str, int]:
         """The thread's registers after edge `number`. Raises InternalError if that is a CPU event to come."""
         edge, event = self.edges[number], self.done.get(number)
-        if event is None and edge.type in CPU_TYPES:
+        if event is None and edge.type in CPU_TYPES and not (self.buffered and edge.type in STORE_TYPES):
             raise InternalError("the witness has an event before an earlier CPU event of its thread")
         if not edge.assigns:
             return registers
@@ -203,9 +222,11 @@ class _Replay:
     def _registers_before(self, number: int) -> dict[str, int]:
         """The thread's registers just before edge `number`. Raises InternalError if a CPU event came too early."""
         thread = self.threads[self.edges[number].thread]
-        if number not in thread.edges[thread.applied :]:
-            raise InternalError("the witness has CPU events of one thread out of program order")
-        while thread.edges[thread.applied] != number:
-            thread.registers = self._after(thread.edges[thread.applied], thread.registers)
+        while number not in thread.before:
+            earlier = thread.edges[thread.applied]
+            thread.before[earlier] = thread.registers
+            if earlier == number:
+                break
+            thread.registers = self._after(earlier, thread.registers)
             thread.applied += 1
-        return thread.registers
+        return thread.before[number]

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from rdma_robust.language.flow.cfg import InlinePut, Program, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 from rdma_robust.model import Model
 
 Way = Literal["search", "axioms"]
 
-UNSEARCHED: Final[frozenset[type]] = frozenset({RemoteRmw, InlinePut})
-"""Operations that the search does not know; nor does it know those that are not signaled."""
+UNSEARCHED: Final[frozenset[type]] = frozenset({RemoteRmw})
+"""Operations that the search does not know."""
 
 
 def way_to_decide(model: Model, program: Program | None = None) -> Way:
     """Return how robustness (of `program`) is decided under `model`."""
-    ops = [] if program is None else [step.op for thread in program.threads for _, _, step in steps(thread)]
-    unsearched = any(type(op) in UNSEARCHED or not getattr(op, "signaled", True) for op in ops)
-    return "search" if model.has_normal_form and not unsearched else "axioms"
+    used = set() if program is None else {type(step.op) for thread in program.threads for _, _, step in steps(thread)}
+    return "search" if model.has_normal_form and not used & UNSEARCHED else "axioms"

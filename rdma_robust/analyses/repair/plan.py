@@ -33,7 +33,7 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
-    if not limits.model.has_normal_form:
+    if not limits.model.is_of_paper:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout
     try:

@@ -91,7 +91,7 @@ class RdmaMachine:
 
     def reduced(self, state: RdmaState) -> list[Move]:
         """Enough of the successors, see Machine: a step that only enables others, and that nobody sees, comes first."""
-        if not self.model.has_normal_form:
+        if not self.model.is_of_paper:
             # What commutes was argued for the one order table.
             return self.successors(state)
         moves: list[Move] = []
