@@ -22,6 +22,7 @@ from rdma_robust.certify.document import (
     read_program_options,
     reject,
 )
+from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_states
 from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.errors import ProgramError
@@ -32,11 +33,11 @@ from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
-PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, bool, object], str]]]] = {
+PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, object], str]]]] = {
     "robust": {invariant_states.KIND: invariants.check_robust},
     "not-robust": {violations.KIND: violations.check_not_robust},
 }
-"""For each claim about a program the kinds of evidence, and what checks them under the setting of ordered reads."""
+"""For each claim about a program the kinds of evidence, and what checks them on that hardware."""
 
 SAFETY_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, str, object], str]]]] = {
     "safe": {
@@ -106,7 +107,8 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
     meant = blocking(program, settings.await_loops)
-    return _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, settings.ordered_reads, evidence))
+    proved = _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, settings.platform, evidence))
+    return replace(proved, model=str(settings.platform))
 
 
 def _proved(

@@ -1,16 +1,22 @@
 """What RDMA and sequential consistency allow, for traces in certificates: the checker's own copy of the axioms.
 
-Written from semantics.md ("Trace", "Preserved order") alone. Events are numbered; a relation is a list with, for each event,
-the set of its successors as bits.
+Written from semantics.md ("Trace", "Preserved order") and deployed.md (part 4) alone. Events are numbered; a relation is a
+list with, for each event, the set of its successors as bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from rdma_robust.certify.hardware import NIC_WRITES, Kind, issued_in_order, observed_in_order
-from rdma_robust.certify.thread_reading import Event
+from rdma_robust.certify.hardware import (
+    Kind,
+    Platform,
+    issued_in_order,
+    observed_in_order,
+    told_by_receive,
+)
+from rdma_robust.certify.thread_events import Completion, Event
 
 Relation = list[int]
 
@@ -19,59 +25,104 @@ Relation = list[int]
 class Execution:
     """A trace. The first events are the initial writes, None in `events`; `threads` lists the others of each thread in
     program order. `reads_from` names the write of every read, `written` the writes of each cell in modification order,
-    the initial one first. NIC events of one queue pair took effect in the order of their numbers.
+    the initial one first. NIC events of one queue pair, and atomics on one word, took effect in the order of their
+    numbers. `filled` names, for messages, the event that has posted the buffer (none for one that always was posted),
+    `heard`, for what takes a receive completion, the message.
     """
 
     events: Sequence[Event | None]
     threads: Sequence[Sequence[int]]
     reads_from: Mapping[int, int]
     written: Sequence[Sequence[int]]
+    filled: Mapping[int, int] = field(default_factory=dict)
+    heard: Mapping[int, int] = field(default_factory=dict)
 
 
-def rdma_cycle(trace: Execution, ordered_reads: bool) -> list[int] | None:
-    """Return a cycle of ob, which shows that RDMA does not allow the trace; None if there is none."""
+def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
+    """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
     size = len(trace.events)
-    oppo = _preserved(trace, lambda a, b, same: observed_in_order(a, b, same, ordered_reads))
-    ippo = _preserved(trace, lambda a, b, same: issued_in_order(a, b, same, ordered_reads))
-    rf = _relation(size, ((w, r) for r, w in trace.reads_from.items()))
-    pf, nfo = _relation(size, polled(trace)), _relation(size, _flushed(trace))
-    ib = _closure(_union(ippo, rf, pf, nfo))
+    oppo = _preserved(trace, lambda a, b, same: observed_in_order(a, b, same, platform))
+    ippo = _preserved(trace, lambda a, b, same: issued_in_order(a, b, same, platform))
+    rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
+    pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
+    rao = _relation(size, _ranked(trace) if platform.ranked else ())
+    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
+    before = _before(trace)
+    own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
+    issued = _union(ippo, rf, own, pf, nfo, rao, sm, rpf)
+    if (cycle := _cycle(issued)) is not None:
+        return cycle
+    ib = _closure(issued)
     kinds = [None if e is None else e.kind for e in trace.events]
     visible = [row if kinds[e] is Kind.GET_WRITES else 0 for e, row in enumerate(pf)]
-    instantaneous = [0 if kinds[e] in NIC_WRITES else row for e, row in enumerate(ib)]
-    return _cycle(_union(oppo, rf, visible, nfo, _before(trace), _modified(trace), instantaneous))
+    instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
+    seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
+    return _cycle(_union(oppo, seen, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous))
 
 
 def sc_cycle(trace: Execution) -> list[int] | None:
-    """Return a cycle of sc, which shows that no sequentially consistent execution is the trace; None if there is none."""
+    """Return a cycle of sc, which shows that no sequentially consistent execution is the trace; None if there is none.
+
+    The two events of a remote atomic are one vertex, of which the cycle names the first.
+    """
     size = len(trace.events)
     po = _relation(size, ((a, b) for thread in trace.threads for i, a in enumerate(thread) for b in thread[i + 1 :]))
-    rf = _relation(size, ((w, r) for r, w in trace.reads_from.items()))
-    return _cycle(_union(po, rf, _before(trace), _modified(trace)))
+    rf, sm, rpf = (_relation(size, pairs) for pairs in (_read_from(trace), _filled(trace), _messages_heard(trace)))
+    return _cycle(_merged(_union(po, rf, _before(trace), _modified(trace), sm, rpf), list(halves(trace))))
 
 
 def polled(trace: Execution) -> Iterator[tuple[int, int]]:
-    """Yield polls-from: the k-th poll of a queue pair polls its k-th NIC write, both counted in program order."""
+    """Yield polls-from: the k-th poll of a queue pair polls its k-th signaled operation, both counted in program order."""
+    for completed, poll in _polls(trace):
+        signaled = [e for e in completed if _completion(trace, e) is Completion.SIGNALED]
+        if signaled and signaled[-1] == completed[-1]:
+            yield completed[-1], poll
+
+
+def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
+    """Yield what has completed, with the poll that tells of it: what is polled, and everything earlier of the queue pair."""
+    for completed, poll in _polls(trace):
+        yield from ((e, poll) for e in completed)
+
+
+def halves(trace: Execution) -> Iterator[tuple[int, int]]:
+    """Yield the read and the write of every remote atomic that has both as events of their own."""
     for thread in trace.threads:
-        waiting: dict[str, list[int]] = {}
+        for a, b in zip(thread, thread[1:], strict=False):
+            second = trace.events[b]
+            if second is not None and second.kind is Kind.ATOMIC_WRITES:
+                yield a, b
+
+
+def _polls(trace: Execution) -> Iterator[tuple[list[int], int]]:
+    """Yield each poll behind the completing events of its queue pair up to the one that it polls; of polls without any, none."""
+    for thread in trace.threads:
+        completed: dict[str, list[int]] = {}
         polls: dict[str, int] = {}
         for e in thread:
             event = trace.events[e]
             if event is None or event.remote is None:
                 continue
-            if event.kind in NIC_WRITES:
-                waiting.setdefault(event.remote, []).append(e)
+            if event.completion is not Completion.NONE:
+                completed.setdefault(event.remote, []).append(e)
             elif event.kind is Kind.POLL:
-                k = polls.get(event.remote, 0)
-                polls[event.remote] = k + 1
-                if k < len(waiting.get(event.remote, ())):
-                    yield waiting[event.remote][k], e
+                polls[event.remote] = k = polls.get(event.remote, 0) + 1
+                mine = completed.get(event.remote, [])
+                signaled = [i for i, c in enumerate(mine) if _completion(trace, c) is Completion.SIGNALED]
+                if k <= len(signaled):
+                    yield mine[: signaled[k - 1] + 1], e
+
+
+def _completion(trace: Execution, event: int) -> Completion:
+    found = trace.events[event]
+    return Completion.NONE if found is None else found.completion
 
 
 def _preserved(trace: Execution, kept: Callable[[Kind, Kind, bool], bool]) -> Relation:
-    """The program order that hardware keeps."""
+    """The program order that hardware keeps: also between the two events of an atomic, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
+        yield from halves(trace)
         for thread in trace.threads:
             for i, a in enumerate(thread):
                 for b in thread[i + 1 :]:
@@ -82,15 +133,85 @@ def _preserved(trace: Execution, kept: Callable[[Kind, Kind, bool], bool]) -> Re
     return _relation(len(trace.events), pairs())
 
 
+def _read_from(trace: Execution) -> Iterator[tuple[int, int]]:
+    return ((write, read) for read, write in trace.reads_from.items())
+
+
+def _forwarded(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """rfb: what a thread reads from its own store buffer."""
+    for read, write in trace.reads_from.items():
+        one, two = trace.events[write], trace.events[read]
+        if platform.buffered and one is not None and two is not None and one.thread == two.thread:
+            if one.kind is Kind.LOCAL_WRITE and two.kind is Kind.LOCAL_READ:
+                yield write, read
+
+
+def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """Each read of a CPU with each store of its thread: those of them in rb are rbb, and are issued in that order."""
+    if platform.buffered:
+        for thread in trace.threads:
+            of: dict[Kind, list[int]] = {Kind.LOCAL_READ: [], Kind.LOCAL_WRITE: []}
+            for e in thread:
+                event = trace.events[e]
+                if event is not None and event.kind in of:
+                    of[event.kind].append(e)
+            yield from ((a, b) for a in of[Kind.LOCAL_READ] for b in of[Kind.LOCAL_WRITE])
+
+
 def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
     """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect."""
-    sides = ({Kind.PUT_READS, Kind.GET_WRITES}, {Kind.GET_READS, Kind.PUT_WRITES})
+    sides = (
+        (frozenset({Kind.PUT_READS}), frozenset({Kind.GET_WRITES})),
+        (
+            frozenset({Kind.GET_READS, Kind.ATOMIC_READS, Kind.ATOMIC}),
+            frozenset({Kind.PUT_WRITES, Kind.ATOMIC_WRITES}),
+        ),
+    )
     for thread in trace.threads:
         for a in thread:
             for b in thread:
                 one, two = trace.events[a], trace.events[b]
-                if a < b and one is not None and two is not None and {one.kind, two.kind} in sides and _same_queue(one, two):
-                    yield a, b
+                if a < b and one is not None and two is not None and _same_queue(one, two):
+                    kinds = one.kind, two.kind
+                    if any((kinds[0] in r and kinds[1] in w) or (kinds[1] in r and kinds[0] in w) for r, w in sides):
+                        yield a, b
+
+
+def _ranked(trace: Execution) -> Iterator[tuple[int, int]]:
+    """rao: an atomic of a network card, its write too, before the read of every later one on the word."""
+    write = dict(halves(trace))
+    atomics: dict[object, list[int]] = {}
+    for e, event in enumerate(trace.events):
+        if event is not None and event.kind is Kind.ATOMIC_READS:
+            atomics.setdefault(event.cell, []).append(e)
+    for ranks in atomics.values():
+        for i, a in enumerate(ranks):
+            for b in ranks[i + 1 :]:
+                yield a, b
+                if a in write:
+                    yield write[a], b
+
+
+def _filled(trace: Execution) -> Iterator[tuple[int, int]]:
+    """sm: from what posts a buffer to the message that fills it."""
+    return ((posts, message) for message, posts in trace.filled.items())
+
+
+def _messages_heard(trace: Execution) -> Iterator[tuple[int, int]]:
+    return ((message, receives) for receives, message in trace.heard.items())
+
+
+def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """rpf: from a message to what takes its completion; on some networks from what its queue pair has written before, too."""
+    yield from _messages_heard(trace)
+    for receives, message in trace.heard.items():
+        sent = trace.events[message]
+        assert sent is not None
+        mine = trace.threads[sent.thread]
+        for e in mine[: mine.index(message)]:
+            event = trace.events[e]
+            if event is not None and _same_queue(event, sent) and told_by_receive(event.kind, platform):
+                yield e, receives
 
 
 def _before(trace: Execution) -> Relation:
@@ -113,7 +234,7 @@ def _same_queue(one: Event, two: Event) -> bool:
     return one.thread == two.thread and one.remote is not None and one.remote == two.remote
 
 
-def _relation(size: int, pairs: Iterator[tuple[int, int]]) -> Relation:
+def _relation(size: int, pairs: Iterable[tuple[int, int]]) -> Relation:
     rows = [0] * size
     for a, b in pairs:
         rows[a] |= 1 << b
@@ -124,6 +245,19 @@ def _union(*relations: Relation) -> Relation:
     rows = [0] * len(relations[0])
     for relation in relations:
         rows = [a | b for a, b in zip(rows, relation, strict=True)]
+    return rows
+
+
+def _merged(relation: Relation, pairs: Sequence[tuple[int, int]]) -> Relation:
+    """The relation with the second event of each pair made one with the first; nothing leads from a vertex to itself."""
+    rows = list(relation)
+    for first, second in pairs:
+        both = 1 << first | 1 << second
+        rows[first] = (rows[first] | rows[second]) & ~both
+        rows[second] = 0
+        for e, row in enumerate(rows):
+            if row >> second & 1:
+                rows[e] = row & ~both | 1 << first
     return rows
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
 
+from rdma_robust.certify.hardware import ATOMICITIES, CPUS, ORDERS, Platform
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.text import json_mistake
 
@@ -35,8 +36,13 @@ GRAPHS: Final = "flow-graphs"
 NET: Final = "spec"
 """The kind of an input that is the text of a net."""
 
-MODEL: Final[Mapping[str, str]] = {"network": "rdma", "cpu": "sc", "atomics": "hca", "order": "default"}
-"""The one memory model of which the checker knows the rules, but for its open cell (`ordered_reads`)."""
+MODEL: Final[Mapping[str, tuple[str, ...]]] = {
+    "network": ("rdma",),
+    "cpu": CPUS,
+    "atomics": ATOMICITIES,
+    "order": ORDERS,
+}
+"""The memory models of which the checker knows the rules, but for their open cell (`ordered_reads`)."""
 
 JsonObject = dict[str, object]
 Item = TypeVar("Item")
@@ -68,9 +74,9 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOptions:
-    """The options of `check` on which a verdict about a program depends."""
+    """The options of `check` on which a verdict about a program depends: the hardware, and how loops that wait are read."""
 
-    ordered_reads: bool
+    platform: Platform
     await_loops: bool
 
 
@@ -78,10 +84,10 @@ def read_program_options(value: Mapping[str, object]) -> ProgramOptions:
     """Return the options of a certificate about a program. Raises InvalidCertificate for a model that is not known."""
     found = members(value, "`options`", ("model", "await_loops"))
     model = members(found["model"], "`options.model`", (*MODEL, "ordered_reads"))
-    for word, known in MODEL.items():
-        one_of(model[word], f"`options.model.{word}`", (known,))
+    words = {word: one_of(model[word], f"`options.model.{word}`", known) for word, known in MODEL.items()}
+    ordered = truth(model["ordered_reads"], "`options.model.ordered_reads`")
     return ProgramOptions(
-        truth(model["ordered_reads"], "`options.model.ordered_reads`"),
+        Platform(words["cpu"], words["atomics"], words["order"], ordered),
         truth(found["await_loops"], "`options.await_loops`"),
     )
 
@@ -133,15 +139,15 @@ def reject(reason: str) -> NoReturn:
     raise InvalidCertificate(reason)
 
 
-def members(value: object, where: str, names: tuple[str, ...]) -> Mapping[str, object]:
-    """Return the object `value` if it has exactly the members `names`."""
+def members(value: object, where: str, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, object]:
+    """Return the object `value` if it has the members `names`, and no others but `optional` ones."""
     if not isinstance(value, dict):
         reject(f"{where} is {_short(value)}, not an object")
     for name in names:
         if name not in value:
             reject(f"{where} has no member {name!r}")
     for name in value:
-        if name not in names:
+        if name not in names and name not in optional:
             reject(f"{where} has an unknown member {_short(name)}")
     return value
 

@@ -1,18 +1,20 @@
 """The events of the model and the program order that RDMA hardware keeps, as the checker knows them.
 
-Written from semantics.md ("Events", "Preserved order") alone: the rest of the tool has a table of its own, on purpose. A
-mistake in one of them shows when certificates are checked.
+Written from semantics.md ("Events", "Preserved order") and deployed.md (parts 3 and 4) alone: the rest of the tool has
+tables of its own, on purpose. A mistake in one of them shows when certificates are checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 
 class Kind(StrEnum):
-    """The kinds of events, initial writes apart."""
+    """The kinds of events, initial writes apart. A message is a PUT_WRITES; with an immediate it writes no cell."""
 
     LOCAL_READ = "lR"
     LOCAL_WRITE = "lW"
@@ -23,40 +25,147 @@ class Kind(StrEnum):
     GET_READS = "nrR"
     GET_WRITES = "nlW"
     FENCE = "nF"
+    MEMORY_FENCE = "F"
+    ATOMIC_READS = "naR"
+    ATOMIC_WRITES = "naW"
+    ATOMIC = "nA"
+    POSTS_BUFFER = "V"
+    RECEIVES = "RP"
 
 
-CPU: Final = frozenset({Kind.LOCAL_READ, Kind.LOCAL_WRITE, Kind.SWAP, Kind.POLL})
-READS: Final = frozenset({Kind.LOCAL_READ, Kind.SWAP, Kind.PUT_READS, Kind.GET_READS})
-WRITES: Final = frozenset({Kind.LOCAL_WRITE, Kind.SWAP, Kind.PUT_WRITES, Kind.GET_WRITES})
-NIC_WRITES: Final = frozenset({Kind.PUT_WRITES, Kind.GET_WRITES})
-"""They complete an operation, and may sit in a buffer: every other event is instantaneous."""
+_K = Kind
+CPU: Final = frozenset({_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES})
+READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
+WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
+NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES})
+"""They may sit in a buffer; what is written there, stores of a CPU with a store buffer apart, is instantaneous."""
 
-_ALL_NIC: Final = frozenset({Kind.PUT_READS, Kind.PUT_WRITES, Kind.GET_READS, Kind.GET_WRITES, Kind.FENCE})
+STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
+"""What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
+
+_OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES})
+
+_REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
+"""What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
+
+_ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
+_ALL_NIC: Final = frozenset(Kind) - CPU
 
 _OBSERVED: Final[Mapping[Kind, frozenset[Kind]]] = {
-    Kind.PUT_READS: _ALL_NIC,
-    Kind.PUT_WRITES: frozenset({Kind.PUT_WRITES, Kind.GET_READS, Kind.GET_WRITES}),
-    Kind.GET_READS: frozenset({Kind.GET_WRITES, Kind.FENCE}),
-    Kind.GET_WRITES: frozenset({Kind.GET_WRITES}),
-    Kind.FENCE: _ALL_NIC,
+    _K.PUT_READS: _ALL_NIC,
+    _K.PUT_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS,
+    _K.GET_READS: frozenset({_K.GET_WRITES, _K.FENCE}),
+    _K.GET_WRITES: frozenset({_K.GET_WRITES}),
+    _K.FENCE: _ALL_NIC,
+    _K.ATOMIC_READS: _ALL_NIC - {_K.PUT_READS},
+    _K.ATOMIC: _ALL_NIC - {_K.PUT_READS},
+    _K.ATOMIC_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS}) | _ATOMICS,
 }
-"""For each NIC event the later ones of its queue pair that cannot be observed before it (oppo)."""
+"""For each NIC event the later ones of its queue pair that cannot be observed before it (oppo), by default."""
 
-_ONLY_ISSUED: Final = frozenset({(Kind.PUT_WRITES, Kind.FENCE), (Kind.GET_WRITES, Kind.FENCE)})
+_ONLY_ISSUED: Final = frozenset(
+    {
+        (_K.PUT_WRITES, _K.FENCE),
+        (_K.GET_WRITES, _K.FENCE),
+        (_K.ATOMIC_WRITES, _K.FENCE),
+        (_K.ATOMIC_WRITES, _K.GET_WRITES),
+    }
+)
 """What is kept in issue order (ippo) besides."""
 
+_RELAXED: Final = frozenset(
+    {(a, b) for a in (_K.PUT_WRITES, *_ATOMICS) for b in (_K.PUT_WRITES, _K.GET_READS, *_ATOMICS)}
+    | {(_K.PUT_WRITES, _K.GET_WRITES), (_K.GET_WRITES, _K.GET_WRITES)}
+)
+"""What weaker networks do not keep."""
 
-def observed_in_order(earlier: Kind, later: Kind, same_queue: bool, ordered_reads: bool) -> bool:
-    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not."""
+_MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
+
+_LOST: Final[Mapping[str, frozenset[tuple[Kind, Kind]]]] = {
+    "default": frozenset(),
+    "multipath": _MULTIPATH,
+    "relaxed": _RELAXED,
+}
+
+CPUS: Final = ("sc", "tso")
+ATOMICITIES: Final = ("hca", "glob")
+ORDERS: Final = tuple(_LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The hardware of a claim: whether CPUs have store buffers (tso), whether atomics of network cards exclude every access
+    (glob) or only each other (hca), the order of the network, and whether remote reads of a queue pair are ordered."""
+
+    cpu: str = "sc"
+    atomics: str = "hca"
+    order: str = "default"
+    ordered_reads: bool = False
+
+    @property
+    def buffered(self) -> bool:
+        return self.cpu == "tso"
+
+    @property
+    def weaker(self) -> bool:
+        """Whether writes of a queue pair may overtake each other; then nothing flushes them either (nfo is empty)."""
+        return self.order != "default"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the atomics on a word are in an order of their own (rao)."""
+        return self.atomics == "hca"
+
+    def instantaneous(self, kind: Kind) -> bool:
+        return kind not in NIC_WRITES and not (self.buffered and kind is Kind.LOCAL_WRITE)
+
+    def __str__(self) -> str:
+        """What is not usual of it, '' if all is."""
+        said = [
+            f"{what} {word}"
+            for what, word, usual in (
+                ("cpu", self.cpu, "sc"),
+                ("atomics", self.atomics, "hca"),
+                ("order", self.order, "default"),
+            )
+            if word != usual
+        ]
+        return ", ".join([*said, *(["reads ordered"] if self.ordered_reads else [])])
+
+
+USUAL: Final = Platform()
+
+
+@cache
+def observed_in_order(earlier: Kind, later: Kind, same_queue: bool, platform: Platform) -> bool:
+    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not.
+
+    That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
+    besides.
+    """
     if earlier in CPU:
-        return True
-    if not same_queue:
+        return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
+    if not same_queue or (earlier, later) in _LOST[platform.order]:
         return False
     both_gets = earlier is Kind.GET_READS and later is Kind.GET_READS
-    return later in _OBSERVED[earlier] or (ordered_reads and both_gets)
+    return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
-def issued_in_order(earlier: Kind, later: Kind, same_queue: bool, ordered_reads: bool) -> bool:
-    """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not."""
+@cache
+def issued_in_order(earlier: Kind, later: Kind, same_queue: bool, platform: Platform) -> bool:
+    """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
+
+    A store is issued when it enters the store buffer, and observed when it leaves; the one point of posting a buffer for
+    messages is when that leaves.
+    """
+    if earlier is Kind.LOCAL_WRITE:
+        return True
+    if earlier is Kind.POSTS_BUFFER and later is Kind.LOCAL_WRITE and platform.buffered:
+        return False
     only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
-    return only_issued or observed_in_order(earlier, later, same_queue, ordered_reads)
+    return only_issued or observed_in_order(earlier, later, same_queue, platform)
+
+
+def told_by_receive(kind: Kind, platform: Platform) -> bool:
+    """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
+    return platform.weaker and kind in _REMOTE_WRITES

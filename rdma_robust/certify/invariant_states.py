@@ -12,16 +12,19 @@ from typing import Final, TypeVar
 
 from rdma_robust.certify.document import array, integer, members, one_of, reject, string, truth
 from rdma_robust.certify.hardware import CPU, Kind
-from rdma_robust.certify.normal_form import Marks, Pivot, QueuePair
-from rdma_robust.certify.thread_reading import Local, ThreadReading, is_operation
+from rdma_robust.certify.remembered import Buffer, Channel, Letter, Mail, Marks, Pivot, QueuePair, Tag
+from rdma_robust.certify.search_steps import Connection
+from rdma_robust.certify.thread_events import Local, Stage
+from rdma_robust.certify.thread_reading import ThreadReading, stages_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
 Limit = tuple[int | None, ...]
 """For each counted queue pair how many completions are not polled at most, and how many of them are early: None is
 any number."""
 
-Place = tuple[tuple[int, ...], tuple[int, ...], int | None]
-"""The number of each thread's state, the value of each cell, and the number of the marks, None before the first of beta."""
+Place = tuple[tuple[int, ...], tuple[int, ...], int | None, int]
+"""The number of each thread's state, the value of each cell, the number of the marks, None before the first of beta, and
+that of the messages."""
 
 Entry = TypeVar("Entry")
 
@@ -41,6 +44,9 @@ _MARKS: Final = (
     "closed",
     "alpha_value",
 )
+_LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
+"""Members that marks have only where they are not empty, or false."""
+
 _NIC: Final = tuple(kind.value for kind in Kind if kind not in CPU)
 
 
@@ -56,6 +62,8 @@ class StateSet:
     counted: tuple[QueuePair, ...]
     watched: frozenset[QueuePair]
     marks: tuple[Marks, ...]
+    connections: tuple[Connection, ...] | None
+    mail: tuple[Mail, ...]
     limits: Mapping[Place, list[Limit]]
     rows: int
 
@@ -99,7 +107,8 @@ class _Names:
 
 def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence: object) -> StateSet:
     """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
-    found = members(evidence, "`evidence`", ("kind", "threads", "cells", "counted", "watched", "marks", "states"))
+    usual = ("kind", "threads", "cells", "counted", "watched", "marks", "states")
+    found = members(evidence, "`evidence`", usual, ("connections", "mail"))
     names = _Names(
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
@@ -116,15 +125,55 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
     for i, each in enumerate(marks):
         if each.pivot.cell not in cells:
             reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
+    connections, mail = _messages(found, names)
     limits: dict[Place, list[Limit]] = {}
     rows = found["states"]
     if not isinstance(rows, list):
         reject("`evidence.states` is not an array")
-    shape = _Shape(tuple(map(len, locals_)), len(cells), len(marks), 2 * len(counted))
+    shape = _Shape(
+        tuple(map(len, locals_)), len(cells), len(marks), 2 * len(counted), None if connections is None else len(mail)
+    )
     for i, row in enumerate(rows):
         place, limit = shape.state(row, i)
         limits.setdefault(place, []).append(limit)
-    return StateSet(locals_, cells, counted, watched, marks, limits, len(rows))
+    return StateSet(locals_, cells, counted, watched, marks, connections, mail, limits, len(rows))
+
+
+def _messages(found: Mapping[str, object], names: _Names) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
+    """Return the connections that the evidence tells of, and what is under way on them in its states."""
+    if "connections" not in found and "mail" not in found:
+        return None, ((),)
+    for member in ("connections", "mail"):
+        if member not in found:
+            reject(f"`evidence` has no member {member!r}, which programs with messages need")
+
+    def connection(item: object, at: str) -> Connection:
+        each = members(item, at, ("sender", "receiver"))
+        return names.thread(each["sender"], f"{at}.sender"), names.thread(each["receiver"], f"{at}.receiver")
+
+    def tagged(item: object, at: str) -> tuple[object, Tag]:
+        if not isinstance(item, list) or len(item) != 3:
+            reject(f"{at} is not what is under way, whether in beta, and whether tainted")
+        return item[0], Tag(truth(item[1], f"{at}[1]"), truth(item[2], f"{at}[2]"))
+
+    def buffer(item: object, at: str) -> Buffer:
+        cell, tag = tagged(item, at)
+        return Buffer(names.cell(cell, f"{at}[0]"), tag)
+
+    def letter(item: object, at: str) -> Letter:
+        carries, tag = tagged(item, at)
+        return Letter(integer(carries, f"{at}[0]"), tag)
+
+    def channel(item: object, at: str) -> Channel:
+        each = members(item, at, ("posted", "arrived"))
+        posted = array(each["posted"], f"{at}.posted", buffer)
+        return Channel(tuple(posted), tuple(array(each["arrived"], f"{at}.arrived", letter)))
+
+    connections = tuple(array(found["connections"], "`evidence.connections`", connection))
+    mail = tuple(array(found["mail"], "`evidence.mail`", lambda item, at: tuple(array(item, at, channel))))
+    if any(len(each) != len(connections) for each in mail):
+        reject("`evidence.mail` does not tell of every connection")
+    return connections, mail
 
 
 def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[Local, ...], ...]:
@@ -144,22 +193,31 @@ def _locals(reading: ThreadReading, thread: Mapping[str, object], where: str) ->
     order = [names.index(name) if name in names else -1 for name in reading.names]
 
     def read(value: object, at: str) -> Local:
-        point, operation, carried, *registers = (
-            array(value, at, _value)
-            if _is_row(value, 3 + len(names))
-            else reject(f"{at} is not a program point, an operation, a carried value, and {len(names)} registers")
-        )
+        if not isinstance(value, list) or len(value) != 3 + len(names):
+            reject(f"{at} is not a program point, an operation, a carried value, and {len(names)} registers")
+        operation, stage = _operation(reading, value[0], value[1], at)
+        point, carried, *registers = (_value(each, f"{at}[{i}]") for i, each in enumerate(value) if i != 1)
         if point is None:
             reject(f"{at} has no program point")
-        if operation is not None and not (
-            0 <= operation < len(reading.steps)
-            and is_operation(reading.steps[operation][2])
-            and reading.steps[operation][0] == point
-        ):
-            reject(f"{at}: step {operation} of {reading.name} is no put or get that starts at point {point}")
-        return Local(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried)
+        return Local(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried, stage)
 
     return tuple(array(thread["states"], f"{where}.states", read))
+
+
+def _operation(reading: ThreadReading, point: object, value: object, where: str) -> tuple[int | None, Stage | None]:
+    """Read the step in the middle of which a thread is: its number, or a list with that and what comes next."""
+    if value is None:
+        return None, None
+    number, word = value if isinstance(value, list) and len(value) == 2 else (value, Stage.CARRIES.value)
+    operation = integer(number, f"{where}[1]")
+    stage = Stage(one_of(word, f"{where}[1]", tuple(each.value for each in Stage)))
+    if not (
+        0 <= operation < len(reading.steps)
+        and stage in stages_of(reading.steps[operation][2])
+        and reading.steps[operation][0] == point
+    ):
+        reject(f"{where}: step {operation} of {reading.name}, which starts at point {point}, has no such middle")
+    return operation, stage
 
 
 def _is_row(value: object, length: int) -> bool:
@@ -171,9 +229,9 @@ def _value(value: object, where: str) -> int | None:
 
 
 def _marks(value: object, where: str, names: _Names) -> Marks:
-    found = members(value, where, _MARKS)
+    found = members(value, where, _MARKS, _LATER)
     pivot = members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
-    access = one_of(pivot["access"], f"{where}.pivot.access", ("read", "write"))
+    access = one_of(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     tainted = members(found["tainted"], f"{where}.tainted", ("threads", "read", "written"))
 
     def queue(item: object, at: str) -> list[tuple[QueuePair, Kind]]:
@@ -185,11 +243,19 @@ def _marks(value: object, where: str, names: _Names) -> Marks:
     def named(read: Callable[[object, str], Entry], member: str) -> Entry:
         return read(found[member], f"{where}.{member}")
 
+    def later(read: Callable[[object, str], Entry], member: str) -> Entry:
+        return read(found.get(member, []), f"{where}.{member}")
+
+    def forwarding(item: object, at: str) -> tuple[Cell, int]:
+        each = members(item, at, ("cell", "thread"))
+        return names.cell(each["cell"], f"{at}.cell"), names.thread(each["thread"], f"{at}.thread")
+
     return Marks(
         Pivot(
             names.thread(pivot["thread"], f"{where}.pivot.thread"),
             names.cell(pivot["cell"], f"{where}.pivot.cell"),
             access == "write",
+            access == "atomic",
         ),
         frozenset(pair for each in array(found["beta"], f"{where}.beta", queue) for pair in each),
         named(names.threads_of, "cpu_in_beta"),
@@ -204,6 +270,12 @@ def _marks(value: object, where: str, names: _Names) -> Marks:
         names.cells_of(tainted["written"], f"{where}.tainted.written"),
         named(truth, "closed"),
         named(_value, "alpha_value"),
+        later(names.threads_of, "stores_in_beta"),
+        frozenset(array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
+        later(names.cells_of, "atomics_in_beta"),
+        later(names.queue_pairs_of, "awaited"),
+        truth(found.get("half", False), f"{where}.half"),
+        truth(found.get("split", False), f"{where}.split"),
     )
 
 
@@ -215,12 +287,15 @@ class _Shape:
     cells: int
     marks: int
     counters: int
+    mail: int | None
 
     def state(self, row: object, number: int) -> tuple[Place, Limit]:
-        """Read numbers of threads' states, values of cells, the number of the marks, limits of completions."""
-        if not _is_row(row, 4) or not isinstance(row, list):
-            reject(f"`evidence.states[{number}]` is not an array of four entries")
-        at, values, mark, limit = row
+        """Read numbers of threads' states, values of cells, the number of the marks, limits of completions, and the number
+        of the messages if there are any."""
+        entries = 4 if self.mail is None else 5
+        if not _is_row(row, entries) or not isinstance(row, list):
+            reject(f"`evidence.states[{number}]` is not an array of {'four' if entries == 4 else 'five'} entries")
+        at, values, mark, limit, mail = row if entries == 5 else (*row, 0)
         if not (
             _integers(at, len(self.locals))
             and _integers(values, self.cells)
@@ -228,10 +303,11 @@ class _Shape:
             and (mark is None or (type(mark) is int and 0 <= mark < self.marks))
             and _is_row(limit, self.counters)
             and all(most is None or (type(most) is int and most >= 0) for most in limit)
+            and (type(mail) is int and 0 <= mail < (self.mail or 1))
         ):
             expected = f"{len(self.locals)} threads, {self.cells} cells and {self.counters} counters"
             reject(f"`evidence.states[{number}]` is no state of {expected}")
-        return (tuple(at), tuple(values), mark), tuple(limit)
+        return (tuple(at), tuple(values), mark, mail), tuple(limit)
 
 
 def _integers(value: object, length: int) -> bool:

@@ -7,36 +7,59 @@ the pivot with the cycle closed. The transitions are the checker's own (:mod:`th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.hardware import WRITES
+from rdma_robust.certify.hardware import WRITES, Kind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
-from rdma_robust.certify.normal_form import Marks, Pivot, Placed, QueuePair, Rules, in_sequence
-from rdma_robust.certify.thread_reading import Ahead, Event, Local, Move, ThreadReading, Value
-from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RFence, Thread, steps
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.normal_form import Rules
+from rdma_robust.certify.remembered import Mail, Marks, Pivot, Placed, QueuePair
+from rdma_robust.certify.search_steps import Around, Steps
+from rdma_robust.certify.thread_events import Event, Local, Move
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
+from rdma_robust.language.flow.cfg import (
+    Cell,
+    Get,
+    ImmPut,
+    InlinePut,
+    Program,
+    Put,
+    RemoteRmw,
+    RFence,
+    Send,
+    Thread,
+    peer_of,
+    steps,
+)
 
 MOST_LOCAL: Final = 200_000
 """States of one thread that are looked at to see that it cannot come to the pivot any more."""
-
-Rest = tuple[tuple[int, ...], tuple[int, ...]]
-"""The numbers of the states of the threads before and behind the one that moves."""
 
 Part = int | None
 """The number of marks, None before the first event of beta."""
 
 
-def check_robust(program: Program, ordered_reads: bool, evidence: object) -> str:
-    """Check that the invariant proves `program` robust and return what it is, in a few words.
+def check_robust(program: Program, platform: Platform, evidence: object) -> str:
+    """Check that the invariant proves `program` robust on `platform` and return what it is, in a few words.
 
     Source: docs/theory.md, Theorem 8 (a program that is not robust has a run of the search to a violation), and that an
     inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
-    readings = tuple(ThreadReading(thread, i) for i, thread in enumerate(program.threads))
+    readings = readings_of(program, platform)
     states = read_states(program, readings, evidence)
-    _Inductive(program, readings, states, ordered_reads).check()
+    _Inductive(program, readings, states, platform).check()
     return f"an inductive invariant of {states.rows} states"
+
+
+def rules_of(
+    program: Program, platform: Platform, shared: frozenset[Cell], counted: frozenset[QueuePair], watched: frozenset[QueuePair]
+) -> Rules:
+    """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
+    matters = frozenset() if platform.weaker else fences_matter(program)
+    atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
+    return Rules(shared, counted, watched & matters, matters - watched, platform, atomics)
 
 
 def comes_to(reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
@@ -49,7 +72,7 @@ def comes_to(reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
     while todo:
         for ahead in reading.ahead(todo.pop()):
             for move in reading.moves(ahead, None):
-                if move.event.cell == pivot.cell and (move.event.kind in WRITES) == pivot.writes:
+                if (move.event.kind in WRITES) == pivot.writes and pivot.cell in reading.cells_of(move.event):
                     return True
                 if move.after not in seen:
                     if len(seen) >= MOST_LOCAL:
@@ -60,41 +83,54 @@ def comes_to(reading: ThreadReading, start: Local, pivot: Pivot) -> bool:
 
 
 def fences_matter(program: Program) -> frozenset[QueuePair]:
-    """Return the queue pairs on which a fence between a get and a put can matter: those that have all three."""
+    """Return the queue pairs on which a fence between a get and a put can matter: those that have all three.
+
+    Remote atomics end as gets do, messages and writes with immediate begin as puts do.
+    """
     found = set()
     for number, thread in enumerate(program.threads):
         for remote in program.nodes:
-            if {Put, Get, RFence} <= set(_operations(thread, remote)):
+            if {Kind.PUT_READS, Kind.GET_WRITES, Kind.FENCE} <= set(_events(thread, remote)):
                 found.add((number, remote))
     return frozenset(found)
 
 
-def _operations(thread: Thread, remote: str) -> Iterator[type]:
+def _events(thread: Thread, remote: str) -> Iterator[Kind]:
     for _, _, step in steps(thread):
-        match step.op:
-            case Put(Cell(node), _) | Get(_, Cell(node)) | RFence(node) if node == remote:
-                yield type(step.op)
-            case _:
-                pass
+        if peer_of(step.op) == remote:
+            match step.op:
+                case Put() | Send() | ImmPut() | InlinePut():
+                    yield Kind.PUT_READS
+                case Get() | RemoteRmw():
+                    yield Kind.GET_WRITES
+                case RFence():
+                    yield Kind.FENCE
+                case _:
+                    pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Step:
-    """A move with its effect on the place: the cell that it writes (-1: none) and the states of the set its thread is
-    in then."""
+    """A move, and what may become of it in the set, by what that depends on."""
 
-    event: Event
     move: Move
-    writes: int
-    into: tuple[int, ...]
+    afters: dict[tuple[Part, Value, int, frozenset[Cell]], tuple[_After, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What may become of the marks: the marks of the set that fit (None: still none), and the effect on completions."""
+    """What may become of a move: the states of the set that its thread is in then, the cell that it writes (-1: none) and
+    what, the marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
 
+    event: Event
+    local: Local
+    locals: tuple[int, ...]
+    writes: int
+    written: Value
+    starts: bool
     pivot: Pivot | None
-    into: tuple[Part, ...]
+    marks: tuple[Part, ...]
+    mail: int | None
     placed: Placed
     counter: int
 
@@ -102,45 +138,49 @@ class _After:
 class _Inductive:
     """The check of one set. What a step does depends on little of a state, so each case is computed once."""
 
-    def __init__(self, program: Program, readings: tuple[ThreadReading, ...], states: StateSet, ordered_reads: bool) -> None:
+    def __init__(self, program: Program, readings: tuple[ThreadReading, ...], states: StateSet, platform: Platform) -> None:
         self._program, self._readings, self._states = program, readings, states
-        matters = fences_matter(program)
-        self._rules = Rules(
-            frozenset(states.cells),
-            frozenset(states.counted),
-            states.watched & matters,
-            matters - states.watched,
-            ordered_reads,
-        )
+        rules = rules_of(program, platform, frozenset(states.cells), frozenset(states.counted), states.watched)
+        self._steps_of = Steps(program, readings, rules)
+        if states.connections is not None and states.connections != self._steps_of.connections:
+            reject("`evidence.connections` is not about the threads that send messages to each other, in their order")
+        if states.connections is None and self._steps_of.connections:
+            reject("the invariant says nothing of the messages of the program: it has no `connections`")
         self._cell = {cell: i for i, cell in enumerate(states.cells)}
         self._counter = {pair: 2 * i for i, pair in enumerate(states.counted)}
         self._local = tuple({local: i for i, local in enumerate(each)} for each in states.locals)
         self._open = tuple(_open_registers(each) for each in states.locals)
         self._marks = {marks: i for i, marks in enumerate(states.marks)}
+        self._mail = {mail: i for i, mail in enumerate(states.mail)}
         self._aheads = tuple(
             [reading.ahead(local) for local in each] for reading, each in zip(readings, states.locals, strict=True)
         )
-        self._accesses = tuple(frozenset(reading.accesses()) for reading in readings)
+        self._held = tuple(
+            [reading.stopped_at(local) for local in each] for reading, each in zip(readings, states.locals, strict=True)
+        )
+        self._may_hold = any(cell is not None for each in self._held for cell in each)
         self._steps: dict[tuple[int, int, int, Value], tuple[_Step, ...]] = {}
-        self._afters: dict[tuple[Part, Event, Value], tuple[_After, ...]] = {}
         self._comes: dict[tuple[Local, Pivot], bool] = {}
-        self._violations: dict[tuple[int, int, Value], bool] = {}
+        self._violations: dict[tuple[int, int, Value, int], bool] = {}
 
     def check(self) -> None:
         self._check_start()
         for place, limits in self._states.limits.items():
-            locals_, values, part = place
-            if part is not None and self._states.marks[part].closed and self._violates(locals_, values, part):
+            locals_, values, part, mail = place
+            if part is not None and self._violates(locals_, values, part, mail):
                 reject(f"the invariant contains a violation: {self._show(place)}")
+            held = self._held_in(locals_)
             for thread, local in enumerate(locals_):
                 for number, ahead in enumerate(self._aheads[thread][local]):
-                    value = self._value(ahead, values)
+                    value = self._value(thread, ahead, values, mail)
+                    if ahead.hears is not None and value is None:
+                        continue
                     key = thread, local, number, value
                     found = self._steps.get(key)
                     if found is None:
-                        found = self._steps[key] = self._find_steps(thread, ahead, value)
+                        found = self._steps[key] = tuple(_Step(m) for m in self._readings[thread].moves(ahead, value))
                     for step in found:
-                        self._check_step(place, limits, thread, step)
+                        self._check_step(place, limits, thread, step, held)
 
     def _check_start(self) -> None:
         zeros: Limit = (0,) * (2 * len(self._states.counted))
@@ -149,38 +189,52 @@ class _Inductive:
         places: list[tuple[int, ...]] = [()]
         for fitting in entered:
             places = [(*before, i) for before in places for i in fitting]
-        if not any(self._contains((place, values, None), zeros) for place in places):
+        mail = self._mail.get(self._steps_of.first_mail)
+        if mail is None or not any(self._contains((place, values, None, mail), zeros) for place in places):
             reject("the initial state is not in the invariant")
 
-    def _check_step(self, place: Place, limits: list[Limit], thread: int, step: _Step) -> None:
-        locals_, values, part = place
-        event = step.event
+    def _check_step(self, place: Place, limits: list[Limit], thread: int, step: _Step, held: frozenset[Cell]) -> None:
+        locals_, values, part, mail = place
+        event = step.move.event
+        if event.peer is not None:
+            event = self._steps_of.resolved(event, self._states.mail[mail])
+            if part is None and self._steps_of.finds_no_buffer(event, self._states.mail[mail]):
+                self._reject_unready(place, step.move)
         here = self._cell.get(event.cell, -1) if event.cell is not None else -1
-        value = values[here] if here >= 0 else None
-        key = part, event, value
-        afters = self._afters.get(key)
+        key = part, values[here] if here >= 0 else None, mail, held
+        afters = step.afters.get(key)
         if afters is None:
-            afters = self._afters[key] = tuple(self._find_afters(part, event, value))
-        if step.writes >= 0:
-            if step.move.written is None:
-                reject(f"the invariant leaves open what {event} writes in {self._show(place)}")
-            values = (*values[: step.writes], step.move.written, *values[step.writes + 1 :])
-        rest = locals_[:thread], locals_[thread + 1 :]
+            afters = step.afters[key] = tuple(self._find_afters(thread, step.move, *key))
         for after in afters:
+            then = values
+            if after.writes >= 0:
+                if after.written is None:
+                    reject(f"the invariant leaves open what {after.event} writes in {self._show(place)}")
+                then = (*values[: after.writes], after.written, *values[after.writes + 1 :])
             for limit in limits:
                 fired = _fired(limit, after)
-                if fired is None or self._covered(rest, values, step, after, fired):
+                if fired is None or self._covered(locals_, thread, then, after, fired):
                     continue
-                if after.pivot is not None and not self._comes_to(locals_, thread, step, after.pivot):
+                if after.pivot is not None and not self._comes_to(locals_, thread, after.local, after.pivot):
                     continue
-                first = " as the first event of beta" if part is None and after.pivot is not None else ""
-                what = f"{event} of {self._readings[thread].name}{first}"
+                first = " as the first event of beta" if after.starts else ""
+                what = f"{after.event} of {self._readings[thread].name}{first}"
                 reject(f"the invariant is not inductive: {what} leads out of it from {self._show(place)}")
 
-    def _covered(self, rest: Rest, values: tuple[int, ...], step: _Step, after: _After, fired: Limit) -> bool:
-        before, behind = rest
+    def _reject_unready(self, place: Place, move: Move) -> None:
+        reject(
+            f"under sequential consistency a message can find no buffer (rnr), and then robustness has no proof of this kind:"
+            f" line {move.line}, in {self._show(place)}"
+        )
+
+    def _covered(self, locals_: tuple[int, ...], thread: int, values: tuple[int, ...], after: _After, fired: Limit) -> bool:
+        if after.mail is None:
+            return False
+        before, behind = locals_[:thread], locals_[thread + 1 :]
         return any(
-            self._contains(((*before, local, *behind), values, part), fired) for local in step.into for part in after.into
+            self._contains(((*before, local, *behind), values, part, after.mail), fired)
+            for local in after.locals
+            for part in after.marks
         )
 
     def _contains(self, place: Place, limit: Limit) -> bool:
@@ -189,24 +243,45 @@ class _Inductive:
                 return True
         return False
 
-    def _value(self, ahead: Ahead, values: tuple[int, ...]) -> Value:
+    def _held_in(self, locals_: tuple[int, ...]) -> frozenset[Cell]:
+        """The words on which a thread has ended between the events of a remote atomic."""
+        if not self._may_hold:
+            return frozenset()
+        found = (self._held[thread][local] for thread, local in enumerate(locals_))
+        return frozenset(cell for cell in found if cell is not None)
+
+    def _value(self, thread: int, ahead: Ahead, values: tuple[int, ...], mail: int) -> Value:
+        if ahead.hears is not None:
+            return self._steps_of.heard(thread, ahead, self._states.mail[mail])
         if ahead.reads is None:
             return None
         i = self._cell.get(ahead.reads, -1)
         return values[i] if i >= 0 else ahead.reads.init
 
-    def _find_steps(self, thread: int, ahead: Ahead, value: Value) -> tuple[_Step, ...]:
-        return tuple(
-            _Step(move.event, move, self._written(move), self._fitting(thread, move.after))
-            for move in self._readings[thread].moves(ahead, value)
-        )
+    def _find_afters(
+        self, thread: int, move: Move, part: Part, value: Value, mail: int, held: frozenset[Cell]
+    ) -> Iterator[_After]:
+        counter = self._counter.get((thread, move.event.remote), -1) if move.event.remote is not None else -1
+        marks = None if part is None else self._states.marks[part]
+        for taken in self._steps_of.taken(move, Around(marks, value, self._states.mail[mail], held)):
+            after = taken.placed.marks
+            yield _After(
+                taken.event,
+                taken.after,
+                self._fitting(thread, taken.after),
+                -1 if taken.writes is None else self._written(thread, taken.writes),
+                taken.written,
+                taken.starts is not None,
+                None if after is None else after.pivot,
+                (None,) if after is None else self._fitting_marks(after),
+                self._mail.get(taken.mail),
+                taken.placed,
+                counter,
+            )
 
-    def _written(self, move: Move) -> int:
-        cell = move.event.cell
-        if move.event.kind not in WRITES or cell is None:
-            return -1
+    def _written(self, thread: int, cell: Cell) -> int:
         if cell not in self._cell:
-            reject(f"the invariant says nothing of {cell}, which thread {self._readings[move.event.thread].name} can write")
+            reject(f"the invariant says nothing of {cell}, which thread {self._readings[thread].name} can write")
         return self._cell[cell]
 
     def _fitting(self, thread: int, local: Local) -> tuple[int, ...]:
@@ -214,59 +289,41 @@ class _Inductive:
         found = []
         for pattern in self._open[thread].get((local.point, local.operation), ()):
             registers = tuple(None if free else value for free, value in zip(pattern, local.registers, strict=True))
-            number = self._local[thread].get(Local(local.point, registers, local.operation, local.carried))
+            number = self._local[thread].get(Local(local.point, registers, local.operation, local.carried, local.stage))
             if number is not None:
                 found.append(number)
         return tuple(found)
 
-    def _find_afters(self, part: Part, event: Event, value: Value) -> Iterator[_After]:
-        counter = self._counter.get((event.thread, event.remote), -1) if event.remote is not None else -1
-        if part is not None:
-            marks = self._states.marks[part]
-            for placed in self._rules.placed(marks, event, value):
-                yield _After(marks.pivot, self._fitting_marks(placed.marks), placed, counter)
-            return
-        yield _After(None, (None,), in_sequence(event), counter)
-        if event.cell is None or event.cell not in self._cell:
-            return
-        for thread in range(len(self._readings)):
-            for writes in (False, True):
-                pivot = Pivot(thread, event.cell, writes)
-                first = self._rules.first_of_beta(event, pivot, value)
-                if first is not None and (event.cell, writes) in self._accesses[thread]:
-                    yield _After(pivot, self._fitting_marks(first.marks), first, counter)
-
-    def _fitting_marks(self, marks: Marks | None) -> tuple[Part, ...]:
+    def _fitting_marks(self, marks: Marks) -> tuple[Part, ...]:
         """Return the marks of the set that are these, or these with the pivot's value left open."""
-        assert marks is not None
         found = (self._marks.get(each) for each in dict.fromkeys((marks, marks.without_value())))
         return tuple(number for number in found if number is not None)
 
-    def _comes_to(self, locals_: Sequence[int], thread: int, step: _Step, pivot: Pivot) -> bool:
-        """Whether the pivot's thread, after `step` of `thread`, may still come to the pivot: else a state may be missing."""
+    def _comes_to(self, locals_: Sequence[int], thread: int, after: Local, pivot: Pivot) -> bool:
+        """Whether the pivot's thread, after a step of `thread`, may still come to the pivot: else a state may be missing."""
         number = pivot.thread
-        start = step.move.after if number == thread else self._states.locals[number][locals_[number]]
+        start = after if number == thread else self._states.locals[number][locals_[number]]
         if (start, pivot) not in self._comes:
             self._comes[start, pivot] = comes_to(self._readings[number], start, pivot)
         return self._comes[start, pivot]
 
-    def _violates(self, locals_: tuple[int, ...], values: tuple[int, ...], part: int) -> bool:
+    def _violates(self, locals_: tuple[int, ...], values: tuple[int, ...], part: int, mail: int) -> bool:
         """Whether the pivot's thread stands before an event of the class that can be put last into alpha."""
         marks = self._states.marks[part]
+        if not marks.closed and not self._steps_of.connections:
+            return False
         pivot = marks.pivot
         value = marks.alpha_value if pivot.cell in marks.written else values[self._cell[pivot.cell]]
-        key = part, locals_[pivot.thread], value
+        key = part, locals_[pivot.thread], value, mail
         if key not in self._violations:
-            reading = self._readings[pivot.thread]
             self._violations[key] = any(
-                self._rules.may_be_pivot(marks, move.event)
+                self._steps_of.violates(marks, ahead, value, self._states.mail[mail])
                 for ahead in self._aheads[pivot.thread][locals_[pivot.thread]]
-                for move in reading.moves(ahead, value if ahead.reads == pivot.cell else None)
             )
         return self._violations[key]
 
     def _show(self, place: Place) -> str:
-        locals_, values, part = place
+        locals_, values, part, _ = place
         at = [
             f"{reading.name} at {_show_local(self._states.locals[i][locals_[i]])}"
             for i, reading in enumerate(self._readings)

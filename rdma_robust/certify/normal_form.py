@@ -5,8 +5,9 @@ RDMA order, or to beta, after it. The order begins with an access that conflicts
 event goes to beta iff it is forced by what is in beta. A robust program has no such order that leads back to m.
 
 Written from normal-form.md, part 2, and docs/theory.md (Lemma 3: the rules; Corollary 4: the counting of polls;
-Theorem 7: no access but the first of beta has a choice; Theorem 8: this search finds every violation). It shares no
-code with the instrumentations of the robustness room.
+Theorem 7: no access but the first of beta has a choice; Theorem 8: this search finds every violation), and from
+deployed.md, part 7, for store buffers (T1 to T3), remote atomics (M1 to M6), messages (S1 to S3), completions and weaker
+orders. It shares no code with the instrumentations of the robustness room.
 """
 
 from __future__ import annotations
@@ -15,74 +16,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, WRITES, Kind, observed_in_order
-from rdma_robust.certify.thread_reading import Event, Value
+from rdma_robust.certify.hardware import (
+    CPU,
+    NIC_WRITES,
+    READS,
+    STORES,
+    WRITES,
+    Kind,
+    Platform,
+    issued_in_order,
+    observed_in_order,
+    told_by_receive,
+)
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.remembered import UNTAGGED, Marks, Pivot, Placed, QueuePair, Tag
+from rdma_robust.certify.thread_events import Completion, Event
 from rdma_robust.language.flow.cfg import Cell
-
-QueuePair = tuple[int, str]
-"""A thread's number and the remote node."""
 
 Member = TypeVar("Member")
 
-
-@dataclass(frozen=True, slots=True)
-class Pivot:
-    """A class of pivots: accesses of `cell` by `thread` that write it, or that only read it."""
-
-    thread: int
-    cell: Cell
-    writes: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What is remembered of the events since the first of beta.
-
-    `beta` has, for each queue pair, the kinds of its NIC events in beta, `cpu` the threads with a CPU event there,
-    `forced` the queue pairs on which some completion forces its poll into beta, `overtaken` those on which a fence of
-    alpha came after the local write of a get in beta. `read` and `written` are cells that beta has accessed,
-    `poisoned` those whose value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint
-    means reached from the pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc
-    leads back to the pivot, and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first
-    wrote it, None where that is unknown or has not happened.
-    """
-
-    pivot: Pivot
-    beta: frozenset[tuple[QueuePair, Kind]] = frozenset()
-    cpu: frozenset[int] = frozenset()
-    forced: frozenset[QueuePair] = frozenset()
-    overtaken: frozenset[QueuePair] = frozenset()
-    read: frozenset[Cell] = frozenset()
-    written: frozenset[Cell] = frozenset()
-    poisoned: frozenset[Cell] = frozenset()
-    poison_carried: frozenset[int] = frozenset()
-    tainted_threads: frozenset[int] = frozenset()
-    tainted_reads: frozenset[Cell] = frozenset()
-    tainted_writes: frozenset[Cell] = frozenset()
-    closed: bool = False
-    alpha_value: Value = None
-
-    def without_value(self) -> Marks:
-        """The same marks with the pivot's value left open."""
-        return self if self.alpha_value is None else replace(self, alpha_value=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """An event put into a part: the marks after it, and its effect on the completions of its queue pair.
-
-    `unpolled` and `early` are added to what is not polled yet, and to those of them before the first that forces its
-    poll; where negative, there must be as many.
-    """
-
-    marks: Marks | None
-    unpolled: int = 0
-    early: int = 0
+_NIC_READS = frozenset({Kind.PUT_READS, Kind.GET_READS, Kind.ATOMIC_READS, Kind.ATOMIC})
 
 
 def in_sequence(event: Event) -> Placed:
     """Place an event before the first one of beta: the program runs under sequential consistency."""
-    change = 1 if event.kind in NIC_WRITES else -1 if event.kind is Kind.POLL else 0
+    change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is Kind.POLL else 0
     return Placed(None, change, change)
 
 
@@ -90,13 +48,15 @@ def in_sequence(event: Event) -> Placed:
 class Rules:
     """The rules of the normal form. Cells that are not in `shared` are never written. Completions are counted on the
     queue pairs of `counted` only. On those of `watched` it is remembered whether a fence overtook a local write; on
-    those of `unwatched` it would matter as well, and both may be."""
+    those of `unwatched` it would matter as well, and both may be. With `choices` accesses that conflict with the pivot
+    choose their part: the program has remote atomics."""
 
     shared: frozenset[Cell]
     counted: frozenset[QueuePair]
     watched: frozenset[QueuePair]
     unwatched: frozenset[QueuePair]
-    ordered_reads: bool
+    platform: Platform
+    choices: bool = False
 
     def first_of_beta(self, event: Event, pivot: Pivot, value: Value) -> Placed | None:
         """Return the event as the first of beta after a pivot of that class, None where it cannot be.
@@ -104,95 +64,204 @@ class Rules:
         `value` is what the cell holds before it. A CPU event of the pivot's thread would keep the pivot out of alpha;
         a CPU read would read what the pivot writes.
         """
-        if not self._meets(event, pivot):
+        if not self._is_about(event, pivot):
             return None
         if event.kind in CPU and (event.thread == pivot.thread or (pivot.writes and event.kind in READS)):
             return None
-        poisoned = frozenset({pivot.cell}) if pivot.writes else frozenset()
-        return self._in_beta(Marks(pivot, poisoned=poisoned), event, value)
+        return self._in_beta(self.before_beta(pivot), event, value, UNTAGGED)
 
-    def placed(self, marks: Marks, event: Event, value: Value) -> Iterator[Placed]:
+    def before_beta(self, pivot: Pivot) -> Marks:
+        """The marks of a class of pivots before anything is in beta."""
+        return Marks(pivot, poisoned=frozenset({pivot.cell}) if pivot.writes else frozenset())
+
+    def placed(self, marks: Marks, event: Event, value: Value, tag: Tag = UNTAGGED) -> Iterator[Placed]:
         """Yield what can become of an event after the first of beta: one possibility, or none where the order is cut.
 
-        A poll that nothing else forces goes to beta where no early completion is left for it; as counters are never
-        tested for zero, it may always.
+        `tag` is that of what the event waits for: of the buffer that a message finds, of the message that is received. A
+        poll that nothing else forces goes to beta where no early completion is left for it; as counters are never
+        tested for zero, it may always. With `choices`, accesses that conflict with the pivot may go to beta (M6).
         """
-        forced = self._forced(marks, event)
+        forced = tag.beta or self._forced(marks, event)
         if forced is not True:
-            yield self._in_alpha(marks, event)
-        if forced is not False or event.kind is Kind.POLL:
-            beta = self._in_beta(marks, event, value)
+            yield self._in_alpha(marks, event, tag)
+        chooses = self.choices and self._is_about(event, marks.pivot)
+        if forced is not False or event.kind is Kind.POLL or chooses:
+            beta = self._in_beta(marks, event, value, tag)
             if beta is not None:
                 yield beta
+
+    def written_behind(self, marks: Marks, event: Event, value: Value) -> Placed | None:
+        """Place the write of a remote atomic whose read is in beta."""
+        return self._in_beta(marks, event, value, UNTAGGED)
+
+    def apart(self, before: Marks, after: Marks, event: Event) -> Marks:
+        """Return `after` where the read of a remote atomic is in alpha, and its write `event` in beta or never made.
+
+        They are one vertex of sc: if the pivot writes their word, the read comes before it and the write after (M5). An
+        atomic of a network card that is the pivot would have to come before the write and behind the read (M3).
+        """
+        if event.cell != before.pivot.cell or not self.platform.ranked:
+            return after
+        return replace(after, split=True)
+
+    def closing(self, marks: Marks, event: Event) -> Marks:
+        """The marks with the cycle closed, if the pivot writes the cell of `event`."""
+        return self._spread(marks, event, True, True) if self._meets(event, marks.pivot) else marks
+
+    def begun(self, marks: Marks, event: Event) -> Placed | None:
+        """Place the read of the remote atomic whose write is the pivot; None where it cannot be in alpha (M4).
+
+        They are one vertex of sc, so what writes the word from now on is reached from the pivot.
+        """
+        if self._forced(marks, event) is True or event.cell is None:
+            return None
+        placed = self._in_alpha(marks, event, UNTAGGED)
+        assert placed.marks is not None
+        after = replace(placed.marks, half=True)
+        if not after.closed:
+            after = replace(after, tainted_reads=after.tainted_reads | {event.cell})
+        return replace(placed, marks=after)
 
     def may_be_pivot(self, marks: Marks, event: Event) -> bool:
         """Return whether the event is of the pivot's class and may be put last into alpha, so that a violation is
         found if its step is enabled and the marks are closed."""
         pivot = marks.pivot
         same = event.thread == pivot.thread and event.cell == pivot.cell and (event.kind in WRITES) == pivot.writes
-        return same and (event.kind in CPU or self._forced_by_queue(marks, event) is not True)
+        if not same or (event.kind is Kind.ATOMIC_READS) != pivot.atomic:
+            return False
+        if pivot.atomic and self.platform.ranked and (marks.split or (event.swaps and event.cell in marks.atomics)):
+            return False
+        return self.fits_last(marks, event)
+
+    def fits_last(self, marks: Marks, event: Event) -> bool:
+        """Whether an event of the pivot's thread may be put last into alpha, for what its thread has in beta."""
+        if event.thread in marks.stores and self._drains(event):
+            return False
+        return event.kind in CPU or self._forced_by_queue(marks, event) is not True
 
     def _meets(self, event: Event, pivot: Pivot) -> bool:
         """The event conflicts with the pivot."""
         return event.cell == pivot.cell and (pivot.writes or event.kind in WRITES)
 
+    def _is_about(self, event: Event, pivot: Pivot) -> bool:
+        """The event comes before or after the pivot for what both access: it conflicts with it, or reads for an atomic that
+        writes what another one, the pivot, reads (M3)."""
+        ranked = pivot.atomic and self.platform.ranked and event.swaps and event.cell == pivot.cell
+        return ranked or self._meets(event, pivot)
+
+    def _drains(self, event: Event) -> bool:
+        """The event waits for the store buffer of its thread (T1)."""
+        return observed_in_order(Kind.LOCAL_WRITE, event.kind, False, self.platform)
+
+    def _forwards(self, marks: Marks, event: Event) -> bool:
+        """The CPU reads what its own store buffer holds (T2)."""
+        return event.kind is Kind.LOCAL_READ and (event.cell, event.thread) in marks.forwarding
+
     def _forced(self, marks: Marks, event: Event) -> bool | None:
         """Whether in alpha the event would break a rule against what is in beta; None if that is not known."""
-        if event.thread in marks.cpu:
+        if event.thread in marks.cpu or (event.thread in marks.stores and self._drains(event)):
             return True
-        if event.cell in marks.written or (event.kind in WRITES and event.cell in marks.read):
+        if event.cell in marks.written and not self._forwards(marks, event):
+            return True
+        if event.kind in WRITES and event.cell in marks.read:
+            return True
+        if event.kind is Kind.ATOMIC_READS and self._forced_by_rank(marks, event):
             return True
         return False if event.kind in CPU else self._forced_by_queue(marks, event)
+
+    def _forced_by_rank(self, marks: Marks, event: Event) -> bool:
+        """The order of atomics of network cards on one word puts the event behind one of beta (M3), or the pivot (M4)."""
+        if not self.platform.ranked:
+            return False
+        return (event.swaps and event.cell in marks.atomics) or (marks.half and event.cell == marks.pivot.cell)
 
     def _forced_by_queue(self, marks: Marks, event: Event) -> bool | None:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.ordered_reads):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform):
                 return True
-        if event.kind is not Kind.PUT_READS:
+        if event.kind is Kind.FENCE:
+            return queue in marks.awaited
+        if event.kind is not Kind.PUT_READS or self.platform.weaker:
             return False
         if queue in self.unwatched and (queue, Kind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
 
-    def _in_alpha(self, marks: Marks, event: Event) -> Placed:
-        tainted = self._reached(marks, event)
-        closes = tainted and (event.thread == marks.pivot.thread or self._meets(event, marks.pivot))
+    def _in_alpha(self, marks: Marks, event: Event, tag: Tag) -> Placed:
+        tainted = tag.tainted or self._reached(marks, event)
+        before_pivot = self._meets(event, marks.pivot) and not self._forwards(marks, event)
+        closes = tainted and (event.thread == marks.pivot.thread or before_pivot)
         after = self._spread(marks, event, tainted, closes)
         if event.kind is Kind.POLL:
             return Placed(after, -1, -1)
+        behind = Tag(event.is_message and self._behind_beta(marks, event), tainted and not after.closed)
         if event.kind in CPU:
-            return Placed(after)
+            return Placed(after, tag=behind)
         queue = _queue(event)
         if event.kind is Kind.FENCE and (queue, Kind.GET_WRITES) in marks.beta and queue in self.watched:
             after = replace(after, overtaken=after.overtaken | {queue})
-        return self._completing(after, event)
+        return replace(self._completing(after, event), tag=behind)
 
-    def _in_beta(self, marks: Marks, event: Event, value: Value) -> Placed | None:
+    def _behind_beta(self, marks: Marks, event: Event) -> bool:
+        """What takes the message's completion comes after something of beta that its queue pair has written."""
+        queue = _queue(event)
+        return any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
+
+    def _in_beta(self, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
-        if event.kind in CPU and event.thread == marks.pivot.thread:
+        if event.kind in CPU and event.thread == marks.pivot.thread and not self._may_wait(marks, event):
             return None
         if event.kind in CPU and event.kind in READS and event.cell in marks.poisoned:
             return None
-        tainted = self._reached(marks, event) or self._meets(event, marks.pivot)
+        tainted = tag.tainted or self._reached(marks, event) or self._meets(event, marks.pivot)
         after = self._accessed(self._poison(marks, event), event, value)
         after = self._spread(after, event, tainted, tainted and event.thread == marks.pivot.thread)
+        behind = Tag(True, tainted and not after.closed)
         if event.kind in CPU:
-            after = replace(after, cpu=after.cpu | {event.thread})
-            return Placed(after, -1 if event.kind is Kind.POLL else 0)
+            return Placed(self._cpu_in_beta(after, event), -1 if event.kind is Kind.POLL else 0, tag=behind, in_beta=True)
         queue = _queue(event)
-        forces = event.kind is Kind.GET_WRITES or (
-            event.kind is Kind.PUT_WRITES and ((queue, Kind.PUT_READS) in marks.beta or (queue, Kind.FENCE) in marks.beta)
-        )
-        if forces and queue in self.counted:
+        if self._forces(marks, event, tag) and queue in self.counted:
             after = replace(after, forced=after.forced | {queue})
-        return self._completing(replace(after, beta=after.beta | {(queue, event.kind)}), event)
+        if event.is_message and tag.beta:
+            after = replace(after, awaited=after.awaited | {queue})
+        if event.kind is Kind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
+            after = replace(after, atomics=after.atomics | {event.cell})
+        after = replace(after, beta=after.beta | {(queue, event.kind)})
+        return replace(self._completing(after, event), tag=behind, in_beta=True)
+
+    def _may_wait(self, marks: Marks, event: Event) -> bool:
+        """A store of the pivot's thread may wait in its buffer while the pivot, a read, overtakes it (T3)."""
+        pivot = marks.pivot
+        reads = not pivot.writes and not pivot.atomic
+        return self.platform.buffered and event.kind in STORES and reads and event.cell != pivot.cell
+
+    def _cpu_in_beta(self, marks: Marks, event: Event) -> Marks:
+        if self.platform.buffered and event.kind in STORES:
+            return replace(marks, stores=marks.stores | {event.thread})
+        return replace(marks, cpu=marks.cpu | {event.thread})
+
+    def _forces(self, marks: Marks, event: Event, tag: Tag) -> bool:
+        """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
+
+        A get has written then; of a put or a send the poll tells that it was issued: after instantaneous events of beta on
+        the queue pair, and after the buffer that a message has found (S2).
+        """
+        if event.completion is Completion.NONE:
+            return False
+        if event.kind is Kind.GET_WRITES or tag.beta:
+            return True
+        queue = _queue(event)
+        return any(
+            other == queue and self.platform.instantaneous(kind) and issued_in_order(kind, event.kind, True, self.platform)
+            for other, kind in marks.beta
+        )
 
     def _completing(self, after: Marks, event: Event) -> Placed:
-        """Count the completion that a NIC write makes; it is early unless one that forces its poll comes first, or it
-        does."""
-        if event.kind not in NIC_WRITES:
+        """Count the completion that an event makes, if a poll can take it; it is early unless one that forces its poll
+        comes first, or it does."""
+        if event.completion is not Completion.SIGNALED:
             return Placed(after)
         return Placed(after, 1, 0 if _queue(event) in after.forced else 1)
 
@@ -206,18 +275,26 @@ class Rules:
             if event.cell == marks.pivot.cell and event.cell not in marks.written:
                 marks = replace(marks, alpha_value=value)
             marks = replace(marks, written=marks.written | {event.cell})
+            if self.platform.buffered:
+                others = frozenset((cell, t) for cell, t in marks.forwarding if cell != event.cell)
+                mine = {(event.cell, event.thread)} if event.kind is Kind.LOCAL_WRITE else frozenset()
+                marks = replace(marks, forwarding=others | mine)
         return marks
 
     def _poison(self, marks: Marks, event: Event) -> Marks:
-        """Let values that depend on the pivot travel with an event of beta."""
+        """Let values that depend on the pivot travel with an event of beta.
+
+        A remote atomic that reads such a value leaves its word with one, whether it writes there or not (M1).
+        """
         if event.cell is None:
             return marks
-        if event.kind in (Kind.PUT_READS, Kind.GET_READS):
+        if event.kind in _NIC_READS:
             carries = event.cell in marks.poisoned
             return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
         if event.kind in NIC_WRITES:
             stores = event.thread in marks.poison_carried
-            carried = marks.poison_carried - {event.thread}
+            answers = event.kind is Kind.ATOMIC_WRITES
+            carried = marks.poison_carried if answers else marks.poison_carried - {event.thread}
             return replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
         if event.kind is Kind.LOCAL_WRITE:
             return replace(marks, poisoned=marks.poisoned - {event.cell})

@@ -4,7 +4,7 @@ One event is one step; steps without an event are taken just before the event th
 tell. A value may be unknown (None): a register that an invariant leaves open, or a read of which nothing is assumed.
 Where a condition is unknown, both cases are possible, so what is unknown only adds events.
 
-Source: semantics.md ("Events"); language.md.
+Source: semantics.md ("Events"); language.md; deployed.md (parts 2 and 3).
 """
 
 from __future__ import annotations
@@ -12,18 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rdma_robust.certify.hardware import Kind
-from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.certify.hardware import USUAL, Kind, Platform
+from rdma_robust.certify.known_values import Value, evaluated
+from rdma_robust.certify.thread_events import Access, Completion, Event, Local, Move, Stage
+from rdma_robust.expr import VALUE, Binary
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
     Get,
+    ImmPut,
+    InlinePut,
     MFence,
+    Payload,
     Poll,
+    Program,
     Put,
     Read,
+    Recv,
+    RecvPoll,
+    RemoteRmw,
     RFence,
     Rmw,
+    Send,
     Silent,
     Step,
     Thread,
@@ -31,85 +41,88 @@ from rdma_robust.language.flow.cfg import (
     steps,
 )
 
-Value = int | None
-"""None is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """Where a thread is: at a program point, with the values of its registers in the order of their declaration.
-
-    Between the two events of a put or get, `operation` is the number of its step, `point` where that starts, and `carried`
-    the value that the NIC has read; else both are None.
-    """
-
-    point: int
-    registers: tuple[Value, ...]
-    operation: int | None = None
-    carried: Value = None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node."""
-
-    thread: int
-    kind: Kind
-    cell: Cell | None = None
-    remote: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.kind}({self.remote if self.cell is None else self.cell})"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """An event that a thread can make: the value that it writes (None also where it writes none), where the thread is
-    afterwards, and the line of the statement."""
-
-    event: Event
-    written: Value
-    after: Local
-    line: int
-
 
 @dataclass(slots=True)
 class Ahead:
-    """What a thread can do next: a step that it stands before, or is in the middle of, and its registers there."""
+    """What a thread can do next: a step that it stands before, or is in the middle of, and its registers there.
+
+    What happens may depend on the value of a cell that it `reads`, or on what a message of the thread `hears` carries.
+    """
 
     number: int
     local: Local
     reads: Cell | None
-    """The cell whose value decides what happens, None if there is none."""
+    hears: str | None = None
     found: dict[Value, tuple[Move, ...]] = field(default_factory=dict)
 
 
-class ThreadReading:
-    """A thread as what it can do next; `number` is its place in the program."""
+def readings_of(program: Program, platform: Platform) -> tuple[ThreadReading, ...]:
+    """Return the reading of every thread of `program` on `platform`."""
+    buffers: dict[str, dict[str, dict[Cell, None]]] = {}
+    for thread in program.threads:
+        posted = [*thread.posted, *((s.op.sender, s.op.cell) for _, _, s in steps(thread) if isinstance(s.op, Recv))]
+        for sender, cell in posted:
+            buffers.setdefault(sender, {}).setdefault(thread.name, {})[cell] = None
+    return tuple(
+        ThreadReading(
+            thread, number, platform, {peer: tuple(cells) for peer, cells in buffers.get(thread.name, {}).items()}
+        )
+        for number, thread in enumerate(program.threads)
+    )
 
-    def __init__(self, thread: Thread, number: int) -> None:
+
+class ThreadReading:
+    """A thread as what it can do next; `number` is its place in the program, `buffers` are those that each thread which it
+    sends messages to may give to them."""
+
+    def __init__(
+        self, thread: Thread, number: int, platform: Platform = USUAL, buffers: Mapping[str, tuple[Cell, ...]] | None = None
+    ) -> None:
         self.number = number
         self.name = thread.name
         self.names = tuple(name for name, _ in thread.registers)
         self.steps = steps(thread)
         self.start = Local(thread.entry, tuple(value for _, value in thread.registers))
+        self.buffers = buffers or {}
+        self._platform = platform
         self._from: dict[int, list[int]] = {}
         for i, (source, _, _) in enumerate(self.steps):
             self._from.setdefault(source, []).append(i)
         self._ahead: dict[Local, tuple[Ahead, ...]] = {}
 
-    def accesses(self) -> Iterator[tuple[Cell, bool]]:
-        """Yield every cell that some step accesses, and whether an event of it writes there."""
+    def accesses(self) -> Iterator[Access]:
+        """Yield every cell that some event may access, and how."""
         for _, _, step in self.steps:
             match step.op:
                 case Read(cell):
-                    yield cell, False
+                    yield Access(cell, False)
                 case Write(cell, _):
-                    yield cell, True
+                    yield Access(cell, True)
                 case Cas(cell, _, _) | Rmw(cell, _, _):
-                    yield from ((cell, False), (cell, True))
+                    yield from (Access(cell, False), Access(cell, True))
                 case Put(target, source) | Get(target, source):
-                    yield from ((source, False), (target, True))
+                    yield from (Access(source, False), Access(target, True))
+                case RemoteRmw(target, source):
+                    yield from (Access(source, False, True), Access(source, True), Access(target, True))
+                case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
+                    if data.source is not None:
+                        yield Access(data.source, False)
+                    yield from (Access(cell, True) for cell in self._targets(step))
+
+    def cells_of(self, event: Event) -> tuple[Cell, ...]:
+        """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
+        if event.fills and event.cell is None:
+            return self.buffers.get(event.peer or "", ())
+        return () if event.cell is None else (event.cell,)
+
+    def _targets(self, step: Step) -> tuple[Cell, ...]:
+        match step.op:
+            case InlinePut(target=target) | ImmPut(target=target):
+                return (target,)
+            case Send(to=to):
+                return self.buffers.get(to, ())
+            case _:
+                return ()
 
     def ahead(self, local: Local) -> tuple[Ahead, ...]:
         """Return every step with an event that can come next, after any steps without one."""
@@ -117,15 +130,23 @@ class ThreadReading:
             self._ahead[local] = tuple(self._find_ahead(local))
         return self._ahead[local]
 
+    def stopped_at(self, local: Local) -> Cell | None:
+        """The word of the remote atomic behind whose read the thread has ended, None if it has not."""
+        if local.stage is not Stage.STOPPED or local.operation is None:
+            return None
+        return _cell_read(self.steps[local.operation][2])
+
     def moves(self, ahead: Ahead, value: Value) -> tuple[Move, ...]:
-        """Return the events that a step makes where the cell that it reads holds `value`: none if it is not enabled."""
+        """Return the events that a step makes where what it reads or hears is `value`: none if it is not enabled."""
         if value not in ahead.found:
             ahead.found[value] = tuple(self._find_moves(ahead, value))
         return ahead.found[value]
 
     def _find_ahead(self, local: Local) -> Iterator[Ahead]:
         if local.operation is not None:
-            yield Ahead(local.operation, local, None)
+            if local.stage is not Stage.STOPPED:
+                step = self.steps[local.operation][2]
+                yield Ahead(local.operation, local, _cell_read(step) if local.stage is Stage.FENCED else None)
             return
         seen = {local}
         todo = [local]
@@ -133,19 +154,23 @@ class ThreadReading:
             here = todo.pop()
             for number in self._from.get(here.point, ()):
                 _, target, step = self.steps[number]
-                if not isinstance(step.op, Silent | MFence):
-                    yield Ahead(number, here, _cell_read(step))
+                if not self._is_silent(step):
+                    yield Ahead(number, here, _cell_read(step), step.op.sender if isinstance(step.op, RecvPoll) else None)
                 elif self._may(step, here, None):
                     after = Local(target, self._assigned(step, here, None))
                     if after not in seen:
                         seen.add(after)
                         todo.append(after)
 
+    def _is_silent(self, step: Step) -> bool:
+        """Whether the step makes no event: a fence for a buffer that is not there makes none either."""
+        return isinstance(step.op, Silent) or (isinstance(step.op, MFence) and not self._platform.buffered)
+
     def _find_moves(self, ahead: Ahead, value: Value) -> Iterator[Move]:
         here, line = ahead.local, self.steps[ahead.number][2].span.line
         _, target, step = self.steps[ahead.number]
         if here.operation is not None:
-            yield Move(self._second(step), here.carried, Local(target, self._assigned(step, here, None)), line)
+            yield from self._continued(step, here, target, value, line)
             return
         if not self._may(step, here, value):
             return
@@ -155,42 +180,119 @@ class ThreadReading:
                 yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
             case Write(cell, expr):
                 yield Move(Event(self.number, Kind.LOCAL_WRITE, cell), evaluated(expr, self._values(here)), after, line)
-            case Cas(cell, expected, new):
-                values = self._values(here)
-                same = evaluated(Binary("==", VALUE, expected), values | {VALUE.name: value})
-                if same != 0:
-                    yield Move(Event(self.number, Kind.SWAP, cell), evaluated(new, values), after, line)
-                if same != 1:
-                    yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
-            case Rmw(cell, new, when):
-                values = self._values(here) | {VALUE.name: value}
-                written = evaluated(when, values)
-                if written != 0:
-                    yield Move(Event(self.number, Kind.SWAP, cell), evaluated(new, values), after, line)
-                if written is None or written == 0:
-                    yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
-            case Put(target_cell, source):
-                middle = Local(here.point, here.registers, ahead.number, value)
-                yield Move(Event(self.number, Kind.PUT_READS, source, target_cell.node), None, middle, line)
-            case Get(_, source):
-                middle = Local(here.point, here.registers, ahead.number, value)
-                yield Move(Event(self.number, Kind.GET_READS, source, source.node), None, middle, line)
+            case Cas() | Rmw():
+                yield from self._swaps(step, ahead, value, after)
             case Poll(node):
                 yield Move(Event(self.number, Kind.POLL, None, node), None, after, line)
             case RFence(node):
                 yield Move(Event(self.number, Kind.FENCE, None, node), None, after, line)
+            case MFence():
+                yield Move(Event(self.number, Kind.MEMORY_FENCE), None, after, line)
+            case Recv(cell, sender):
+                yield Move(Event(self.number, Kind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line)
+            case RecvPoll(sender):
+                yield Move(Event(self.number, Kind.RECEIVES, peer=sender), None, after, line)
+            case Put(target_cell, source):
+                event = Event(self.number, Kind.PUT_READS, source, target_cell.node)
+                yield Move(event, None, self._middle(ahead, value), line)
+            case Get(_, source):
+                event = Event(self.number, Kind.GET_READS, source, source.node)
+                yield Move(event, None, self._middle(ahead, value), line)
+            case RemoteRmw():
+                yield from self._remote_swaps(step.op, ahead, value, line)
+            case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
+                yield from self._requests(data, step, ahead, value)
             case _:
                 raise AssertionError(f"nothing is certified of {type(step.op).__name__}")
 
-    def _second(self, step: Step) -> Event:
-        """The event that ends a put or get."""
+    def _middle(self, ahead: Ahead, carried: Value, stage: Stage = Stage.CARRIES) -> Local:
+        return Local(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
+
+    def _swaps(self, step: Step, ahead: Ahead, value: Value, after: Local) -> Iterator[Move]:
+        """A locked instruction: it drains the store buffer also when it does not write."""
+        cell, writes, new = self._swap(step, ahead.local, value)
+        line = step.span.line
+        if writes != 0:
+            yield Move(Event(self.number, Kind.SWAP, cell), new, after, line)
+        if writes != 1 and self._platform.buffered:
+            yield Move(Event(self.number, Kind.MEMORY_FENCE), None, self._middle(ahead, None, Stage.FENCED), line)
+        elif writes != 1:
+            yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
+
+    def _swap(self, step: Step, here: Local, value: Value) -> tuple[Cell, Value, Value]:
+        """The cell of a local atomic, whether it writes, and what."""
+        values = self._values(here)
+        known = values | {VALUE.name: value}
         match step.op:
-            case Put(target, _):
-                return Event(self.number, Kind.PUT_WRITES, target, target.node)
-            case Get(target, source):
-                return Event(self.number, Kind.GET_WRITES, target, source.node)
+            case Cas(cell, expected, new):
+                return cell, evaluated(Binary("==", VALUE, expected), known), evaluated(new, values)
+            case Rmw(cell, new, when):
+                writes = evaluated(when, known)
+                return cell, writes if writes is None else int(writes != 0), evaluated(new, known)
             case _:
-                raise AssertionError("only a put or a get has two events")
+                raise AssertionError("no local atomic")
+
+    def _remote_swaps(self, op: RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[Move]:
+        known = self._values(ahead.local) | {VALUE.name: value}
+        cell, writes, answers = op.source, evaluated(op.when, known), self._middle(ahead, value)
+        if writes != 0 and self._platform.ranked:
+            event = Event(self.number, Kind.ATOMIC_READS, cell, cell.node, swaps=True)
+            yield Move(event, None, self._middle(ahead, value, Stage.HALF), line)
+        elif writes != 0:
+            yield Move(Event(self.number, Kind.ATOMIC, cell, cell.node), evaluated(op.new, known), answers, line)
+        if writes is None or writes == 0:
+            yield Move(Event(self.number, Kind.ATOMIC_READS, cell, cell.node), None, answers, line)
+
+    def _requests(self, data: Payload, step: Step, ahead: Ahead, value: Value) -> Iterator[Move]:
+        """The first event of a request that carries data: a read by the CPU or the card, or none."""
+        carried = evaluated(data.value, self._values(ahead.local) | {VALUE.name: value})
+        middle = self._middle(ahead, carried)
+        if data.source is None:
+            yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
+            return
+        if data.inline:
+            read = Event(self.number, Kind.LOCAL_READ, data.source)
+        else:
+            read = Event(self.number, Kind.PUT_READS, data.source, _node(step))
+        yield Move(read, None, middle, step.span.line)
+
+    def _continued(self, step: Step, here: Local, target: int, value: Value, line: int) -> Iterator[Move]:
+        """The next event of an operation of which some are made."""
+        over = Local(target, self._assigned(step, here, value if here.stage is Stage.FENCED else None))
+        match here.stage:
+            case Stage.CARRIES:
+                event, last = self._carrying(step)
+                message = Local(here.point, here.registers, here.operation, None, Stage.MESSAGE)
+                yield Move(event, here.carried, over if last else message, line)
+            case Stage.MESSAGE:
+                assert isinstance(step.op, ImmPut)
+                event = Event(self.number, Kind.PUT_WRITES, None, _node(step), _completion(step), step.op.to)
+                yield Move(event, evaluated(step.op.imm, self._values(here)), over, line)
+            case Stage.FENCED:
+                cell, writes, _ = self._swap(step, here, value)
+                if writes != 1 and self._may(step, here, value):
+                    yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, over, line)
+            case Stage.HALF:
+                assert isinstance(step.op, RemoteRmw)
+                new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
+                event = Event(self.number, Kind.ATOMIC_WRITES, step.op.source, _node(step))
+                answers = Local(here.point, here.registers, here.operation, here.carried, Stage.CARRIES)
+                yield Move(event, new, answers, line)
+
+    def _carrying(self, step: Step) -> tuple[Event, bool]:
+        """The event that writes what an operation has read, and whether it is the last one."""
+        me, remote, completion = self.number, _node(step), _completion(step)
+        match step.op:
+            case Put(target) | InlinePut(target):
+                return Event(me, Kind.PUT_WRITES, target, remote, completion), True
+            case Get(target) | RemoteRmw(target):
+                return Event(me, Kind.GET_WRITES, target, remote, completion), True
+            case Send(to):
+                return Event(me, Kind.PUT_WRITES, None, remote, completion, to, fills=True), True
+            case ImmPut(target):
+                return Event(me, Kind.PUT_WRITES, target, remote), False
+            case _:
+                raise AssertionError("only a remote operation carries something")
 
     def _values(self, here: Local) -> dict[str, Value]:
         return dict(zip(self.names, here.registers, strict=True))
@@ -206,89 +308,48 @@ class ThreadReading:
         return tuple((values | {name: evaluated(expr, known) for name, expr in step.assigns}).values())
 
 
-def is_operation(step: Step) -> bool:
-    """Return whether the step has two events."""
-    return isinstance(step.op, Put | Get)
+def stages_of(step: Step) -> frozenset[Stage]:
+    """Return where a thread can be in the middle of a step."""
+    match step.op:
+        case Put() | Get():
+            return frozenset({Stage.CARRIES})
+        case InlinePut(data=data) | Send(data=data):
+            return frozenset({Stage.CARRIES} if data.source is not None else ())
+        case ImmPut(data=data):
+            return frozenset({Stage.MESSAGE, *([Stage.CARRIES] if data.source is not None else ())})
+        case RemoteRmw():
+            return frozenset({Stage.CARRIES, Stage.HALF, Stage.STOPPED})
+        case Cas() | Rmw():
+            return frozenset({Stage.FENCED})
+        case _:
+            return frozenset()
+
+
+def _completion(step: Step) -> Completion:
+    return Completion.SIGNALED if getattr(step.op, "signaled", True) else Completion.UNSIGNALED
+
+
+def _node(step: Step) -> str:
+    """The other node of the queue pair of a remote operation."""
+    match step.op:
+        case Put(target) | InlinePut(target) | ImmPut(target):
+            return target.node
+        case Get(_, source) | RemoteRmw(_, source):
+            return source.node
+        case Send(node=node):
+            return node
+        case _:
+            raise AssertionError("no remote operation")
 
 
 def _cell_read(step: Step) -> Cell | None:
+    """The cell whose value the first event of a step reads, or a later one of a compare-and-swap."""
     match step.op:
         case Read(cell) | Cas(cell, _, _) | Rmw(cell, _, _):
             return cell
-        case Put(_, source) | Get(_, source):
+        case Put(_, source) | Get(_, source) | RemoteRmw(_, source):
             return source
+        case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
+            return data.source
         case _:
             return None
-
-
-def evaluated(expr: Expr, values: Mapping[str, Value]) -> Value:
-    """Return the value of a source expression, None where it is unknown (or, after something unknown, has none).
-
-    Division truncates towards zero, as in C.
-    """
-    match expr:
-        case Const(value):
-            return value
-        case Name(name):
-            return values[name]
-        case Unary(operator, arg):
-            inner = evaluated(arg, values)
-            return None if inner is None else -inner if operator == "-" else int(inner == 0)
-        case Binary("&&", left, right):
-            return _both(evaluated(left, values), right, values)
-        case Binary("||", left, right):
-            either = _both(_not(evaluated(left, values)), Unary("!", right), values)
-            return _not(either)
-        case Binary(operator, left, right):
-            return _operation(operator, evaluated(left, values), evaluated(right, values))
-        case Ite():
-            raise AssertionError("a source program has no conditional expressions")
-
-
-def _not(value: Value) -> Value:
-    return None if value is None else int(value == 0)
-
-
-def _both(left: Value, right: Expr, values: Mapping[str, Value]) -> Value:
-    """Whether both sides are true; the right one is not looked at where the left one is false."""
-    if left == 0:
-        return 0
-    second = evaluated(right, values)
-    if second == 0:
-        return 0
-    return None if left is None or second is None else 1
-
-
-def _operation(operator: str, a: Value, b: Value) -> Value:
-    if a is None or b is None:
-        return None
-    match operator:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/" | "%":
-            return _divided(operator, a, b)
-        case "==":
-            return int(a == b)
-        case "!=":
-            return int(a != b)
-        case "<":
-            return int(a < b)
-        case "<=":
-            return int(a <= b)
-        case ">":
-            return int(a > b)
-        case ">=":
-            return int(a >= b)
-        case _:
-            raise AssertionError(f"a source program has no operator {operator}")
-
-
-def _divided(operator: str, a: int, b: int) -> Value:
-    if b == 0:
-        return None
-    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return quotient if operator == "/" else a - b * quotient

@@ -1,19 +1,21 @@
 """NOT ROBUST certificates: a trace of the program that RDMA allows and sequential consistency does not.
 
-Source: semantics.md ("Trace", "violating"). The threads are followed along their events by the checker's own reading of the
-flow graphs, and the orders judged by its own copy of the axioms.
+Source: semantics.md ("Trace", "violating"); deployed.md (part 4). The threads are followed along their events by the
+checker's own reading of the flow graphs, and the orders judged by its own copy of the axioms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.certify.consistency import Execution, polled, rdma_cycle, sc_cycle
+from rdma_robust.certify.consistency import Execution, halves, polled, rdma_cycle, sc_cycle
 from rdma_robust.certify.document import array, integer, mapping, members, natural, one_of, reject, string
-from rdma_robust.certify.hardware import READS, WRITES, Kind
-from rdma_robust.certify.thread_reading import Event, Local, ThreadReading, Value
+from rdma_robust.certify.hardware import READS, WRITES, Kind, Platform
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.thread_events import Completion, Event, Local, Move
+from rdma_robust.certify.thread_reading import ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
 KIND: Final = "trace"
@@ -23,6 +25,8 @@ INITIAL: Final = "initial"
 
 _KINDS: Final = tuple(kind.value for kind in Kind)
 _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read", "written", "reads_from")
+_LATER: Final = ("peer", "buffer", "completion")
+"""Members that an event has only where they say something: of messages and their receives, and of unsignaled operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,83 +41,179 @@ class _Claimed:
     source: int | None
 
 
-def check_not_robust(program: Program, ordered_reads: bool, evidence: object) -> str:
+def usual_completion(kind: Kind) -> Completion:
+    """What an event says of completion if the certificate does not say it."""
+    return Completion.SIGNALED if kind in (Kind.PUT_WRITES, Kind.GET_WRITES) else Completion.NONE
+
+
+def check_not_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the trace proves `program` not robust and return what it is, in a few words. Raises InvalidCertificate."""
     found = members(evidence, "`evidence`", ("kind", "events", "mo"))
-    threads = {thread.name: number for number, thread in enumerate(program.threads)}
-    cells = {str(cell): cell for cell in program.cells}
-    nodes = frozenset(program.nodes)
-    claimed = array(found["events"], "`evidence.events`", lambda item, at: _event(item, at, threads, cells, nodes))
+    claimed = array(found["events"], "`evidence.events`", _Reader(program).event)
     first = len(program.cells)
     order = [
         sorted((i for i, c in enumerate(claimed) if c.event.thread == t), key=lambda i: claimed[i].position)
         for t in range(len(program.threads))
     ]
-    for number, thread in enumerate(program.threads):
-        _follow(ThreadReading(thread, number), [claimed[i] for i in order[number]])
+    for number, reading in enumerate(readings_of(program, platform)):
+        for i, event in zip(order[number], _follow(reading, [claimed[i] for i in order[number]]), strict=True):
+            claimed[i] = replace(claimed[i], event=event)
+    threads = [[first + i for i in mine] for mine in order]
+    filled, heard = _Messages(program, claimed, order).matched()
     trace = Execution(
         (*(None for _ in program.cells), *(c.event for c in claimed)),
-        [[first + i for i in mine] for mine in order],
+        threads,
         _reads_from(claimed, program.cells),
         _modification_order(found["mo"], claimed, program.cells),
+        {first + message: first + posts for message, posts in filled.items()},
+        {first + receives: first + message for receives, message in heard.items()},
     )
     _check_polls(trace)
-    if (cycle := rdma_cycle(trace, ordered_reads)) is not None:
+    if platform.ranked:
+        _check_ranks(trace)
+    if (cycle := rdma_cycle(trace, platform)) is not None:
         reject(f"RDMA does not allow the trace: {_shown(trace, cycle)}")
     if sc_cycle(trace) is None:
         reject("sequential consistency allows the trace, so it proves nothing")
     return f"a trace of {len(claimed)} events"
 
 
-def _event(
-    value: object, where: str, threads: Mapping[str, int], cells: Mapping[str, Cell], nodes: frozenset[str]
-) -> _Claimed:
-    item = members(value, where, _MEMBERS)
+class _Reader:
+    """Events of a certificate, read without trust."""
 
-    def number(name: str) -> Value:
-        return None if item[name] is None else integer(item[name], f"{where}.{name}")
+    def __init__(self, program: Program) -> None:
+        self._threads = {thread.name: number for number, thread in enumerate(program.threads)}
+        self._cells = {str(cell): cell for cell in program.cells}
+        self._nodes = frozenset(program.nodes)
 
-    def known(name: str) -> str | None:
-        return None if item[name] is None else string(item[name], f"{where}.{name}")
+    def event(self, value: object, where: str) -> _Claimed:
+        item = members(value, where, _MEMBERS, _LATER)
 
-    cell, remote, thread = known("cell"), known("remote"), string(item["thread"], f"{where}.thread")
-    if cell is not None and cell not in cells:
-        reject(f"{where}.cell: the program has no {cell!r:.60}")
-    if remote is not None and remote not in nodes:
-        reject(f"{where}.remote: the program has no node {remote!r:.60}")
-    if thread not in threads:
-        reject(f"{where}.thread: the program has no {thread!r:.60}")
-    kind = Kind(one_of(item["type"], f"{where}.type", _KINDS))
-    source = -1 if item["reads_from"] == INITIAL else number("reads_from")
-    if source is not None and source < -1:
-        reject(f"{where}.reads_from is negative")
-    return _Claimed(
-        Event(threads[thread], kind, None if cell is None else cells[cell], remote),
-        natural(item["position"], f"{where}.position"),
-        natural(item["line"], f"{where}.line"),
-        number("read"),
-        number("written"),
-        source,
-    )
+        def number(name: str) -> Value:
+            return None if item[name] is None else integer(item[name], f"{where}.{name}")
+
+        thread = self._thread(item["thread"], f"{where}.thread")
+        remote = None if item["remote"] is None else string(item["remote"], f"{where}.remote")
+        if remote is not None and remote not in self._nodes:
+            reject(f"{where}.remote: the program has no node {remote!r:.60}")
+        kind = Kind(one_of(item["type"], f"{where}.type", _KINDS))
+        source = -1 if item["reads_from"] == INITIAL else number("reads_from")
+        if source is not None and source < -1:
+            reject(f"{where}.reads_from is negative")
+        said = item.get("completion", usual_completion(kind).value)
+        completion = Completion(one_of(said, f"{where}.completion", tuple(c.value for c in Completion)))
+        peer = item.get("peer")
+        if peer is not None:
+            self._thread(peer, f"{where}.peer")
+        return _Claimed(
+            Event(
+                self._threads[thread],
+                kind,
+                self._cell(item["cell"], f"{where}.cell"),
+                remote,
+                completion,
+                None if peer is None else string(peer, f"{where}.peer"),
+                self._cell(item.get("buffer"), f"{where}.buffer"),
+            ),
+            natural(item["position"], f"{where}.position"),
+            natural(item["line"], f"{where}.line"),
+            number("read"),
+            number("written"),
+            source,
+        )
+
+    def _thread(self, value: object, where: str) -> str:
+        name = string(value, where)
+        return name if name in self._threads else reject(f"{where}: the program has no {name!r:.60}")
+
+    def _cell(self, value: object, where: str) -> Cell | None:
+        if value is None:
+            return None
+        name = string(value, where)
+        return self._cells[name] if name in self._cells else reject(f"{where}: the program has no {name!r:.60}")
 
 
-def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> None:
-    """Check that the thread can make these events, one after the other. Of them only the values read are believed."""
+def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> Iterator[Event]:
+    """Check that the thread can make these events, one after the other. Of them only the values read are believed.
+
+    Yields the events as the thread makes them. The read of a remote atomic that is the last event of its thread is that of
+    one which would write only if every reading of the thread says so.
+    """
     if [c.position for c in claimed] != list(range(len(claimed))):
         reject(f"the events of thread {reading.name} have not the positions 0 to {len(claimed) - 1}")
     here: set[Local] = {reading.start}
     for number, claim in enumerate(claimed):
-        if (claim.read is not None) != (claim.event.kind in READS):
+        if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is Kind.RECEIVES):
             reject(f"event {number} of {reading.name}, {claim.event}, has a wrong kind of `read`")
-        here = {
-            move.after
+        moves = [
+            move
             for local in here
             for ahead in reading.ahead(local)
             for move in reading.moves(ahead, claim.read)
-            if (move.event, move.written, move.line) == (claim.event, claim.written, claim.line)
-        }
-        if not here:
+            if _is_meant(move, claim)
+        ]
+        if not moves:
             reject(f"thread {reading.name} cannot make event {number} of the trace: {claim.event} of line {claim.line}")
+        following = claimed[number + 1].event.kind if number + 1 < len(claimed) else None
+        swaps = following is Kind.ATOMIC_WRITES or (following is None and all(move.event.swaps for move in moves))
+        yield replace(moves[0].event, cell=claim.event.cell, swaps=swaps and claim.event.kind is Kind.ATOMIC_READS)
+        here = {move.after for move in moves}
+
+
+def _is_meant(move: Move, claim: _Claimed) -> bool:
+    """Whether the move is the event claimed: of a message that fills a buffer, which one that is remains to be seen."""
+    made = replace(move.event, swaps=False, fills=False)
+    if move.event.fills and claim.event.cell is not None:
+        made = replace(made, cell=claim.event.cell)
+    return (made, move.written, move.line) == (claim.event, claim.written, claim.line)
+
+
+@dataclass(frozen=True)
+class _Messages:
+    """Messages and receives of every two threads: the k-th of the one is matched with the k-th of the other."""
+
+    program: Program
+    claimed: Sequence[_Claimed]
+    order: Sequence[Sequence[int]]
+
+    def matched(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return what has posted the buffer of each message, and the message of each receive completion that is taken."""
+        filled: dict[int, int] = {}
+        heard: dict[int, int] = {}
+        for sender, one in enumerate(self.program.threads):
+            for receiver, two in enumerate(self.program.threads):
+                sent = [i for i in self.order[sender] if self._event(i).is_message and self._event(i).peer == two.name]
+                posted = self._of(receiver, Kind.POSTS_BUFFER, one.name)
+                always = [cell for name, cell in two.posted if name == one.name]
+                for k, message in enumerate(sent):
+                    self._fills(message, [*always, *(self._event(i).buffer for i in posted)][k : k + 1])
+                    if k >= len(always):
+                        filled[message] = posted[k - len(always)]
+                for k, receives in enumerate(self._of(receiver, Kind.RECEIVES, one.name)):
+                    if k >= len(sent):
+                        reject(f"event {receives} of the trace, {self._event(receives)}, finds no message")
+                    self._hears(receives, sent[k])
+                    heard[receives] = sent[k]
+        return filled, heard
+
+    def _event(self, number: int) -> Event:
+        return self.claimed[number].event
+
+    def _of(self, thread: int, kind: Kind, peer: str) -> list[int]:
+        return [i for i in self.order[thread] if self._event(i).kind is kind and self._event(i).peer == peer]
+
+    def _fills(self, message: int, buffers: list[Cell | None]) -> None:
+        event = self._event(message)
+        if not buffers:
+            reject(f"event {message} of the trace, {event}, finds no buffer")
+        if event.fills and buffers != [event.cell]:
+            reject(f"event {message} of the trace, {event}, fills another buffer than {buffers[0]}, which it finds")
+
+    def _hears(self, receives: int, message: int) -> None:
+        sent = self.claimed[message]
+        carried = 0 if sent.event.fills else sent.written
+        if self.claimed[receives].read != carried:
+            reject(f"event {receives} of the trace, {self._event(receives)}, takes a message that carries {carried}")
 
 
 def _reads_from(claimed: Sequence[_Claimed], cells: Sequence[Cell]) -> dict[int, int]:
@@ -144,7 +244,7 @@ def _modification_order(value: object, claimed: Sequence[_Claimed], cells: Seque
     orders = mapping(value, "`evidence.mo`")
     writes: dict[str, list[int]] = {}
     for i, claim in enumerate(claimed):
-        if claim.event.kind in WRITES:
+        if claim.event.kind in WRITES and claim.event.cell is not None:
             writes.setdefault(str(claim.event.cell), []).append(i)
     if orders.keys() != writes.keys():
         reject(f"`evidence.mo` is about {sorted(orders)}, and the trace writes {sorted(writes)}")
@@ -165,6 +265,18 @@ def _check_polls(trace: Execution) -> None:
     for number, event in enumerate(trace.events):
         if event is not None and event.kind is Kind.POLL and number not in answered:
             reject(f"a poll of the trace, {event}, has nothing to poll")
+
+
+def _check_ranks(trace: Execution) -> None:
+    """The atomics of one word stand in their order; one that has not written yet, but will, can only be the last."""
+    written = {read for read, _ in halves(trace)}
+    unfinished: set[Cell | None] = set()
+    for number, event in enumerate(trace.events):
+        if event is not None and event.kind is Kind.ATOMIC_READS:
+            if event.cell in unfinished:
+                reject(f"an atomic of the trace, {event}, comes before the write of an earlier one on its word")
+            if event.swaps and number not in written:
+                unfinished.add(event.cell)
 
 
 def _shown(trace: Execution, cycle: Sequence[int]) -> str:

@@ -13,8 +13,9 @@ from operator import itemgetter
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.invariant_states import KIND, Place
 from rdma_robust.certify.invariants import comes_to
-from rdma_robust.certify.normal_form import Pivot
-from rdma_robust.certify.thread_reading import Local, ThreadReading
+from rdma_robust.certify.remembered import Pivot
+from rdma_robust.certify.thread_events import Local, Stage
+from rdma_robust.certify.thread_reading import ThreadReading
 from rdma_robust.counters.inductive import Limit, covers
 from rdma_robust.counters.program import pc
 from rdma_robust.counters.vass import Control
@@ -46,7 +47,7 @@ def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
     limits: dict[Place, list[Limit]] = {}
     for control, limit in found.states:
         if all(words.stands(control) for words in threads) and marks.may_end(control, threads):
-            place = tuple([words.number(control) for words in threads]), cells(control), marks.number(control)
+            place = tuple([words.number(control) for words in threads]), cells(control), marks.number(control), 0
             limits.setdefault(place, []).append(completions.limit(control, limit))
     return {
         "kind": KIND,
@@ -109,7 +110,8 @@ class _ThreadWords:
             point, operation, carried, *values = self._in_words(key[0])
             known = dict(zip(self._registers, values, strict=True))
             assert point is not None
-            here = Local(point, tuple(known.get(name) for name in self._reading.names), operation, carried)
+            stage = None if operation is None else Stage.CARRIES
+            here = Local(point, tuple(known.get(name) for name in self._reading.names), operation, carried, stage)
             self._comes[key] = comes_to(self._reading, here, Pivot(pivot.thread, pivot.cell, pivot.writes))
         return self._comes[key]
 

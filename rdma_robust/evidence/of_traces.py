@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.violations import INITIAL, KIND
-from rdma_robust.language.flow.cfg import Program
-from rdma_robust.semantics.trace import WRITE_TYPES, Event, Trace
+from rdma_robust.language.flow.cfg import Program, Recv
+from rdma_robust.semantics.trace import WRITE_TYPES, Event, EventType, Trace
 
 
 def trace_evidence(program: Program, trace: Trace) -> JsonObject:
@@ -14,7 +15,7 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
     source = {b: a for a, b in trace.rf}
     writes: dict[str, list[int]] = {}
     for e in sorted(trace.events[first:], key=lambda e: (-trace.mo.rows[e.index].bit_count(), e.index)):
-        if e.type in WRITE_TYPES:
+        if e.type in WRITE_TYPES and e.cell is not None:
             writes.setdefault(str(e.cell), []).append(e.index - first)
 
     def reads_from(e: Event) -> object:
@@ -31,12 +32,27 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
                 "line": e.step.span.line if e.step is not None else 0,
                 "type": e.type.value,
                 "remote": e.remote,
-                "cell": None if e.cell is None else str(e.cell),
-                "read": e.read,
+                "cell": None if e.cell is None or e.type is EventType.V else str(e.cell),
+                "read": (e.read or 0) if e.type is EventType.RP else e.read,
                 "written": e.written,
                 "reads_from": reads_from(e),
+                **_later_members(e),
             }
             for e in trace.events[first:]
         ],
         "mo": writes,
     }
+
+
+def _later_members(event: Event) -> JsonObject:
+    """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
+    found: JsonObject = {}
+    if event.peer is not None:
+        found["peer"] = event.peer
+    if event.step is not None and isinstance(event.step.op, Recv):
+        found["buffer"] = str(event.step.op.cell)
+    if event.unsignaled:
+        found["completion"] = Completion.UNSIGNALED.value
+    elif event.within:
+        found["completion"] = Completion.NONE.value
+    return found

@@ -1,0 +1,133 @@
+"""What the checker's normal form remembers of an order of events: marks since the first of beta, and messages.
+
+Source: normal-form.md, part 2; deployed.md, part 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.known_values import Value
+from rdma_robust.language.flow.cfg import Cell
+
+QueuePair = tuple[int, str]
+"""A thread's number and the remote node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A class of pivots: accesses of `cell` by `thread` that write it, or that only read it; `atomic` are the reads of
+    remote atomics."""
+
+    thread: int
+    cell: Cell
+    writes: bool
+    atomic: bool = False
+
+
+class Tag(NamedTuple):
+    """Of what posts a buffer, or of a message: whether what waits for it is forced into beta, and whether it is tainted."""
+
+    beta: bool = False
+    tainted: bool = False
+
+
+UNTAGGED = Tag()
+
+
+class Buffer(NamedTuple):
+    """A receive buffer that is posted."""
+
+    cell: Cell
+    tag: Tag
+
+
+class Letter(NamedTuple):
+    """A message whose completion is not taken: the immediate that it carries, or 0."""
+
+    carries: int
+    tag: Tag
+
+
+class Channel(NamedTuple):
+    """Between two threads: the buffers that are posted and not filled, and the messages that are not taken, oldest first."""
+
+    posted: tuple[Buffer, ...]
+    arrived: tuple[Letter, ...]
+
+
+Mail = tuple[Channel, ...]
+"""Of every two threads of which one sends messages to the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is remembered of the events since the first of beta.
+
+    `beta` has, for each queue pair, the kinds of its NIC events in beta, `cpu` the threads with a CPU event there, those
+    apart that wait in a store buffer, which `stores` has. `forced` are the queue pairs on which some completion forces its
+    poll into beta, `overtaken` those on which a fence of alpha came after the local write of a get in beta, `awaited` those
+    with a message whose buffer was posted in beta. `read` and `written` are cells that beta has accessed, `forwarding`
+    those whose last write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta,
+    `poisoned` those whose value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint means
+    reached from the pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back
+    to the pivot, and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where
+    that is unknown or has not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an
+    atomic on the pivot's cell has its read in alpha, but not its write.
+    """
+
+    pivot: Pivot
+    beta: frozenset[tuple[QueuePair, Kind]] = frozenset()
+    cpu: frozenset[int] = frozenset()
+    forced: frozenset[QueuePair] = frozenset()
+    overtaken: frozenset[QueuePair] = frozenset()
+    read: frozenset[Cell] = frozenset()
+    written: frozenset[Cell] = frozenset()
+    poisoned: frozenset[Cell] = frozenset()
+    poison_carried: frozenset[int] = frozenset()
+    tainted_threads: frozenset[int] = frozenset()
+    tainted_reads: frozenset[Cell] = frozenset()
+    tainted_writes: frozenset[Cell] = frozenset()
+    closed: bool = False
+    alpha_value: Value = None
+    stores: frozenset[int] = frozenset()
+    forwarding: frozenset[tuple[Cell, int]] = frozenset()
+    atomics: frozenset[Cell] = frozenset()
+    awaited: frozenset[QueuePair] = frozenset()
+    half: bool = False
+    split: bool = False
+
+    def without_value(self) -> Marks:
+        """The same marks with the pivot's value left open."""
+        return self if self.alpha_value is None else replace(self, alpha_value=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event put into a part: the marks after it, and its effect on the completions of its queue pair.
+
+    `unpolled` and `early` are added to what is not polled yet, and to those of them before the first that forces its
+    poll; where negative, there must be as many. `tag` is what is to be known of a message, or of a buffer that is posted.
+    """
+
+    marks: Marks | None
+    unpolled: int = 0
+    early: int = 0
+    tag: Tag = UNTAGGED
+    in_beta: bool = False
+
+
+def untainted(mail: Mail) -> Mail:
+    """The same messages with their taint forgotten."""
+    tags = (item.tag for channel in mail for items in (channel.posted, channel.arrived) for item in items)
+    if not any(tag.tainted for tag in tags):
+        return mail
+    return tuple(
+        Channel(
+            tuple(buffer._replace(tag=Tag(buffer.tag.beta)) for buffer in channel.posted),
+            tuple(letter._replace(tag=Tag(letter.tag.beta)) for letter in channel.arrived),
+        )
+        for channel in mail
+    )

@@ -1,0 +1,276 @@
+"""The steps of the checker's search: what an event of a thread can become, with its effect on threads, memory and messages.
+
+An event is one step, but for a remote atomic, whose read and write are one under sequential consistency: its two events have
+a part each. A thread may also end between them (M4).
+
+Source: deployed.md, parts 4 and 7; normal-form.md, part 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rdma_robust.certify.hardware import WRITES, Kind
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.normal_form import Rules, in_sequence
+from rdma_robust.certify.remembered import UNTAGGED, Buffer, Channel, Letter, Mail, Marks, Pivot, Placed, Tag, untainted
+from rdma_robust.certify.thread_events import Event, Local, Move, Stage
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading
+from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, steps
+
+Connection = tuple[int, int]
+"""The numbers of a thread that sends messages and of the one that receives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step: its event, where its thread is then, the cell that it writes and what, the messages then, and its part.
+
+    `starts` is the class of pivots that it begins with, None if it begins with none.
+    """
+
+    event: Event
+    after: Local
+    writes: Cell | None
+    written: Value
+    mail: Mail
+    placed: Placed
+    starts: Pivot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a step depends on besides its thread: the marks, the value of the cell of its event, the messages, and the words
+    on which a thread has ended between the events of a remote atomic."""
+
+    marks: Marks | None
+    value: Value
+    mail: Mail
+    held: frozenset[Cell]
+
+
+class Steps:
+    """The steps of a program's search, under the rules of the normal form."""
+
+    def __init__(self, program: Program, readings: Sequence[ThreadReading], rules: Rules) -> None:
+        self.readings, self.rules = readings, rules
+        self.connections = connections_of(program)
+        self._names = {thread.name: number for number, thread in enumerate(program.threads)}
+        self._channel = {pair: i for i, pair in enumerate(self.connections)}
+        self._pivots: dict[Cell, dict[Pivot, None]] = {}
+        for reading in readings:
+            for access in reading.accesses():
+                pivot = Pivot(reading.number, access.cell, access.writes, access.atomic)
+                self._pivots.setdefault(access.cell, {})[pivot] = None
+        self.first_mail: Mail = tuple(
+            Channel(
+                tuple(
+                    Buffer(cell, UNTAGGED)
+                    for name, cell in program.threads[receiver].posted
+                    if name == program.threads[sender].name
+                ),
+                (),
+            )
+            for sender, receiver in self.connections
+        )
+
+    def held_by(self, thread: int, local: Local) -> Cell | None:
+        """The word whose remote atomics wait for one of the thread that will never write (M4), None if there is none."""
+        return self.readings[thread].stopped_at(local)
+
+    def heard(self, thread: int, ahead: Ahead, mail: Mail) -> Value:
+        """What the message carries whose completion a step of the thread takes, None if there is none."""
+        assert ahead.hears is not None
+        arrived = mail[self._channel[self._names[ahead.hears], thread]].arrived
+        return arrived[0].carries if arrived else None
+
+    def finds_no_buffer(self, event: Event, mail: Mail) -> bool:
+        """Whether the event is a message for which no buffer is posted (rnr)."""
+        return event.is_message and not mail[self._of(event)].posted
+
+    def taken(self, move: Move, around: Around) -> Iterator[Taken]:
+        """Yield what the event can become; nothing where it waits for another thread or the order is cut."""
+        event = move.event
+        if event.kind is Kind.ATOMIC_WRITES:
+            return  # It is the pivot.
+        if event.kind is Kind.ATOMIC_READS and self.rules.platform.ranked:
+            if event.cell not in around.held:
+                yield from self._atomic(move, around)
+            return
+        tag = UNTAGGED
+        if event.is_message or event.kind is Kind.RECEIVES:
+            channel = around.mail[self._of(event)]
+            waits_for: tuple[Buffer | Letter, ...] = channel.posted if event.is_message else channel.arrived
+            if not waits_for:
+                return
+            tag = waits_for[0].tag
+        event = self.resolved(event, around.mail)
+        written = move.written if event.kind in WRITES and event.cell is not None else None
+        for placed, starts in self._placed(event, around, tag):
+            mail = self._delivered(event, move.written, around.mail, placed)
+            yield Taken(event, move.after, event.cell if event.kind in WRITES else None, written, mail, placed, starts)
+
+    def resolved(self, event: Event, mail: Mail) -> Event:
+        """The event with the buffer that it fills for its cell, if it is a message that fills one."""
+        if not event.fills or self.finds_no_buffer(event, mail):
+            return event
+        return replace(event, cell=mail[self._of(event)].posted[0].cell)
+
+    def violates(self, marks: Marks, ahead: Ahead, value: Value, mail: Mail) -> bool:
+        """Whether a step of the pivot's thread is a pivot that can be put last into alpha, so that a violation is found.
+
+        `value` is what the pivot's cell holds for it. A remote atomic may be the pivot as a whole; so may be its read
+        alone, or its write alone behind a read of its own (M4).
+        """
+        pivot = marks.pivot
+        reading = self.readings[pivot.thread]
+        for move in reading.moves(ahead, value if ahead.reads == pivot.cell else None):
+            event = self.resolved(move.event, mail)
+            tag = UNTAGGED
+            if event.is_message and not self.finds_no_buffer(event, mail):
+                tag = mail[self._of(event)].posted[0].tag
+            if not (marks.closed or tag.tainted) or tag.beta:
+                continue
+            if self.rules.may_be_pivot(marks, event):
+                return True
+            if event.swaps and pivot.writes and self._whole(marks, move):
+                return True
+        return False
+
+    def _whole(self, marks: Marks, move: Move) -> bool:
+        """Whether both events of a remote atomic can be put last into alpha."""
+        write = self._second(move).event
+        fits = self.rules.fits_last(marks, move.event) and self.rules.may_be_pivot(marks, write)
+        return fits and not marks.split and not marks.half
+
+    def _placed(self, event: Event, around: Around, tag: Tag) -> Iterator[tuple[Placed, Pivot | None]]:
+        if around.marks is not None:
+            yield from ((placed, None) for placed in self.rules.placed(around.marks, event, around.value, tag))
+            return
+        yield in_sequence(event), None
+        for pivot in self._classes(event):
+            first = self.rules.first_of_beta(event, pivot, around.value)
+            if first is not None:
+                yield _excluding(first, pivot, around.held), pivot
+
+    def _classes(self, event: Event) -> Iterator[Pivot]:
+        if event.cell is not None and event.cell in self.rules.shared:
+            yield from self._pivots.get(event.cell, ())
+
+    def _of(self, event: Event) -> int:
+        """The number of the connection that an event is about."""
+        assert event.peer is not None
+        peer = self._names[event.peer]
+        return self._channel[(event.thread, peer) if event.is_message else (peer, event.thread)]
+
+    def _delivered(self, event: Event, written: Value, mail: Mail, placed: Placed) -> Mail:
+        """The messages after the event; once the cycle is closed, their taint is forgotten as well."""
+        if event.peer is not None:
+            number = self._of(event)
+            posted, arrived = mail[number]
+            if event.kind is Kind.POSTS_BUFFER:
+                assert event.buffer is not None
+                posted = (*posted, Buffer(event.buffer, placed.tag))
+            elif event.kind is Kind.RECEIVES:
+                arrived = arrived[1:]
+            else:
+                carries = 0 if event.fills or written is None else written
+                posted, arrived = posted[1:], (*arrived, Letter(carries, placed.tag))
+            mail = (*mail[:number], Channel(posted, arrived), *mail[number + 1 :])
+        return untainted(mail) if placed.marks is not None and placed.marks.closed else mail
+
+    def _second(self, move: Move) -> Move:
+        """The write of a remote atomic of which the move is the read."""
+        reading = self.readings[move.event.thread]
+        (ahead,) = reading.ahead(move.after)
+        (second,) = reading.moves(ahead, None)
+        return second
+
+    def _atomic(self, move: Move, around: Around) -> Iterator[Taken]:
+        """A remote atomic: the read alone where it does not write, else both, or the read as the last event of its thread."""
+        if not move.event.swaps:
+            for placed, starts in self._placed(move.event, around, UNTAGGED):
+                yield self._made(move, placed, around, starts)
+            return
+        write = self._second(move)
+        stopped = replace(move, after=replace(move.after, stage=Stage.STOPPED, carried=None))
+        if around.marks is None:
+            yield from self._first_atomic(move, write, stopped, around)
+        else:
+            yield from self._later_atomic(move, write, stopped, around, around.marks)
+
+    def _first_atomic(self, move: Move, write: Move, stopped: Move, around: Around) -> Iterator[Taken]:
+        """Before the first event of beta, or as that."""
+        read = move.event
+        yield self._made(write, in_sequence(write.event), around, None)
+        yield self._made(stopped, in_sequence(read), around, None)
+        for pivot in self._classes(read):
+            both = self.rules.first_of_beta(read, pivot, around.value)
+            if both is not None and both.marks is not None:
+                second = self.rules.written_behind(both.marks, write.event, around.value)
+                if second is not None:
+                    yield self._made(write, _excluding(second, pivot, around.held), around, pivot)
+            apart = self.rules.first_of_beta(write.event, pivot, around.value)
+            if apart is not None and apart.marks is not None:
+                marks = self._apart(self.rules.before_beta(pivot), apart.marks, read)
+                yield self._made(write, _excluding(replace(apart, marks=marks), pivot, around.held), around, pivot)
+            if pivot.thread == read.thread and pivot.writes:
+                begun = self.rules.begun(self.rules.before_beta(pivot), read)
+                assert begun is not None
+                yield self._made(move, begun, around, pivot)
+
+    def _later_atomic(self, move: Move, write: Move, stopped: Move, around: Around, marks: Marks) -> Iterator[Taken]:
+        pivot, read = marks.pivot, move.event
+        if pivot.thread == read.thread and pivot.writes and pivot.cell == read.cell:
+            begun = self.rules.begun(marks, read)
+            if begun is not None:
+                yield self._made(move, begun, around, None)
+        for first in self.rules.placed(marks, read, around.value):
+            assert first.marks is not None
+            if pivot.thread != read.thread:
+                ended = first.marks if first.in_beta else self.rules.apart(marks, first.marks, read)
+                yield self._made(stopped, replace(first, marks=ended), around, None)
+            if first.in_beta:
+                second = self.rules.written_behind(first.marks, write.event, around.value)
+                if second is not None:
+                    yield self._made(write, second, around, None)
+                continue
+            for second in self.rules.placed(first.marks, write.event, around.value):
+                if second.in_beta:
+                    assert second.marks is not None
+                    second = replace(second, marks=self._apart(marks, second.marks, read))
+                yield self._made(write, second, around, None)
+
+    def _apart(self, before: Marks, after: Marks, read: Event) -> Marks:
+        return self.rules.closing(self.rules.apart(before, after, read), read)
+
+    def _made(self, move: Move, placed: Placed, around: Around, starts: Pivot | None) -> Taken:
+        """A step of a remote atomic whose last event, of those made, is that of the move."""
+        writes = move.event.cell if move.event.kind in WRITES else None
+        mail = self._delivered(move.event, move.written, around.mail, placed)
+        return Taken(move.event, move.after, writes, move.written, mail, placed, starts)
+
+
+def _excluding(placed: Placed, pivot: Pivot, held: frozenset[Cell]) -> Placed:
+    """A thread that has ended between the events of a remote atomic on the pivot's cell keeps the pivot from being one."""
+    if pivot.cell not in held or placed.marks is None:
+        return placed
+    return replace(placed, marks=replace(placed.marks, split=True))
+
+
+def connections_of(program: Program) -> tuple[Connection, ...]:
+    """Return every two threads of which one sends messages to the other or may receive such, in a fixed order."""
+    names = {thread.name: number for number, thread in enumerate(program.threads)}
+    found: set[Connection] = set()
+    for t, thread in enumerate(program.threads):
+        found |= {(names[sender], t) for sender, _ in thread.posted}
+        for _, _, step in steps(thread):
+            match step.op:
+                case Recv(sender=sender) | RecvPoll(sender=sender):
+                    found.add((names[sender], t))
+                case Send(to=to) | ImmPut(to=to):
+                    found.add((t, names[to]))
+                case _:
+                    pass
+    return tuple(sorted(found))

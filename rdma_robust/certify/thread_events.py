@@ -1,0 +1,99 @@
+"""What threads do, in the checker's words: events, where a thread is between them, and the cells that they access.
+
+Source: semantics.md ("Events"); deployed.md (part 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.known_values import Value
+from rdma_robust.language.flow.cfg import Cell
+
+
+class Stage(StrEnum):
+    """What comes next of a step of which a thread has made an event."""
+
+    CARRIES = "carries"
+    """The event that writes what has been read: of a put or get, a send, the answer of a remote atomic."""
+    MESSAGE = "message"
+    """The message of a write with immediate, behind its put."""
+    FENCED = "fenced"
+    """The read of a compare-and-swap that fails: the store buffer is empty."""
+    HALF = "half"
+    """The write of a remote atomic."""
+    STOPPED = "stopped"
+    """Nothing: the thread ends behind the read of a remote atomic."""
+
+
+class Completion(StrEnum):
+    """Whether an operation completes with an event, and whether a poll can take that."""
+
+    NONE = "none"
+    UNSIGNALED = "unsignaled"
+    SIGNALED = "signaled"
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Where a thread is: at a program point, with the values of its registers in the order of their declaration.
+
+    Between the events of one operation, `operation` is the number of its step, `point` where that starts, `carried` the
+    value that it has read, or what it writes next of that, and `stage` says what comes next; else they are None.
+    """
+
+    point: int
+    registers: tuple[Value, ...]
+    operation: int | None = None
+    carried: Value = None
+    stage: Stage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node.
+
+    `peer` is the other thread of a message, or of what posts a buffer or takes a receive completion. What posts a
+    `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
+    A read `swaps` if it is that of a remote atomic that writes.
+    """
+
+    thread: int
+    kind: Kind
+    cell: Cell | None = None
+    remote: str | None = None
+    completion: Completion = Completion.NONE
+    peer: str | None = None
+    buffer: Cell | None = None
+    fills: bool = False
+    swaps: bool = False
+
+    @property
+    def is_message(self) -> bool:
+        return self.peer is not None and self.kind is Kind.PUT_WRITES
+
+    def __str__(self) -> str:
+        about = self.remote if self.cell is None else self.cell
+        return f"{self.kind}({about or self.peer or ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An event that a thread can make: the value that it writes (None also where it writes none), where the thread is
+    afterwards, and the line of the statement."""
+
+    event: Event
+    written: Value
+    after: Local
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A cell that an event accesses, whether it writes there, and whether it is the read of a remote atomic."""
+
+    cell: Cell
+    writes: bool
+    atomic: bool = False
