@@ -162,8 +162,8 @@ def _proves(proof: object, job: Job) -> bool:
     try:
         certificate = read_document(b64decode(str(proof), validate=True))
         meant = read_program_options(certificate.options)
-        asked = (job.options.model.ordered_reads, job.options.await_loops)
-        same = (meant.ordered_reads, meant.await_loops) == asked
+        model = certificate.options["model"] == job.options.model.described()["model"]
+        same = model and meant.await_loops == job.options.await_loops
         return same and verify(certificate, job.text, job.name).claim == "not-robust"
     except (InvalidCertificate, ValueError, RecursionError):
         return False

@@ -172,6 +172,8 @@ class ThreadReading:
         if here.operation is not None:
             yield from self._continued(step, here, target, value, line)
             return
+        if isinstance(step.op, Cas | Rmw) and self._platform.buffered:
+            yield from self._fence(step, ahead)
         if not self._may(step, here, value):
             return
         after = Local(target, self._assigned(step, here, value))
@@ -209,15 +211,19 @@ class ThreadReading:
         return Local(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
 
     def _swaps(self, step: Step, ahead: Ahead, value: Value, after: Local) -> Iterator[Move]:
-        """A locked instruction: it drains the store buffer also when it does not write."""
         cell, writes, new = self._swap(step, ahead.local, value)
         line = step.span.line
         if writes != 0:
             yield Move(Event(self.number, Kind.SWAP, cell), new, after, line)
-        if writes != 1 and self._platform.buffered:
-            yield Move(Event(self.number, Kind.MEMORY_FENCE), None, self._middle(ahead, None, Stage.FENCED), line)
-        elif writes != 1:
+        if writes != 1 and not self._platform.buffered:
             yield Move(Event(self.number, Kind.LOCAL_READ, cell), None, after, line)
+
+    def _fence(self, step: Step, ahead: Ahead) -> Iterator[Move]:
+        """A locked instruction drains the store buffer also when it does not write; only its read sees whether it does."""
+        _, writes, _ = self._swap(step, ahead.local, None)
+        if writes != 1 and self._may(step, ahead.local, None):
+            fence = Event(self.number, Kind.MEMORY_FENCE)
+            yield Move(fence, None, self._middle(ahead, None, Stage.FENCED), step.span.line)
 
     def _swap(self, step: Step, here: Local, value: Value) -> tuple[Cell, Value, Value]:
         """The cell of a local atomic, whether it writes, and what."""

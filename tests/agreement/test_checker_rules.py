@@ -17,8 +17,8 @@ import pytest
 
 from rdma_robust.certify import hardware
 from rdma_robust.certify.consistency import Execution, polled, rdma_cycle, sc_cycle
-from rdma_robust.certify.hardware import Kind, issued_in_order, observed_in_order
-from rdma_robust.certify.thread_reading import Event
+from rdma_robust.certify.hardware import Kind, Platform, issued_in_order, observed_in_order
+from rdma_robust.certify.thread_events import Event
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.model import rdma
@@ -50,8 +50,7 @@ LARGE = Size(threads=(2, 4), instructions=(2, 6), total=12)
 
 def by_checker(most: int) -> Method:
     def method(program: Program, ordered_reads: bool) -> str:
-        found = Search.of(program, ordered_reads).violation(most)
-        return f"({most} states)" if found is None else "not-robust" if found else "robust"
+        return Search.of(program, Platform(ordered_reads=ordered_reads)).verdict(most)
 
     return method
 

@@ -9,8 +9,10 @@ from typing import Any
 from unittest.mock import patch
 
 from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, WRITES, Kind
-from rdma_robust.certify.normal_form import Marks, Pivot, Placed, Rules
-from rdma_robust.certify.thread_reading import Event, Value
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.normal_form import Rules
+from rdma_robust.certify.remembered import Marks, Pivot, Placed, Tag
+from rdma_robust.certify.thread_events import Completion, Event
 
 _NONE: frozenset[Any] = frozenset()
 

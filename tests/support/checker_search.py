@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.certify.hardware import WRITES
-from rdma_robust.certify.invariants import fences_matter
-from rdma_robust.certify.normal_form import Marks, Pivot, Placed, QueuePair, Rules, in_sequence
-from rdma_robust.certify.thread_reading import Event, Local, Move, ThreadReading, Value
+from rdma_robust.certify.hardware import USUAL, Platform
+from rdma_robust.certify.invariants import fences_matter, rules_of
+from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.remembered import Mail, Marks, Placed, QueuePair
+from rdma_robust.certify.search_steps import Around, Steps
+from rdma_robust.certify.thread_events import Local, Move
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
+from rdma_robust.model import Model
 
-State = tuple[tuple[Local, ...], tuple[int, ...], Marks | None, tuple[int, ...]]
+State = tuple[tuple[Local, ...], tuple[int, ...], Marks | None, tuple[int, ...], Mail]
+
+RNR = "(rnr)"
+"""What is said where a message can find no buffer under sequential consistency, and no violation was found."""
+
+
+def platform_of(model: Model) -> Platform:
+    return Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
 
 
 @dataclass(frozen=True)
@@ -22,91 +33,88 @@ class Search:
     readings: tuple[ThreadReading, ...]
     cells: tuple[Cell, ...]
     polled: tuple[QueuePair, ...]
-    rules: Rules
+    steps: Steps
 
     @staticmethod
-    def of(program: Program, ordered_reads: bool) -> Search:
-        readings = tuple(ThreadReading(thread, i) for i, thread in enumerate(program.threads))
-        written = {cell for reading in readings for cell, writes in reading.accesses() if writes}
+    def of(program: Program, platform: Platform = USUAL) -> Search:
+        readings = readings_of(program, platform)
+        written = {access.cell for reading in readings for access in reading.accesses() if access.writes}
         polls = ((t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread))
         polled = dict.fromkeys((t, op.node) for t, op in polls if isinstance(op, Poll))
-        fences = fences_matter(program)
-        rules = Rules(frozenset(written), frozenset(polled), fences, frozenset(), ordered_reads)
-        return Search(program, readings, tuple(c for c in program.cells if c in written), tuple(polled), rules)
+        rules = rules_of(program, platform, frozenset(written), frozenset(polled), fences_matter(program))
+        cells = tuple(c for c in program.cells if c in written)
+        return Search(program, readings, cells, tuple(polled), Steps(program, readings, rules))
 
-    def violation(self, most: int = 100_000) -> bool | None:
-        """Return whether the search finds a violation, None if there are more than `most` states."""
+    def verdict(self, most: int = 100_000) -> str:
+        """Return `robust` or `not-robust`, or in parentheses why neither: more than `most` states, or `rnr`."""
         start = tuple(reading.start for reading in self.readings)
-        first: State = (start, tuple(c.init for c in self.cells), None, (0,) * (2 * len(self.polled)))
+        values = tuple(c.init for c in self.cells)
+        first: State = (start, values, None, (0,) * (2 * len(self.polled)), self.steps.first_mail)
         seen = {first}
         todo = [first]
+        unready = False
         while todo:
             state = todo.pop()
             if self._violates(state):
-                return True
+                return "not-robust"
+            unready = unready or self._is_unready(state)
             for after in self._successors(state):
                 if after not in seen:
                     seen.add(after)
                     todo.append(after)
             if len(seen) > most:
-                return None
-        return False
+                return f"({most} states)"
+        return RNR if unready else "robust"
 
     def _value(self, cell: Cell | None, values: tuple[int, ...]) -> Value:
         if cell is None:
             return None
         return values[self.cells.index(cell)] if cell in self.cells else cell.init
 
+    def _read(self, thread: int, ahead: Ahead, state: State) -> Value:
+        return self.steps.heard(thread, ahead, state[4]) if ahead.hears else self._value(ahead.reads, state[1])
+
     def _moves(self, state: State) -> Iterator[tuple[int, Move]]:
         for number, (reading, local) in enumerate(zip(self.readings, state[0], strict=True)):
             for ahead in reading.ahead(local):
-                for move in reading.moves(ahead, self._value(ahead.reads, state[1])):
-                    yield number, move
+                read = self._read(number, ahead, state)
+                if not ahead.hears or read is not None:
+                    yield from ((number, move) for move in reading.moves(ahead, read))
+
+    def _is_unready(self, state: State) -> bool:
+        return state[2] is None and any(self.steps.finds_no_buffer(move.event, state[4]) for _, move in self._moves(state))
 
     def _successors(self, state: State) -> Iterator[State]:
-        locals_, values, marks, counters = state
+        locals_, values, marks, counters, mail = state
+        stopped = (self.steps.held_by(thread, local) for thread, local in enumerate(locals_))
+        held = frozenset(cell for cell in stopped if cell is not None)
         for thread, move in self._moves(state):
-            moved = (*locals_[:thread], move.after, *locals_[thread + 1 :])
-            memory = values
-            if move.event.kind in WRITES and move.event.cell is not None:
-                i = self.cells.index(move.event.cell)
-                assert move.written is not None
-                memory = (*values[:i], move.written, *values[i + 1 :])
-            for placed in self._placed(marks, move.event, values):
-                left = self._counted(move.event, placed, counters)
+            event = self.steps.resolved(move.event, mail)
+            for taken in self.steps.taken(move, Around(marks, self._value(event.cell, values), mail, held)):
+                moved = (*locals_[:thread], taken.after, *locals_[thread + 1 :])
+                memory = values
+                if taken.writes is not None:
+                    i = self.cells.index(taken.writes)
+                    assert taken.written is not None
+                    memory = (*values[:i], taken.written, *values[i + 1 :])
+                left = self._counted((thread, event.remote), taken.placed, counters)
                 if left is not None:
-                    yield moved, memory, placed.marks, left
+                    yield moved, memory, taken.placed.marks, left, taken.mail
 
-    def _placed(self, marks: Marks | None, event: Event, values: tuple[int, ...]) -> Iterator[Placed]:
-        value = self._value(event.cell, values)
-        if marks is not None:
-            yield from self.rules.placed(marks, event, value)
-            return
-        yield in_sequence(event)
-        if event.cell in self.cells and event.cell is not None:
-            for thread in range(len(self.readings)):
-                for writes in (False, True):
-                    first = self.rules.first_of_beta(event, Pivot(thread, event.cell, writes), value)
-                    if first is not None:
-                        yield first
-
-    def _counted(self, event: Event, placed: Placed, counters: tuple[int, ...]) -> tuple[int, ...] | None:
-        pair = event.thread, event.remote
+    def _counted(
+        self, pair: tuple[int, str | None], placed: Placed, counters: tuple[int, ...]
+    ) -> tuple[int, ...] | None:
         if pair not in self.polled:
             return counters
-        i = 2 * self.polled.index((event.thread, str(event.remote)))
+        i = 2 * self.polled.index((pair[0], str(pair[1])))
         unpolled, early = counters[i] + placed.unpolled, counters[i + 1] + placed.early
         return None if min(unpolled, early) < 0 else (*counters[:i], unpolled, early, *counters[i + 2 :])
 
     def _violates(self, state: State) -> bool:
-        locals_, values, marks, _ = state
-        if marks is None or not marks.closed:
+        locals_, values, marks, _, mail = state
+        if marks is None:
             return False
         pivot = marks.pivot
         value = marks.alpha_value if pivot.cell in marks.written else self._value(pivot.cell, values)
         reading = self.readings[pivot.thread]
-        return any(
-            self.rules.may_be_pivot(marks, move.event)
-            for ahead in reading.ahead(locals_[pivot.thread])
-            for move in reading.moves(ahead, value if ahead.reads == pivot.cell else None)
-        )
+        return any(self.steps.violates(marks, ahead, value, mail) for ahead in reading.ahead(locals_[pivot.thread]))
