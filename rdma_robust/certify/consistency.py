@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
     Kind,
@@ -88,14 +89,14 @@ def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
 def halves(trace: Execution) -> Iterator[tuple[int, int]]:
     """Yield the read and the write of every remote atomic that has both as events of their own."""
     for thread in trace.threads:
-        for a, b in zip(thread, thread[1:], strict=False):
+        for a, b in pairwise(thread):
             second = trace.events[b]
             if second is not None and second.kind is Kind.ATOMIC_WRITES:
                 yield a, b
 
 
 def _polls(trace: Execution) -> Iterator[tuple[list[int], int]]:
-    """Yield each poll behind the completing events of its queue pair up to the one that it polls; of polls without any, none."""
+    """Yield each poll that finds something, behind the completing events of its queue pair up to the one that it polls."""
     for thread in trace.threads:
         completed: dict[str, list[int]] = {}
         polls: dict[str, int] = {}
@@ -141,9 +142,10 @@ def _forwarded(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]
     """rfb: what a thread reads from its own store buffer."""
     for read, write in trace.reads_from.items():
         one, two = trace.events[write], trace.events[read]
-        if platform.buffered and one is not None and two is not None and one.thread == two.thread:
-            if one.kind is Kind.LOCAL_WRITE and two.kind is Kind.LOCAL_READ:
-                yield write, read
+        if one is None or two is None or not platform.buffered:
+            continue
+        if one.thread == two.thread and one.kind is Kind.LOCAL_WRITE and two.kind is Kind.LOCAL_READ:
+            yield write, read
 
 
 def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
@@ -202,7 +204,7 @@ def _messages_heard(trace: Execution) -> Iterator[tuple[int, int]]:
 
 
 def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
-    """rpf: from a message to what takes its completion; on some networks from what its queue pair has written before, too."""
+    """rpf: from a message to what takes its completion; on some networks also from what its queue pair wrote before."""
     yield from _messages_heard(trace)
     for receives, message in trace.heard.items():
         sent = trace.events[message]

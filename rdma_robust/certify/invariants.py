@@ -15,7 +15,7 @@ from rdma_robust.certify.hardware import WRITES, Kind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import Mail, Marks, Pivot, Placed, QueuePair
+from rdma_robust.certify.remembered import Marks, Pivot, Placed, QueuePair
 from rdma_robust.certify.search_steps import Around, Steps
 from rdma_robust.certify.thread_events import Event, Local, Move
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
@@ -54,7 +54,11 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
 
 
 def rules_of(
-    program: Program, platform: Platform, shared: frozenset[Cell], counted: frozenset[QueuePair], watched: frozenset[QueuePair]
+    program: Program,
+    platform: Platform,
+    shared: frozenset[Cell],
+    counted: frozenset[QueuePair],
+    watched: frozenset[QueuePair],
 ) -> Rules:
     """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
     matters = frozenset() if platform.weaker else fences_matter(program)
@@ -204,7 +208,8 @@ class _Inductive:
         key = part, values[here] if here >= 0 else None, mail, held
         afters = step.afters.get(key)
         if afters is None:
-            afters = step.afters[key] = tuple(self._find_afters(thread, step.move, *key))
+            around = Around(None if part is None else self._states.marks[part], key[1], self._states.mail[mail], held)
+            afters = step.afters[key] = tuple(self._find_afters(thread, step.move, around))
         for after in afters:
             then = values
             if after.writes >= 0:
@@ -223,7 +228,7 @@ class _Inductive:
 
     def _reject_unready(self, place: Place, move: Move) -> None:
         reject(
-            f"under sequential consistency a message can find no buffer (rnr), and then robustness has no proof of this kind:"
+            "under sequential consistency a message can find no buffer (rnr), and then robustness has no proof of this kind:"
             f" line {move.line}, in {self._show(place)}"
         )
 
@@ -258,12 +263,9 @@ class _Inductive:
         i = self._cell.get(ahead.reads, -1)
         return values[i] if i >= 0 else ahead.reads.init
 
-    def _find_afters(
-        self, thread: int, move: Move, part: Part, value: Value, mail: int, held: frozenset[Cell]
-    ) -> Iterator[_After]:
+    def _find_afters(self, thread: int, move: Move, around: Around) -> Iterator[_After]:
         counter = self._counter.get((thread, move.event.remote), -1) if move.event.remote is not None else -1
-        marks = None if part is None else self._states.marks[part]
-        for taken in self._steps_of.taken(move, Around(marks, value, self._states.mail[mail], held)):
+        for taken in self._steps_of.taken(move, around):
             after = taken.placed.marks
             yield _After(
                 taken.event,

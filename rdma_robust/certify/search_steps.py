@@ -188,7 +188,7 @@ class Steps:
         return second
 
     def _atomic(self, move: Move, around: Around) -> Iterator[Taken]:
-        """A remote atomic: the read alone where it does not write, else both, or the read as the last event of its thread."""
+        """A remote atomic: its read where it does not write, else both, or the read as the last event of its thread."""
         if not move.event.swaps:
             for placed, starts in self._placed(move.event, around, UNTAGGED):
                 yield self._made(move, placed, around, starts)

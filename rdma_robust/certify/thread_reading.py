@@ -64,9 +64,7 @@ def readings_of(program: Program, platform: Platform) -> tuple[ThreadReading, ..
         for sender, cell in posted:
             buffers.setdefault(sender, {}).setdefault(thread.name, {})[cell] = None
     return tuple(
-        ThreadReading(
-            thread, number, platform, {peer: tuple(cells) for peer, cells in buffers.get(thread.name, {}).items()}
-        )
+        ThreadReading(thread, number, platform, {peer: tuple(cells) for peer, cells in buffers.get(thread.name, {}).items()})
         for number, thread in enumerate(program.threads)
     )
 

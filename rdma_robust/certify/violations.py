@@ -6,7 +6,7 @@ checker's own reading of the flow graphs, and the orders judged by its own copy 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 

@@ -19,18 +19,19 @@ from rdma_robust.certify import hardware
 from rdma_robust.certify.consistency import Execution, polled, rdma_cycle, sc_cycle
 from rdma_robust.certify.hardware import Kind, Platform, issued_in_order, observed_in_order
 from rdma_robust.certify.thread_events import Event
+from rdma_robust.certify.violations import usual_completion
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.model import rdma
+from rdma_robust.model import Model, rdma
 from rdma_robust.semantics import trace as words
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.order_table import Scope, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import Scope, delayed_types, ippo_scope, oppo_scope
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import EventType, Trace
 from tests.litmus.goldens import PROGRAMS, load, read_golden
 from tests.support.checker_mutants import MUTANTS, mutant
-from tests.support.checker_search import Search
+from tests.support.checker_search import Search, platform_of
 from tests.support.compare import REGRESSIONS, Method, by, by_oracle, count_agreeing
 from tests.support.mutations import FOLDER
 from tests.support.random_programs import Size
@@ -135,16 +136,26 @@ def test_long_litmus_programs(path: Path, ordered_reads: bool) -> None:
 TYPES = {t: Kind(t.value) for t in EventType if t is not EventType.INIT}
 
 
-def test_the_order_tables_are_the_same() -> None:
+MODELS = [
+    Model(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered)
+    for cpu, atomics, order, ordered in product(
+        ("sc", "tso"), ("hca", "glob"), ("default", "multipath", "relaxed"), (False, True)
+    )
+]
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model.atomics == "hca"], ids=str)
+def test_the_order_tables_are_the_same(model: Model) -> None:
     def kept(scope: Scope, same_queue: bool) -> bool:
         return scope == "all" or (scope == "qp" and same_queue)
 
-    for (a, one), (b, two), same_queue, ordered in product(TYPES.items(), TYPES.items(), (False, True), (False, True)):
+    platform = platform_of(model)
+    for (a, one), (b, two), same_queue in product(TYPES.items(), TYPES.items(), (False, True)):
         if same_queue and {one, two} & (hardware.CPU - {Kind.POLL}):
             continue
-        model = rdma(ordered)
-        assert observed_in_order(one, two, same_queue, ordered) == kept(oppo_scope(a, b, model), same_queue), (one, two)
-        assert issued_in_order(one, two, same_queue, ordered) == kept(ippo_scope(a, b, model), same_queue), (one, two)
+        assert observed_in_order(one, two, same_queue, platform) == kept(oppo_scope(a, b, model), same_queue), (one, two)
+        assert issued_in_order(one, two, same_queue, platform) == kept(ippo_scope(a, b, model), same_queue), (one, two)
+    assert {t for t in TYPES if not platform.instantaneous(TYPES[t])} == delayed_types(model)
 
 
 def test_the_kinds_of_events_are_the_same() -> None:
@@ -156,6 +167,7 @@ def test_the_kinds_of_events_are_the_same() -> None:
     ):
         assert mine == {TYPES[t] for t in theirs}
     assert set(TYPES.values()) == set(Kind)
+    assert {TYPES[t] for t in words.STORE_TYPES} == hardware.STORES
 
 
 def random_execution(random: Random) -> tuple[Trace, Execution]:
@@ -178,7 +190,12 @@ def random_execution(random: Random) -> tuple[Trace, Execution]:
     mixed = replace(trace, rf=Relation.of(n, ((w, r) for r, w in source.items())), mo=Relation.of(n, later))
     threads = sorted({e.thread for e in events[first:]})
     in_order = [[e.index for e in sorted(events[first:], key=lambda e: e.position) if e.thread == t] for t in threads]
-    mine = [None if e.type is EventType.INIT else Event(e.thread, TYPES[e.type], e.cell, e.remote) for e in events]
+    mine = [
+        None
+        if e.type is EventType.INIT
+        else Event(e.thread, TYPES[e.type], e.cell, e.remote, usual_completion(TYPES[e.type]))
+        for e in events
+    ]
     return mixed, Execution(mine, in_order, source, writes)
 
 
@@ -193,7 +210,7 @@ def test_the_axioms_are_the_same(ordered_reads: bool) -> None:
     for _ in range(200):
         trace, execution = random_execution(random)
         assert set(polled(execution)) == set(trace.pf)
-        forbidden, unordered = rdma_cycle(execution, ordered_reads), sc_cycle(execution)
+        forbidden, unordered = rdma_cycle(execution, Platform(ordered_reads=ordered_reads)), sc_cycle(execution)
         assert (forbidden is None) == (rdma_violation(trace, rdma(ordered_reads)) is None)
         assert (unordered is None) == (sc_violation(trace) is None)
         assert all(is_cycle(trace, cycle) for cycle in (forbidden, unordered) if cycle is not None)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, WRITES, Kind
+from rdma_robust.certify.hardware import CPU, READS, WRITES, Kind
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import Marks, Pivot, Placed, Tag
+from rdma_robust.certify.remembered import UNTAGGED, Marks, Pivot, Placed, Tag
 from rdma_robust.certify.thread_events import Completion, Event
 
 _NONE: frozenset[Any] = frozenset()
@@ -25,26 +25,26 @@ def _forgetting(original: Callable[..., Any], **forgotten: Any) -> Callable[...,
     return lambda self, marks, event: original(self, replace(marks, **forgotten), event)
 
 
-def _any_thread(self: Rules, marks: Marks, event: Event, value: Value) -> Placed | None:
+def _any_thread(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
     """Put into beta what would keep the pivot out of alpha."""
     pivot = marks.pivot
     other = replace(marks, pivot=replace(pivot, thread=-1)) if event.kind in CPU else marks
-    placed = _IN_BETA(self, other, event, value)
+    placed = _IN_BETA(self, other, event, value, tag)
     return placed and replace(placed, marks=placed.marks and replace(placed.marks, pivot=pivot))
 
 
-def _reading_poison(self: Rules, marks: Marks, event: Event, value: Value) -> Placed | None:
+def _reading_poison(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
     """Let a CPU read what depends on the pivot."""
     poisoned = marks.poisoned
     reads = event.kind in CPU and event.kind in READS
-    placed = _IN_BETA(self, replace(marks, poisoned=_NONE) if reads else marks, event, value)
+    placed = _IN_BETA(self, replace(marks, poisoned=_NONE) if reads else marks, event, value, tag)
     return replace(placed, marks=placed.marks and replace(placed.marks, poisoned=poisoned)) if placed and reads else placed
 
 
 def _starting_anywhere(self: Rules, event: Event, pivot: Pivot, value: Value) -> Placed | None:
     """Begin beta with a CPU read although the pivot writes."""
     if event.kind is Kind.LOCAL_READ and event.thread != pivot.thread and event.cell == pivot.cell and pivot.writes:
-        return _reading_poison(self, Marks(pivot, poisoned=frozenset({pivot.cell})), event, value)
+        return _reading_poison(self, Marks(pivot, poisoned=frozenset({pivot.cell})), event, value, UNTAGGED)
     return _FIRST(self, event, pivot, value)
 
 
@@ -57,7 +57,7 @@ def _always_frozen(self: Rules, marks: Marks, event: Event, value: Value) -> Mar
 
 def _counting(early: int) -> Callable[..., Any]:
     """Count every completion as early, or none."""
-    return lambda _rules, after, event: Placed(after, 1, early) if event.kind in NIC_WRITES else Placed(after)
+    return lambda _rules, after, event: Placed(after, 1, early) if event.completion is Completion.SIGNALED else Placed(after)
 
 
 def _constantly(value: object) -> Callable[..., Any]:

@@ -101,9 +101,7 @@ class Search:
                 if left is not None:
                     yield moved, memory, taken.placed.marks, left, taken.mail
 
-    def _counted(
-        self, pair: tuple[int, str | None], placed: Placed, counters: tuple[int, ...]
-    ) -> tuple[int, ...] | None:
+    def _counted(self, pair: tuple[int, str | None], placed: Placed, counters: tuple[int, ...]) -> tuple[int, ...] | None:
         if pair not in self.polled:
             return counters
         i = 2 * self.polled.index((pair[0], str(pair[1])))

@@ -303,7 +303,7 @@ def test_formats_and_versions_are_named() -> None:
         (("version",), True, "knows version 2"),
         (("options",), None, "`options`"),
         (("options", "model", "network"), "none", "`options.model.network`"),
-        (("options", "model", "cpu"), "tso", "`options.model.cpu`"),
+        (("options", "model", "cpu"), "pso", "`options.model.cpu`"),
         (("input", "kind"), "spec", "`options`"),
         (("input", "kind"), "c", "`input.kind`"),
         (("input", "kind"), "flow-graphs", "a program that is no text"),
