@@ -189,6 +189,23 @@ class ProgramBuilder:
         self._threads: list[_Declared] = []
         self._tail = Lines()
 
+    def hardware(
+        self,
+        *,
+        cpu: str = "",
+        atomics: str = "",
+        order: str = "",
+        reads: str = "",
+        at: Span | None = None,
+    ) -> ProgramBuilder:
+        """`hardware cpu tso, atomics glob, order relaxed, reads ordered`: what is named of it."""
+        told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads}
+        said = ", ".join(f"{name} {word(value, 'setting')}" for name, value in told.items() if value)
+        if not said:
+            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order or the reads")
+        self._head.add(f"hardware {said}", at)
+        return self
+
     def constant(self, name: str, value: Value, *, at: Span | None = None) -> ProgramBuilder:
         """`const name = value`."""
         self._head.add(f"const {word(name, 'constant')} = {piece(value, 'a value')}", at)

@@ -45,6 +45,14 @@ def word(text: str, what: str) -> str:
     return text
 
 
+def _flags(unsignaled: bool, inline: bool, fenced: bool) -> str:
+    return " inline" * inline + " unsignaled" * unsignaled + " fenced" * fenced
+
+
+def _into(register: str) -> str:
+    return f"{piece(register, 'a register')} = " if register else ""
+
+
 @dataclass(slots=True)
 class Lines:
     """Lines of text, each with what it was made from."""
@@ -111,16 +119,74 @@ class StatementLines:
         bounds = "" if low == "" == high else f"{piece(low, 'a bound')}, {piece(high, 'a bound')}"
         return self._line(f"{piece(into, 'a register or variable')} = nondet({bounds})", at)
 
-    def put(self, target: str, source: Value, *, at: Span | None = None) -> Self:
-        """`put target = source`: the target is `NODE.variable`, the source a variable of this node or a constant."""
-        return self._line(f"put {piece(target, 'a target')} = {piece(source, 'a source')}", at)
+    def put(
+        self,
+        target: str,
+        source: Value,
+        *,
+        unsignaled: bool = False,
+        inline: bool = False,
+        fenced: bool = False,
+        imm: Value = "",
+        to: str = "",
+        at: Span | None = None,
+    ) -> Self:
+        """`put target = source`: the target is `NODE.variable`, the source a variable of this node or a constant.
 
-    def get(self, target: str, source: str, *, at: Span | None = None) -> Self:
-        """`get target = source`: the target is a variable of this node, the source `NODE.variable`."""
-        return self._line(f"get {piece(target, 'a target')} = {piece(source, 'a source')}", at)
+        With `inline` the source may be an expression over registers. With `imm` a message that carries it follows, `to`
+        a thread. Raises UsageError for one of them without the other.
+        """
+        if (imm == "") != (to == ""):
+            raise UsageError(f"thread {self.name}: an immediate, `imm`, goes `to` a thread: name both")
+        message = "" if imm == "" else f" imm {piece(imm, 'an immediate')} to {word(to, 'thread')}"
+        made = f"put {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, inline, fenced)}{message}"
+        return self._line(made, at)
 
-    def poll(self, node: str, *, at: Span | None = None) -> Self:
-        return self._line(f"poll {word(node, 'node')}", at)
+    def get(
+        self, target: str, source: str, *, unsignaled: bool = False, fenced: bool = False, at: Span | None = None
+    ) -> Self:
+        """`get target = source`: the target is a variable of this node, the source `NODE.variable`, or an atomic operation
+        on one, such as `cas(NODE.variable, 0, 1)`."""
+        made = f"get {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, False, fenced)}"
+        return self._line(made, at)
+
+    def send(
+        self,
+        source: Value,
+        to: str,
+        *,
+        unsignaled: bool = False,
+        inline: bool = False,
+        fenced: bool = False,
+        at: Span | None = None,
+    ) -> Self:
+        """`send source to thread`, a message to a thread of another node; the source is as in :meth:`put`."""
+        made = f"send {piece(source, 'a source')} to {word(to, 'thread')}{_flags(unsignaled, inline, fenced)}"
+        return self._line(made, at)
+
+    def posted(self, *buffers: str, sender: str, at: Span | None = None) -> Self:
+        """`posted buffer, ... from sender`: receives that are posted before anything runs."""
+        named = ", ".join(piece(buffer, "a buffer") for buffer in buffers)
+        return self._line(f"posted {named} from {word(sender, 'thread')}", at)
+
+    def recv(self, buffer: str, sender: str, *, at: Span | None = None) -> Self:
+        """`recv buffer from sender`: post a receive buffer, a variable of this node."""
+        return self._line(f"recv {piece(buffer, 'a buffer')} from {word(sender, 'thread')}", at)
+
+    def rpoll(self, sender: str, *, into: str = "", at: Span | None = None) -> Self:
+        """`into = rpoll sender`: wait for the earliest message not polled yet; its immediate, or 0, goes to a register."""
+        return self._line(f"{_into(into)}rpoll {word(sender, 'thread')}", at)
+
+    def poll(self, *nodes: str, times: Value = "", into: str = "", at: Span | None = None) -> Self:
+        """`poll node`; with `times` for so many completions; of several nodes for one of any of them, and which that is,
+        counted from 0, goes `into` a register."""
+        named = " or ".join(word(node, "node") for node in nodes)
+        number = "" if times == "" else f" {piece(times, 'a number')}"
+        return self._line(f"{_into(into)}poll {named}{number}", at)
+
+    def trypoll(self, into: str, node: str, *, at: Span | None = None) -> Self:
+        """`into = trypoll node`: 1 and a completion, or 0."""
+        return self._line(f"{_into(into)}trypoll {word(node, 'node')}", at)
 
     def rfence(self, node: str, *, at: Span | None = None) -> Self:
         return self._line(f"rfence {word(node, 'node')}", at)

@@ -11,7 +11,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
-from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.language.syntax.tree_limits import expressions_of, statements_in
 
 SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
 
@@ -168,8 +168,18 @@ class Names:
             case ast.Ref(of, name, index):
                 yield from self._reference(of, name, scope)
                 yield from self._uses(index, scope, owner)
-            case ast.Poll(node) | ast.RFence(node) | ast.Flush(node):
+            case ast.RFence(node) | ast.Flush(node):
                 yield from self._named(node, scope, "node")
+            case ast.Poll() | ast.PollAny() | ast.TryPoll():
+                yield from self._uses(_expressions(item), scope, owner)
+                for node in item.nodes if isinstance(item, ast.PollAny) else (item.node,):
+                    yield from self._named(node, scope, "node")
+            case ast.Send(to=thread) | ast.Immediate(to=thread) | ast.Posted(sender=thread):
+                yield from self._uses(_expressions(item), scope, owner)
+                yield from self._named(thread, scope, "thread")
+            case ast.Recv(_, thread) | ast.RecvPoll(thread):
+                yield from self._uses(_expressions(item), scope, owner)
+                yield from self._named(thread, scope, "thread")
             case ast.Label(name):
                 symbol = self._labels.get(owner, {}).get(name.text) or scope.get(name.text)
                 if symbol is not None and symbol.kind in ("label", "parameter"):
@@ -212,6 +222,11 @@ class Names:
         found = inner if inner is not None and inner.kind == "parameter" else self._outer[kind].get(name.text)
         if found is not None:
             yield Occurrence(name.span, found)
+
+
+def _expressions(item: ast.Statement | ast.Immediate) -> tuple[ast.Expr, ...]:
+    """Return the expressions of a statement, or of its immediate."""
+    return (item.value,) if isinstance(item, ast.Immediate) else expressions_of(item)
 
 
 def _parts_of(item: Any) -> Iterator[Any]:

@@ -25,10 +25,22 @@ MEANING: Final[dict[type, str]] = {
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
     ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
     "`faa` adds, `swap` writes in any case. The value of each is the old one.",
-    ast.Put: "Remote write. The thread goes on at once; later the NIC reads the source, then writes the target.",
+    ast.Put: "Remote write. The thread goes on at once; later the NIC reads the source, then writes the target. With an "
+    "immediate it is a message too.",
+    ast.Send: "A message to a thread of another node. The NIC reads the source, then fills the receive buffer that the "
+    "other thread has posted for it. A polled message has found a buffer.",
+    ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
+    "its variable is free at once. `fenced`: a remote fence before this request.",
+    ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
+    ast.Posted: "Receive buffers that are posted before anything runs, in this order.",
+    ast.Recv: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
+    ast.RecvPoll: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
     ast.Get: "Remote read. The thread goes on at once; later the NIC reads the remote word, then writes the local one.",
     ast.Poll: "Waits for the completion of the earliest operation towards this node that was not polled yet. A polled get "
     "has arrived. A polled put has been sent: its source may change, but the remote word may not have its value yet.",
+    ast.PollAny: "Takes a completion of one of several queue pairs, as from a shared completion queue; the value is the "
+    "number of the node, counted from 0.",
+    ast.TryPoll: "Takes a completion and gives 1, or gives 0, which it may always do.",
     ast.RFence: "Remote fence. The NIC begins later operations towards this node once the earlier ones have been issued; "
     "the thread does not wait.",
     ast.Flush: "Waits until every operation of the thread towards this node is complete.",
@@ -47,6 +59,8 @@ MEANING: Final[dict[type, str]] = {
     ast.Invariant: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
+    ast.Hardware: "What the program runs on; options of the command line come first. Without a word: cpu sc, atomics hca, "
+    "order default, and reads as they are.",
     ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
 }
 """What a statement or declaration means."""
@@ -66,6 +80,12 @@ EVENTS: Final[dict[EventType, str]] = {
     T.NRR: "the NIC reads {cell} on {remote}",
     T.NLW: "the NIC writes {cell} here: a poll tells that it arrived",
     T.NF: "the NIC passes the fence towards {remote}",
+    T.NAR: "the NIC of {remote} reads {cell} for an atomic operation",
+    T.NAW: "the NIC of {remote} writes {cell}: a poll tells that the answer came back, not that the word is written",
+    T.NA: "the NIC of {remote} reads and writes {cell} in one step for everybody",
+    T.F: "the CPU waits until its store buffer is empty",
+    T.V: "the CPU posts a receive buffer",
+    T.RP: "the CPU takes a receive completion",
 }
 """What happens in an event of each type."""
 

@@ -14,7 +14,8 @@ from rdma_robust.language.syntax.grammar import load_grammar
 OfferKind = Literal["keyword"] | SymbolKind
 
 _MEMBER: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\.[A-Za-z0-9_]*$")
-_NODE: Final = re.compile(r"\b(?:poll|rfence|flush|on)\s+[A-Za-z0-9_]*$")
+_NODE: Final = re.compile(r"\b(?:poll|trypoll|rfence|flush|on)\s+[A-Za-z0-9_]*$")
+_THREAD: Final = re.compile(r"(?:\brpoll|[\w)\]]\s+(?:to|from))\s+[A-Za-z0-9_]*$")
 _LABEL: Final = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\s+at\s+[A-Za-z0-9_]*$")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -33,7 +34,8 @@ class Offer:
 
 
 def completions(text: str, offset: int) -> list[Offer]:
-    """Return the words that may stand at the 0-based `offset`: members after a dot, nodes and labels where only they may."""
+    """Return the words that may stand at the 0-based `offset`: members after a dot, and nodes,
+    threads and labels where only they may."""
     before = text[text.rfind("\n", 0, offset) + 1 : offset]
     names = Names(text)
     member = _MEMBER.search(before)
@@ -41,12 +43,14 @@ def completions(text: str, offset: int) -> list[Offer]:
         found = names.members(member[1])
     elif _NODE.search(before):
         found = [s for s in names.symbols if s.kind == "node"]
+    elif _THREAD.search(before):
+        found = [s for s in names.symbols if s.kind == "thread"]
     elif place := _LABEL.search(before):
         found = names.labels(place[1])
     else:
         found = names.in_scope(offset)
     offers = [Offer(s.name, s.kind, f"{s.kind} {s.qualified}") for s in found]
-    only_names = member or _NODE.search(before) or _LABEL.search(before)
+    only_names = member or any(form.search(before) for form in (_NODE, _THREAD, _LABEL))
     words = [] if only_names else sorted(load_grammar().keywords.values())
     return offers + [Offer(word, "keyword", "keyword") for word in words]
 

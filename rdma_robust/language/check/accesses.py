@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -22,13 +22,34 @@ class Lowered:
     """The steps of a statement or condition: `then` and `otherwise` by the truth of a condition, `faults` to a dead end.
 
     A statement without a condition has only `then` steps. What is `before` leads to a
-    point of its own, where the others begin.
+    point of its own, where the others begin. Each of the `chains` is a way to go on by several steps, one after the other.
     """
 
     then: list[cfg.Step] = field(default_factory=list)
     otherwise: list[cfg.Step] = field(default_factory=list)
     faults: list[cfg.Step] = field(default_factory=list)
     before: Lowered | None = None
+    chains: list[list[cfg.Step]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a request carries: the word that `access` names or that is `hidden`, or else `value`, over registers.
+
+    `text` is how it is written. What is `inline` the CPU reads when it posts, as it does every `value`.
+    """
+
+    text: str
+    access: Access | None = None
+    hidden: cfg.Cell | None = None
+    value: Resolved | None = None
+    inline: bool = False
+
+    def payload(self, cells: list[cfg.Cell]) -> cfg.Payload:
+        """Return it for operations, where `cells` is the word that `access` stands for."""
+        if self.value is not None:
+            return cfg.Payload(None, self.value.expr, True)
+        return cfg.Payload(cells[0] if cells else self.hidden, VALUE, self.inline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +140,19 @@ class Lowering:
         return self._touch([target], checks, lambda cells: cfg.Rmw(cells[0], new.expr), assigns, overflow)
 
     def remote_rmw(
-        self, target: Access, source: Access, change: tuple[Expr, Expr], operands: list[tuple[Resolved, str]]
+        self,
+        places: tuple[Access, Access],
+        make: Callable[[cfg.Cell, cfg.Cell], cfg.RemoteRmw],
+        operands: list[tuple[Resolved, str]],
+        written: tuple[Resolved, str] | None,
     ) -> Lowered:
-        """`get target = ...`: an atomic operation on `source` that writes the first of `change` if the second is true.
+        """`get target = ...`: an atomic operation on a word of another node.
 
-        `operands` are evaluated when it is posted.
+        The `operands` are evaluated when it is posted; the one of them that is `written` must be in the domain.
         """
-        new, when = change
         checks = [_division(*operand) for operand in operands]
-        checks += [self._overflow(*operand) for operand in operands if operand[0].expr == new]
-        return self._touch([target, source], checks, lambda cells: cfg.RemoteRmw(cells[0], cells[1], new, when), ())
+        checks += [] if written is None else [self._overflow(*written)]
+        return self._touch(list(places), checks, lambda cells: make(cells[0], cells[1]), ())
 
     def nondet(self, register: str, low: Resolved | None, high: Resolved | None, texts: tuple[str, str]) -> Lowered:
         """`register = nondet(low, high)`."""
@@ -137,20 +161,38 @@ class Lowering:
         op = cfg.Nondet(None if low is None else low.expr, None if high is None else high.expr)
         return self._touch([], checks, lambda _: op, ((register, VALUE),))
 
-    def put(self, target: Access, source: Access | cfg.Cell) -> Lowered:
-        """`put target = source`."""
-        if isinstance(source, cfg.Cell):
-            cell = source
-            return self._touch([target], [], lambda cells: cfg.Put(cells[0], cell), ())
-        return self._touch([target, source], [], lambda cells: cfg.Put(cells[0], cells[1]), ())
+    def request(self, target: Access | None, data: Data, make: Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]) -> Lowered:
+        """A request that carries `data` to `target`, if it names one."""
+        checks = []
+        if data.value is not None:
+            checks = [_division(data.value, data.text), self._overflow(data.value, data.text)]
+        named = [] if target is None else [target]
 
-    def get(self, target: Access, source: Access) -> Lowered:
+        def op(cells: list[cfg.Cell]) -> cfg.Op:
+            return make(cells[0] if named else None, data.payload(cells[len(named) :]))
+
+        return self._touch([*named, *([data.access] if data.access is not None else [])], checks, op, ())
+
+    def get(self, target: Access, source: Access, signaled: bool) -> Lowered:
         """`get target = source`."""
-        return self._touch([target, source], [], lambda cells: cfg.Get(cells[0], cells[1]), ())
+        return self._touch([target, source], [], lambda cells: cfg.Get(cells[0], cells[1], signaled), ())
 
-    def plain(self, op: cfg.Op) -> Lowered:
+    def recv(self, buffer: Access, sender: str) -> Lowered:
+        """`recv buffer from sender`."""
+        return self._touch([buffer], [], lambda cells: cfg.Recv(cells[0], sender), ())
+
+    def chains(self, ways: Iterable[Iterable[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]]) -> Lowered:
+        """Several steps one after the other, each with what it assigns; the `ways` are alternatives."""
+        for way in ways:
+            steps: list[cfg.Step] = []
+            for op, assigns in way:
+                self._add(steps, op, TRUE, assigns)
+            self._result.chains.append(steps)
+        return self._result
+
+    def plain(self, op: cfg.Op, assigns: tuple[tuple[str, Expr], ...] = ()) -> Lowered:
         """One step without conditions."""
-        self._add(self._result.then, op, TRUE)
+        self._add(self._result.then, op, TRUE, assigns)
         return self._result
 
     def _touch(

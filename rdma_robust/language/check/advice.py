@@ -101,10 +101,19 @@ def _elsewhere(world: World, thread: ThreadNames, site: Site, ref: ast.Ref) -> H
 def nodes(world: World, name: ast.Ident) -> Hint:
     """Return a hint for an unknown node."""
     later = Hint(declared_later(world, name.text, "node"))
-    return later or meant_at(name.span, name.text, world.nodes) or Hint(_list("the nodes are", world.nodes))
+    return later or meant_at(name.span, name.text, world.nodes) or Hint(listed("the nodes are", world.nodes))
 
 
-def _list(what: str, names: Iterable[str]) -> str:
+def threads(world: World, name: ast.Ident, own: str) -> Hint:
+    """Return a hint for an unknown thread."""
+    if name.text in world.nodes:
+        return Hint(f"it is a node; {listed('the threads are', world.placed) or 'messages go between threads'}")
+    others = [thread for thread in world.placed if thread != own]
+    return meant_at(name.span, name.text, others) or Hint(listed("the other threads are", others))
+
+
+def listed(what: str, names: Iterable[str]) -> str:
+    """Return a few names with what they are; nothing of many."""
     shown = list(names)
     return f"{what} {listing((quote(n) for n in shown), 'and')}" if 0 < len(shown) <= 5 else ""
 
@@ -117,5 +126,5 @@ def owners(world: World, name: ast.Ident) -> Hint:
 
 def members(node: NodeNames, name: ast.Ident) -> Hint:
     """Return a hint for an unknown variable of a node."""
-    listed = Hint(_list(f"the variables of {node.name} are", node.variables))
-    return meant_at(name.span, name.text, node.variables) or listed
+    all_of_them = Hint(listed(f"the variables of {node.name} are", node.variables))
+    return meant_at(name.span, name.text, node.variables) or all_of_them

@@ -105,16 +105,32 @@ class GraphBuilder:
             if isinstance(statement, ast.Skip):
                 text, span = self.checker.heading(statement)
                 lowered = Lowered([cfg.Step(cfg.Silent(), TRUE, (), span, text)])
-            before = lowered.before
-            if before is not None:
-                at = self._graph.fresh()
-                self._guarded(source, ((at, before.then), (_DEAD, before.faults)), guard)
-                source, guard = at, TRUE
-            self._guarded(source, ((target, lowered.then), (target, lowered.otherwise), (_DEAD, lowered.faults)), guard)
+            self._lowered(lowered, source, target, guard)
         return _finish(self._graph, ends.get(shape.start, shape.start))
+
+    def _lowered(self, lowered: Lowered, source: int, target: int, guard: Expr = TRUE) -> None:
+        """Add the steps of a statement, which begin only where `guard` holds."""
+        before = lowered.before
+        if before is not None:
+            at = self._graph.fresh()
+            self._guarded(source, ((at, before.then), (_DEAD, before.faults)), guard)
+            source, guard = at, TRUE
+        # The thread goes on after a failed assertion.
+        self._guarded(source, ((target, lowered.then), (target, lowered.otherwise), (_DEAD, lowered.faults)), guard)
+        for chain in lowered.chains:
+            at, holds = source, guard
+            for step in chain[:-1]:
+                after = self._graph.fresh()
+                self._guarded(at, ((after, [step]),), holds)
+                at, holds = after, TRUE
+            self._guarded(at, ((target, chain[-1:]),), holds)
 
     def _guarded(self, source: int, ways: Iterable[tuple[int, list[cfg.Step]]], guard: Expr) -> None:
         """Add steps that can be taken only where `guard` holds."""
+        if guard == TRUE:
+            for goal, made in ways:
+                self._graph.add(source, goal, made)
+            return
         for goal, made in ways:
             guarded = (replace(step, guard=conj(guard, step.guard)) for step in made)
             self._graph.add(source, goal, [step for step in guarded if step.guard != FALSE])
@@ -129,7 +145,7 @@ class GraphBuilder:
                 self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if isinstance(statement, ast.Registers) or (label is None and _does_nothing(statement)):
+            if isinstance(statement, ast.Registers | ast.Posted) or (label is None and _does_nothing(statement)):
                 self._check_only((statement,))
                 continue
             if isinstance(statement, ast.Label) and label is None:
@@ -183,16 +199,7 @@ class GraphBuilder:
                 for block in blocks:
                     self._branch(block, source, target, cfg.Step(cfg.Silent()))
             case _:
-                lowered = self.checker.check(statement)
-                if lowered.before is not None:
-                    at = self._graph.fresh()
-                    self._graph.add(source, at, lowered.before.then)
-                    self._graph.add(source, _DEAD, lowered.before.faults)
-                    source = at
-                self._graph.add(source, target, lowered.then)
-                # The thread goes on after a failed assertion.
-                self._graph.add(source, target, lowered.otherwise)
-                self._graph.add(source, _DEAD, lowered.faults)
+                self._lowered(self.checker.check(statement), source, target)
 
     def _if(self, statement: ast.If, source: int, target: int) -> None:
         at = source
@@ -248,7 +255,7 @@ def _always(lowered: Lowered) -> bool:
 def _does_nothing(statement: ast.Statement) -> bool:
     """Whether a statement needs no step at all."""
     match statement:
-        case ast.Skip() | ast.Registers():
+        case ast.Skip() | ast.Registers() | ast.Posted():
             return True
         case ast.Loop() | ast.Choose() | ast.Broken():
             return all(_does_nothing(s) for block in blocks_of(statement) for s in block.statements)

@@ -13,10 +13,13 @@ from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.control import GraphBuilder, Shape
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
+from rdma_robust.language.check.hardware_line import HardwareLines
 from rdma_robust.language.check.labels import declare_labels, warn_unused_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import invariant, outcome
+from rdma_robust.language.check.polling import warn_endless_polls
+from rdma_robust.language.check.posting import check_posted_places
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.unreached import unreached
@@ -50,6 +53,7 @@ class ProgramChecker:
         self._first: dict[str, Span] = {}
         self._name: str | None = None
         self._expectations = Expectations(report)
+        self._hardware = HardwareLines(report)
         self._threads: list[cfg.Thread] = []
         self._expanded: dict[int, ast.Thread] = {}
         self._reached: set[int] = set()
@@ -88,6 +92,7 @@ class ProgramChecker:
             allow_loopback=self.world.loopback,
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
+            hardware=self._hardware.found,
             undecided=tuple(sorted(self.report.left_to_proofs, key=lambda d: (d.span.start, d.message))),
         )
 
@@ -111,8 +116,9 @@ class ProgramChecker:
                         self.world.later.setdefault(("constant", binding.name.text), binding.name)
                 case ast.Node(name):
                     self.world.later.setdefault(("node", name.text), name)
-                case ast.Thread(name):
+                case ast.Thread(name, node):
                     self.world.later.setdefault(("thread", name.text), name)
+                    self.world.placed.setdefault(name.text, node)
                 case _:
                     pass
 
@@ -123,6 +129,8 @@ class ProgramChecker:
                     self._name = name.text
             case ast.AllowLoopback():
                 self._only_one(item.span, "`allow loopback` line")
+            case ast.Hardware():
+                self._hardware.add(item)
             case ast.Constants(bindings):
                 for binding in bindings:
                     self._constant(binding)
@@ -257,13 +265,14 @@ class ProgramChecker:
             written = item
             item = self._expanded[id(written)] = self.expander.thread(written, _own_names(written, node))
             thread.body = item.body
+            check_posted_places(item.body, self.report)
             shape = self.shapes.get(item.name.text)
             declare_labels(thread, item.body, self.report)
             built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
         except (StepLimit, ExpansionLimit):
             self.world.poisoned.add(thread.name)
             return
-        self._warn_endless_polls(thread)
+        warn_endless_polls(thread, self.world, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached(item.body, built.edges)
@@ -275,7 +284,8 @@ class ProgramChecker:
         registers = tuple((r.name, r.init) for r in (*thread.registers.values(), *thread.hidden.values()))
         name = node.name if node is not None else item.node.text
         ends, labels = (built.entry, built.exit), tuple(built.labels.items())
-        self._threads.append(cfg.Thread(thread.name, name, registers, built.points, built.edges, *ends, labels))
+        posted = tuple(thread.posted)
+        self._threads.append(cfg.Thread(thread.name, name, registers, built.points, built.edges, *ends, labels, posted))
 
     def _check_register_places(self, item: ast.Thread | ast.Macro) -> None:
         whole = "thread" if isinstance(item, ast.Thread) else "macro"
@@ -321,16 +331,6 @@ class ProgramChecker:
                 hint="smaller arrays: an access with a computed index is one step per element",
             )
         raise StepLimit
-
-    def _warn_endless_polls(self, thread: ThreadNames) -> None:
-        for poll in thread.polls:
-            if poll.node.text in self.world.nodes and poll.node.text not in thread.sends_to:
-                self.report.warn(
-                    "RR702",
-                    poll.span,
-                    f"`poll {poll.node.text}` blocks for ever: thread {thread.name} neither puts to {poll.node.text} "
-                    "nor gets from it",
-                )
 
     def _warn_unreached(self) -> None:
         """Warn of statements that are never reached; of one of a `for` or macro only if no copy of it is."""

@@ -92,8 +92,14 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
     """Yield every name that a statement itself mentions, not those of inner statements and of what it declares."""
     todo: list[ast.Expr] = list(expressions_of(statement))
     match statement:
-        case ast.Poll(name) | ast.RFence(name) | ast.Flush(name) | ast.Label(name):
+        case ast.Poll(name) | ast.RFence(name) | ast.Flush(name) | ast.Label(name) | ast.TryPoll(_, name):
             yield name.text
+        case ast.Send(_, name) | ast.Posted(_, name) | ast.Recv(_, name) | ast.RecvPoll(name):
+            yield name.text
+        case ast.Put(imm=ast.Immediate(_, name)):
+            yield name.text
+        case ast.PollAny(nodes):
+            yield from (node.text for node in nodes)
         case _:
             pass
     while todo:

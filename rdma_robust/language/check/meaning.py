@@ -110,3 +110,34 @@ def in_domain(expr: Expr, domain: tuple[int, int] | None) -> Expr:
     if (isinstance(expr, Unary) and expr.op == "!") or (isinstance(expr, Binary) and expr.op in BOOLEAN):
         return TRUE
     return between(domain[0], expr, domain[1])
+
+
+def wrapped(expr: Expr, domain: tuple[int, int]) -> Expr:
+    """Return the value in `domain` that `expr` is, counted on from one end of the domain to the other.
+
+    That is lo + (expr - lo) mod n for the n values from lo on, where our `%` has the sign of its left side as in C.
+    """
+    low, high = domain
+    size = Const(high - low + 1)
+    offset = expr if low == 0 else Binary("-", expr, Const(low))
+    rest = Binary("%", Binary("+", Binary("%", offset, size), size), size)
+    return rest if low == 0 else Binary("+", rest, Const(low))
+
+
+def is_wrapped(expr: Expr, domain: tuple[int, int]) -> bool:
+    """Whether `expr` is such a value, so that it is in `domain` whatever it is calculated from."""
+    match expr:
+        case Binary("+", Binary("%", inner), Const()) | Binary("%", inner):
+            pass
+        case _:
+            return False
+    match inner:
+        case Binary("+", Binary("%", offset), Const()):
+            pass
+        case _:
+            return False
+    if domain[0] != 0:
+        if not isinstance(offset, Binary):
+            return False
+        offset = offset.left
+    return wrapped(offset, domain) == expr

@@ -78,7 +78,8 @@ class ThreadNames:
     """A thread, its registers, and where it runs: None if that node does not exist.
 
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
-    are its statements, None if it comes from no text.
+    are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
+    that a poll can take towards what it `completes_to`; `polls` are the nodes that it polls, and where.
     """
 
     name: str
@@ -88,8 +89,16 @@ class ThreadNames:
     labels: dict[str, Label] = field(default_factory=dict)
     hidden: dict[str, Register] = field(default_factory=dict)
     sends_to: set[str] = field(default_factory=set)
-    polls: list[ast.Poll] = field(default_factory=list)
+    completes_to: set[str] = field(default_factory=set)
+    polls: list[tuple[ast.Ident, Span]] = field(default_factory=list)
+    posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
     body: ast.Block | None = None
+
+    def posts(self, node: str, signaled: bool) -> None:
+        """Note an operation towards a node."""
+        self.sends_to.add(node)
+        if signaled:
+            self.completes_to.add(node)
 
 
 @dataclass(slots=True)
@@ -97,7 +106,8 @@ class World:
     """Everything declared so far, and where the rest will be declared.
 
     `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
-    no error of its own. `domain_missed` says that a missing domain was reported: one `domain` line mends all.
+    no error of its own. `placed` are all threads, also those further down, with the names of their nodes. `domain_missed`
+    says that a missing domain was reported: one `domain` line mends all.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -110,6 +120,7 @@ class World:
     later: dict[tuple[Kind, str], ast.Ident] = field(default_factory=dict)
     domain_missed: bool = False
     hidden: dict[tuple[str, int], cfg.Cell] = field(default_factory=dict)
+    placed: dict[str, ast.Ident] = field(default_factory=dict)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:
         """Return the hidden read-only cell of `node` that holds `value`."""

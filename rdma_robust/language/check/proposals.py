@@ -105,11 +105,11 @@ class Proposals:
             text = f"put {printer.reference(place)} = {printer.expression(value)}"
             shown = f"{before}`put {advice.written(place)} = {_short(value)}`"
             return self.site.rewritten(shown, [self.site.replaced(text)], first, registers=at)
-        return self._stored_first(place, value, f"{before}with", first, at)
+        return self._stored_first(ast.Put(place, value), f"{before}with", first, at)
 
-    def put_of(self, statement: ast.Put) -> Hint:
-        """Return how a thread puts a value that the network card cannot see."""
-        return self._stored_first(statement.target, statement.source, "store it first, in")
+    def request_of(self, statement: ast.Put | ast.Send) -> Hint:
+        """Return how a thread puts or sends a value that the network card cannot see."""
+        return self._stored_first(statement, "store it first, in")
 
     def _index_first(self, place: ast.Ref) -> tuple[ast.Ref, str, list[str], list[str]]:
         """Return a place whose index reads nothing shared, how to make it (a text, and statements), and new registers."""
@@ -121,21 +121,23 @@ class Proposals:
         return indexed, text, [f"{at} = {printer.expression(place.index)}"], [at]
 
     def _stored_first(
-        self, target: ast.Ref, value: ast.Expr, how: str, before: Sequence[str] = (), registers: Sequence[str] = ()
+        self, statement: ast.Put | ast.Send, how: str, before: Sequence[str] = (), registers: Sequence[str] = ()
     ) -> Hint:
-        source = self.site.source
+        source, value = self.site.source, statement.source
         sent = fresh(source, "sent")
         register = fresh(source, "tmp") if self._reads(value) or isinstance(value, ast.CasCall) else ""
         steps = [(register, value), (sent, ast.Ref(None, ast.Ident(register), None))] if register else [(sent, value)]
         first = [*before, *(f"{name} = {printer.expression(each)}" for name, each in steps)]
         shown = ", ".join(f"`{name} = {_short(each)}`" for name, each in steps)
         new = f"a new variable of this node{f' and `reg {register}`' if register else ''}"
-        text = f"{how} {new}: {shown}, then `put {advice.written(target)} = {sent}`"
-        edits = [self.site.replaced(f"put {printer.reference(target)} = {sent}")]
+        made = printer.statement(replace(statement, source=ast.Ref(None, ast.Ident(sent), None)))
+        then = f"put {advice.written(statement.target)} = {sent}" if isinstance(statement, ast.Put) else made
+        text = f"{how} {new}: {shown}, then `{then}`"
+        edits = [self.site.replaced(made)]
         declared = [*registers, register] if register else registers
         return self.site.rewritten(text, edits, first, registers=declared, variable=sent)
 
-    def put_of_remote(self, statement: ast.Put, source: ast.Ref) -> Hint:
+    def request_of_remote(self, statement: ast.Put, source: ast.Ref) -> Hint:
         """Return how a thread passes a value on from one node to another."""
         node = source.owner.text if source.owner is not None else ""
         got = fresh(self.site.source, "got")
@@ -143,7 +145,7 @@ class Proposals:
             f"`get {got} = {advice.written(source)}`, `poll {node}`, then `put {advice.written(statement.target)} = {got}`"
         )
         first = [f"get {got} = {printer.reference(source)}", f"poll {node}"]
-        edits = [self.site.replaced(f"put {printer.reference(statement.target)} = {got}")]
+        edits = [self.site.replaced(printer.statement(replace(statement, source=ast.Ref(None, ast.Ident(got), None))))]
         return self.site.rewritten(f"with a new variable of this node: {shown}", edits, first, variable=got)
 
     def local_instead(self, statement: ast.Put | ast.Get) -> Hint:

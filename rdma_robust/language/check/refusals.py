@@ -33,6 +33,26 @@ def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:
 
 
 def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
+    return _unproven(op) or _lacking(op, model)
+
+
+def _unproven(op: cfg.Op) -> str:
+    """Say what no model has that `prove` knows: such operations are for the commands that decide."""
+    instead = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
+    match op:
+        case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
+            return f"a message: {instead}"
+        case cfg.InlinePut():
+            return f"inline data: {instead}"
+        case cfg.RemoteRmw(wraps=(_, _)):
+            return f"a remote `faa` that starts again at the other end of a domain: {instead}, or leave the `domain` out"
+        case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
+            return f"an operation without a completion (`unsignaled`): {instead}"
+        case _:
+            return ""
+
+
+def _lacking(op: cfg.Op, model: claims.AnyModelName) -> str:
     match model, op:
         case (("tso" | "pso"), _) if type(op) in _OF_A_NETWORK:
             word, models = _OF_A_NETWORK[type(op)]
@@ -42,6 +62,6 @@ def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
         case "rma", cfg.RFence(node):
             return f"`rfence` orders a queue pair, which model rma does not have; use `flush {node}`"
         case "rdma", cfg.RemoteRmw():
-            return "model rdma has no remote atomic operations yet; use --model rma"
+            return "`prove` has no remote atomic operations under model rdma; use --model rma"
         case _:
             return ""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Edit, Span
-from rdma_robust.expr import Const, Expr, conj, names
-from rdma_robust.language.check import advice, any_value, remote_statements
+from rdma_robust.expr import Expr, conj
+from rdma_robust.language.check import advice, any_value, polling, posting, remote_statements
 from rdma_robust.language.check.accesses import Lowered, Lowering
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
@@ -58,14 +58,13 @@ class StatementChecker:
                 return self._update(statement, target, ast.Binary(op, target, value, statement.span))
             case ast.Call(call):
                 return self._atomic(statement, call, None)
-            case ast.Put():
-                return self._put(statement)
-            case ast.Get():
-                return self._get(statement)
-            case ast.Poll(node):
-                remote = self.queue_pair(node)
-                self.thread.polls.append(statement)
-                return self.lowering(statement).plain(cfg.Poll(remote.name)) if remote else Lowered()
+            case ast.Put() | ast.Get() | ast.Send() | ast.Recv():
+                return self._request(statement)
+            case ast.Poll() | ast.PollAny() | ast.TryPoll() | ast.RecvPoll():
+                return self._waiting(statement)
+            case ast.Posted():
+                posting.posted(self, statement)
+                return Lowered()
             case ast.RFence(node):
                 remote = self.queue_pair(node)
                 return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else Lowered()
@@ -87,6 +86,28 @@ class StatementChecker:
                 return self.condition(statement)
             case _:
                 return Lowered()
+
+    def _request(self, statement: ast.Put | ast.Get | ast.Send | ast.Recv) -> Lowered:
+        match statement:
+            case ast.Put():
+                return posting.put(self, statement)
+            case ast.Get():
+                return self._get(statement)
+            case ast.Send():
+                return posting.send(self, statement)
+            case ast.Recv():
+                return posting.recv(self, statement)
+
+    def _waiting(self, statement: ast.Poll | ast.PollAny | ast.TryPoll | ast.RecvPoll) -> Lowered:
+        match statement:
+            case ast.Poll():
+                return polling.poll(self, statement)
+            case ast.PollAny():
+                return polling.poll_any(self, statement)
+            case ast.TryPoll():
+                return polling.trypoll(self, statement)
+            case ast.RecvPoll():
+                return polling.rpoll(self, statement)
 
     def condition(self, part: ast.Arm | ast.While) -> Lowered:
         """Check the condition of an `if`, `else if` or `while`."""
@@ -251,7 +272,7 @@ class StatementChecker:
                 "RR401",
                 ref.span,
                 f"`{verb}` needs a variable of another node, {quote(advice.written(ref))} is on this one",
-                hint=self._swapped(statement) or self.names.proposals.local_instead(statement),
+                hint=self.swapped(statement) or self.names.proposals.local_instead(statement),
             )
             return None
         variable = self.names.variable(ref, node)
@@ -266,13 +287,13 @@ class StatementChecker:
         if name in self.world.poisoned or own is None:
             return
         owners = [n.name for n in self.world.nodes_with(name) if n is not own or self.world.loopback]
-        swapped = self._swapped(statement)
+        swapped = self.swapped(statement)
         named = f"{owners[0]}.{advice.unqualified(ref)}" if owners else ""
         inserted = (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if owners else ()
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _swapped(self, statement: ast.Put | ast.Get) -> Hint:
+    def swapped(self, statement: ast.Put | ast.Get) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
         source = statement.source
         own = self.thread.node
@@ -289,69 +310,17 @@ class StatementChecker:
         text = f"did you mean `{verb} {advice.written(statement.target)} = {advice.written(source)}`?"
         return self.names.proposals.site.rewritten(text, [keyword])
 
-    def _put(self, statement: ast.Put) -> Lowered:
-        target = self.remote_cell(statement.target, statement)
-        source = self._put_source(statement)
-        if target is None or source is None:
-            return Lowered()
-        return self.lowering(statement).put(target, source)
-
-    def _put_source(self, statement: ast.Put) -> Access | cfg.Cell | None:
-        """Return the cell the NIC reads: a variable of this node, or the hidden cell of a constant."""
-        source = statement.source
-        if isinstance(source, ast.Ref):
-            if source.owner is not None and source.owner.text in self.world.nodes and self._is_remote(source.owner):
-                if not self._swapped(statement):
-                    self._report_remote_source(statement, source)
-                return None
-            found = self.names.find(source)
-            if isinstance(found, Variable):
-                return self.names.access(source, found)
-            if found is None:
-                return None
-            if isinstance(found, Register):
-                self._report_register_source(statement)
-                return None
-        value = self._source_value(statement, source)
-        if value is None or self.thread.node is None:
-            return None
-        return self.world.constant_cell(self.thread.node.name, value)
-
-    def _source_value(self, statement: ast.Put, source: ast.Expr) -> int | None:
-        resolved = self.names.reading(source)
-        if isinstance(resolved.expr, Const):
-            self.names.warn_outside(resolved.expr, source.span)
-            return resolved.expr.value
-        if UNKNOWN.name not in names(resolved.expr):
-            self._report_register_source(statement)
-        return None
-
-    def _report_register_source(self, statement: ast.Put) -> None:
-        proposals = self.names.proposals
-        self.report.error(
-            "RR403",
-            first_line(statement.source.span),
-            "`put` sends a variable of this node or a constant, the NIC cannot see registers",
-            hint=lambda: proposals.put_of(statement),
-        )
-
-    def _report_remote_source(self, statement: ast.Put, source: ast.Ref) -> None:
-        proposals = self.names.proposals
-        self.report.error(
-            "RR404",
-            source.span,
-            f"`put` sends a variable of this node, {quote(advice.written(source))} is on another one",
-            hint=lambda: proposals.put_of_remote(statement, source),
-        )
-
-    def _is_remote(self, owner: ast.Ident) -> bool:
-        return self.thread.node is not None and owner.text != self.thread.node.name
+    def is_remote(self, owner: ast.Ident) -> bool:
+        """Whether a name is that of another node."""
+        known = owner.text in self.world.nodes
+        return known and self.thread.node is not None and owner.text != self.thread.node.name
 
     def _get(self, statement: ast.Get) -> Lowered:
+        words = posting.get_words(self, statement)
         if isinstance(statement.source, ast.AtomicCall):
-            return remote_statements.atomic(self, statement, statement.source)
+            return remote_statements.atomic(self, statement, statement.source, words)
         target = None
-        swapped = self._swapped(statement)
+        swapped = self.swapped(statement)
         if not swapped:
             target = self.own_cell(statement.target, "`get` writes to a variable of this node")
         source = None
@@ -367,4 +336,6 @@ class StatementChecker:
             )
         if target is None or source is None:
             return Lowered()
-        return self.lowering(statement).get(target, source)
+        node, signaled = source.variable.node, "unsignaled" not in words
+        self.thread.posts(node, signaled)
+        return posting.fenced(self, statement, node, words, self.lowering(statement).get(target, source, signaled))

@@ -114,6 +114,10 @@ class Substitution:
         self._not_a_name(name, meaning, wanted)
         return replace(name, span=span)
 
+    def thread(self, name: ast.Ident) -> ast.Ident:
+        """Return the name of a thread."""
+        return self.place(name, "the name of a thread")
+
     def label(self, name: ast.Ident) -> ast.Ident:
         """Return the name of a label: only parameters stand for one, counters and registers are no labels."""
         meaning = self.scope.meanings.get(name.text)

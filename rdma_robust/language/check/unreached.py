@@ -32,7 +32,7 @@ def _in_block(block: ast.Block, reached: frozenset[int]) -> Iterator[tuple[Span,
 def _has_steps(statement: ast.Statement) -> bool:
     """Whether a statement makes a step wherever it is reached."""
     match statement:
-        case ast.Skip() | ast.Registers() | ast.Label() | ast.Halt() | ast.Broken():
+        case ast.Skip() | ast.Registers() | ast.Posted() | ast.Label() | ast.Halt() | ast.Broken():
             return False
         case ast.Loop() | ast.Choose():
             return any(_has_steps(each) for block in blocks_of(statement) for each in block.statements)

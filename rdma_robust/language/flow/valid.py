@@ -14,8 +14,8 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.expr import TRUE, VALUE, names
-from rdma_robust.language.check.meaning import defined, in_domain
+from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.language.check.meaning import defined, in_domain, is_wrapped
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
     MAX_STEPS,
@@ -23,15 +23,22 @@ from rdma_robust.language.flow.cfg import (
     Cell,
     Flush,
     Get,
+    ImmPut,
+    InlinePut,
     MFence,
     Nondet,
+    Op,
+    Payload,
     Poll,
     Program,
     Put,
     Read,
+    Recv,
+    RecvPoll,
     RemoteRmw,
     RFence,
     Rmw,
+    Send,
     Silent,
     Step,
     Thread,
@@ -41,6 +48,13 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.language.flow.claims import PointAt
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
+from rdma_robust.language.flow.valid_requests import (
+    wrong_hardware,
+    wrong_message,
+    wrong_payload,
+    wrong_peer,
+    wrong_posted,
+)
 
 MAX_POINT: Final = 1_000_000
 """Numbers of program points are below: sets of them are bit masks."""
@@ -122,6 +136,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         if not is_integer(cell.init):
             yield Complaint(f"the initial value of {quote(str(cell))} is no integer of at most 18 digits")
     yield from _domain(program)
+    yield from map(Complaint, wrong_hardware(program))
     count = 0
     for thread in program.threads:
         if thread.node not in program.nodes:
@@ -135,6 +150,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
                 yield Complaint(f"{what} is no integer of at most 18 digits")
         yield from _points(thread)
         yield from _labels(thread)
+        yield from map(Complaint, wrong_posted(program, thread))
         count += len(thread.edges)
     if count > MAX_STEPS:
         yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
@@ -228,8 +244,12 @@ def _outcomes(program: Program) -> Iterator[Complaint]:
             yield Complaint("an outcome divides by what may be zero", line.span)
 
 
-_GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet)
+_GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet, RecvPoll)
 """The operations with a VALUE that registers can take."""
+
+
+def _wraps(op: Op) -> tuple[Expr, ...]:
+    return (op.wraps[0],) if isinstance(op, RemoteRmw) and op.wraps is not None else ()
 
 
 @dataclass(frozen=True)
@@ -251,7 +271,7 @@ class _Thread:
                 yield Complaint(f"{what}: {message}", step.span)
 
     def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
-        if isinstance(step.op, Nondet | Flush | RemoteRmw) and not self.proofs:
+        if isinstance(step.op, Nondet | Flush) and not self.proofs:
             yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
         match step.op:
             case Silent() | MFence() | Nondet():
@@ -261,6 +281,13 @@ class _Thread:
             case Put(target, source):
                 yield from self._own(source, cells, hidden=True)
                 yield from self._remote(target, cells)
+            case InlinePut() | Send() | ImmPut():
+                yield from self._request(step.op, cells)
+            case Recv(cell, sender):
+                yield from self._own(cell, cells)
+                yield from wrong_peer(self.program, self.thread, sender)
+            case RecvPoll(sender):
+                yield from wrong_peer(self.program, self.thread, sender)
             case Get(target, source) | RemoteRmw(target, source, _, _):
                 yield from self._own(target, cells)
                 yield from self._remote(source, cells)
@@ -268,6 +295,17 @@ class _Thread:
                 yield from self._queue_pair(node)
             case other:
                 yield f"{other!r} is no operation"
+
+    def _request(self, op: InlinePut | Send | ImmPut, cells: frozenset[Cell]) -> Iterator[str]:
+        yield from wrong_payload(op.data)
+        if op.data.source is not None:
+            yield from self._own(op.data.source, cells, hidden=True)
+        if isinstance(op, Send):
+            yield from self._queue_pair(op.node)
+        else:
+            yield from self._remote(op.target, cells)
+        if not isinstance(op, InlinePut):
+            yield from wrong_message(self.program, self.thread, op)
 
     def _own(self, cell: Cell, cells: frozenset[Cell], hidden: bool = False) -> Iterator[str]:
         yield from self._declared(cell, cells, hidden)
@@ -305,9 +343,10 @@ class _Thread:
             yield "a register is assigned twice in one step"
         if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
-        known = value if isinstance(step.op, Rmw | RemoteRmw) else registers
-        for expr in operands(step.op):
-            yield from wrong_in(expr, known, has_domain=has_domain)
+        data: Payload | None = getattr(step.op, "data", None)
+        reads = isinstance(step.op, Rmw | RemoteRmw) or (data is not None and data.source is not None)
+        for expr in (*operands(step.op), *_wraps(step.op)):
+            yield from wrong_in(expr, value if reads else registers, has_domain=has_domain)
 
     def _values(self, step: Step) -> Iterator[str]:
         """Every value that is computed must be defined, and every one that is kept must be in the domain."""
@@ -318,8 +357,14 @@ class _Thread:
         for expr in (*(e for _, e in step.assigns), *operands(step.op)):
             if not proven(step.guard, defined(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
-            elif expr is not compared and not proven(step.guard, in_domain(expr, domain)):
+            elif expr is not compared and not self._kept(step, expr, domain):
                 yield "a value may leave the domain: ask in the guard that it does not"
+
+    def _kept(self, step: Step, expr: Expr, domain: tuple[int, int] | None) -> bool:
+        """Whether a value stays in the domain."""
+        if isinstance(step.op, RemoteRmw) and domain is not None and is_wrapped(expr, domain):
+            return True
+        return proven(step.guard, in_domain(expr, domain))
 
     def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
         if step.fault is None:

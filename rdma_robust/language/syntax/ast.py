@@ -25,6 +25,23 @@ from rdma_robust.language.syntax.expressions import (
     ThreadEnded,
     Unary,
 )
+from rdma_robust.language.syntax.request_tree import (
+    Flag,
+    FlagWord,
+    Flush,
+    Get,
+    Immediate,
+    Poll,
+    PollAny,
+    Posted,
+    Put,
+    Recv,
+    RecvPoll,
+    Request,
+    RFence,
+    Send,
+    TryPoll,
+)
 
 __all__ = [
     "AnyModelName",
@@ -32,13 +49,28 @@ __all__ = [
     "Binary",
     "CasCall",
     "Expr",
+    "Flag",
+    "FlagWord",
+    "Flush",
+    "Get",
     "Ident",
+    "Immediate",
     "NondetCall",
     "Number",
+    "Poll",
+    "PollAny",
+    "Posted",
+    "Put",
+    "RFence",
+    "Recv",
+    "RecvPoll",
     "Ref",
+    "Request",
     "RmwCall",
+    "Send",
     "ThreadAt",
     "ThreadEnded",
+    "TryPoll",
     "Unary",
 ]
 """What this module has of others; all that is declared here is for everyone too."""
@@ -94,38 +126,6 @@ class MacroCall:
 
     name: Ident
     arguments: tuple[Expr, ...]
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    target: Ref
-    source: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Get:
-    target: Ref
-    source: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Poll:
-    node: Ident
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class RFence:
-    node: Ident
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Flush:
-    node: Ident
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -227,23 +227,7 @@ class Broken:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Simple = (
-    Registers
-    | Assign
-    | Call
-    | MacroCall
-    | Put
-    | Get
-    | Poll
-    | RFence
-    | Flush
-    | MFence
-    | Label
-    | Assume
-    | Assert
-    | Halt
-    | Skip
-)
+Simple = Registers | Assign | Call | MacroCall | Request | MFence | Label | Assume | Assert | Halt | Skip
 Statement = Simple | If | While | Loop | For | Choose | Broken
 
 
@@ -255,6 +239,23 @@ class ProgramName:
 
 @dataclass(frozen=True, slots=True)
 class AllowLoopback:
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`word value` in a `hardware` line."""
+
+    word: Ident
+    value: Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What the program runs on."""
+
+    settings: tuple[Setting, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -344,7 +345,20 @@ class Invariant:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-Item = ProgramName | AllowLoopback | Constants | Domain | Node | Thread | Macro | Outcome | Invariant | Expect | Broken
+Item = (
+    ProgramName
+    | AllowLoopback
+    | Hardware
+    | Constants
+    | Domain
+    | Node
+    | Thread
+    | Macro
+    | Outcome
+    | Invariant
+    | Expect
+    | Broken
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,22 @@ from lark import Token
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE"})
-_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "POSTED", "RECV"})
+_GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
+_FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
+_JOINING: Final = frozenset({"TO", "FROM", "IMM"})
+_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND"})
 
-WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | {"AT", "ENDED", "IN", "INVARIANT", "MFENCE"}
+WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _SINGLE
 """The terminals of words that are keywords in places only."""
 
 _ASKED: Final = WORDS | {"CAS"}
-_NOTED: Final = frozenset({"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR"})
+_NOTED: Final = frozenset({"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR", "PUT", "GET"})
+_REQUESTS: Final = frozenset({"PUT", "GET", "SEND"})
+_LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
+_WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
+"""What an expression, or a flag, ends with."""
+
 _STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", "COLON"})
 _ENDS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "RBRACE"})
 _GOES_ON: Final = frozenset({"COMMA", "LPAR", "LSQB", "DOT"})
@@ -31,7 +40,12 @@ _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for`, `macro` and `flush` begin a line, or follow a label, and a word follows;
+    - `for`, `macro`, `flush`, `posted` and `recv` begin a line, or follow a label, and a word follows;
+    - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
+    - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
+    - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
+    - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
+    - `hardware` begins a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`;
     - `hang`, `no`, `safe` and `unsafe` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
@@ -62,6 +76,8 @@ class _Reader:
         """The last token that was no line end."""
         self._counter = -1
         """Where the name after a `for` stands."""
+        self._request = ""
+        """The word that the statement began with, of those after which others are words of the language."""
 
     def read(self) -> Iterator[Token]:
         for at, token in enumerate(self._tokens):
@@ -73,6 +89,8 @@ class _Reader:
                 self._note(kind)
             if kind == "INVARIANT":
                 self._invariant, self._brackets = True, 0
+            elif kind in {"SEND", "POSTED", "RECV"}:
+                self._request, self._brackets = kind, 0
             yield token
             self._previous = kind
             if kind != "NEWLINE":
@@ -82,19 +100,26 @@ class _Reader:
         match kind:
             case "EXPECT":
                 self._expecting = True
+            case "PUT" | "GET":
+                self._request, self._brackets = kind, 0
             case "SEMICOLON":
                 self._expecting = self._invariant = False
+                self._request = ""
             case "NEWLINE":
                 self._expecting = self._expecting and self._solid == "COMMA"
-                self._invariant = self._invariant and (self._brackets > 0 or self._goes_on())
+                goes_on = self._brackets > 0 or self._goes_on()
+                self._invariant = self._invariant and goes_on
+                self._request = self._request if goes_on else ""
             case "NODE":
                 self._in_node = True
             case "LBRACE":
                 self._depth += 1
                 self._invariant = False
+                self._request = ""
             case "RBRACE":
                 self._depth = max(0, self._depth - 1)
                 self._in_node = False
+                self._request = ""
             case "LPAR":
                 self._brackets += 1
             case "RPAR":
@@ -126,7 +151,20 @@ class _Reader:
             return keyword
         if kind in _CALLED or kind == "CAS":
             return self._is_called(kind, follows)
+        if kind in _FLAGS:
+            return self._request in _REQUESTS and self._previous in _WHOLE
+        word = after is not None and after.isidentifier()
+        if kind in _JOINING:
+            expression = word or (kind == "IMM" and self._begins_operand(follows))
+            return self._request in _LED_BY[kind] and self._previous in _WHOLE and expression
+        if kind in _GIVEN:
+            given = self._previous == "EQUAL" and not self._request
+            return word and (given or (kind == "RPOLL" and self._previous in _STARTS))
         match kind:
+            case "HARDWARE":
+                return not self._depth and self._begins() and word
+            case "SEND":
+                return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":
                 return self._counter == at - 1
             case "MFENCE":
@@ -138,6 +176,24 @@ class _Reader:
                 return self._invariant and self._previous == "NAME" and after is not None and after.isidentifier()
             case _:
                 return self._invariant and self._previous == "NAME"
+
+    @staticmethod
+    def _begins_operand(follows: str) -> bool:
+        return follows in _BEGINS_EXPRESSION or follows in {"LPAR", "OP_MINUS"}
+
+    def _sends(self, at: int) -> bool:
+        """Whether what follows is an expression, and no argument of a macro that is called `send`."""
+        follows = self._tokens[at + 1].type if at + 1 < len(self._tokens) else ""
+        if follows != "LPAR":
+            return self._begins_operand(follows)
+        depth = 0
+        for k in range(at + 1, len(self._tokens)):
+            kind = self._tokens[k].type
+            depth += (kind == "LPAR") - (kind == "RPAR")
+            if not depth:
+                after = self._next(k)
+                return after is not None and after.type not in _ENDS
+        return False
 
     def _is_called(self, kind: str, follows: str) -> bool:
         if kind != "CAS" and follows != "LPAR":

@@ -63,6 +63,8 @@ def cell(part: ast.Cell) -> str:
 
 def statement(part: ast.Statement) -> str:
     """Return the one line of a statement; for one with blocks, what stands before its first brace."""
+    if isinstance(part, ast.Request):
+        return _request(part)
     match part:
         case ast.Registers(registers):
             return "reg " + ", ".join(binding(r) for r in registers)
@@ -72,16 +74,6 @@ def statement(part: ast.Statement) -> str:
             return expression(call)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
-        case ast.Put(target, source):
-            return f"put {reference(target)} = {expression(source)}"
-        case ast.Get(target, source):
-            return f"get {reference(target)} = {expression(source)}"
-        case ast.Poll(node):
-            return f"poll {node.text}"
-        case ast.RFence(node):
-            return f"rfence {node.text}"
-        case ast.Flush(node):
-            return f"flush {node.text}"
         case ast.MFence():
             return "mfence"
         case ast.Label(name):
@@ -110,6 +102,41 @@ def statement(part: ast.Statement) -> str:
             assert_never(part)
 
 
+def _request(part: ast.Request) -> str:
+    match part:
+        case ast.Put(target, source, _, flags, imm):
+            message = "" if imm is None else f" imm {expression(imm.value)} to {imm.to.text}"
+            return f"put {reference(target)} = {expression(source)}{_flags(flags)}{message}"
+        case ast.Get(target, source, _, flags):
+            return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
+        case ast.Send(source, to, _, flags):
+            return f"send {expression(source)} to {to.text}{_flags(flags)}"
+        case ast.Poll(node, _, count):
+            return f"poll {node.text}" if count is None else f"poll {node.text} {expression(count)}"
+        case ast.PollAny(nodes, target):
+            return f"{_given(target)}poll {' or '.join(node.text for node in nodes)}"
+        case ast.TryPoll(target, node):
+            return f"{reference(target)} = trypoll {node.text}"
+        case ast.Posted(buffers, sender):
+            return f"posted {', '.join(map(reference, buffers))} from {sender.text}"
+        case ast.Recv(buffer, sender):
+            return f"recv {reference(buffer)} from {sender.text}"
+        case ast.RecvPoll(sender, target):
+            return f"{_given(target)}rpoll {sender.text}"
+        case ast.RFence(node):
+            return f"rfence {node.text}"
+        case ast.Flush(node):
+            return f"flush {node.text}"
+
+
+def _flags(flags: tuple[ast.Flag, ...]) -> str:
+    return "".join(f" {flag.word}" for flag in flags)
+
+
+def _given(target: ast.Ref | None) -> str:
+    return "" if target is None else f"{reference(target)} = "
+
+
 def item(part: ast.Item) -> str:
     """Return the one line of a declaration; for a node, thread or macro, what stands before its brace."""
     match part:
@@ -117,6 +144,8 @@ def item(part: ast.Item) -> str:
             return f"program {name.text}"
         case ast.AllowLoopback():
             return "allow loopback"
+        case ast.Hardware(settings):
+            return "hardware " + ", ".join(f"{s.word.text} {s.value.text}" for s in settings)
         case ast.Constants(bindings):
             return "const " + ", ".join(binding(b) for b in bindings)
         case ast.Domain(low, high):

@@ -16,9 +16,17 @@ _EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", 
 _LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
 _AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
 _DECLARATIONS: Final = frozenset(
-    {"PROGRAM", "ALLOW", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
+    {"PROGRAM", "ALLOW", "HARDWARE", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
 )
-_INSIDE: Final = frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"})
+_INSIDE: Final = frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"}) | {
+    "FENCED",
+    "FROM",
+    "IMM",
+    "INLINE",
+    "TO",
+    "TRYPOLL",
+    "UNSIGNALED",
+}
 """Words that never begin a line, and too short or too rare to be what was meant."""
 _OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
 _OTHER_LANGUAGES: Final = {
@@ -40,6 +48,13 @@ _OTHER_LANGUAGES: Final = {
     "and": "write `&&`",
     "write": "a remote write is `put NODE.variable = variable`",
     "read": "a remote read is `get variable = NODE.variable`",
+    "trypoll": "it has a value: `r = trypoll NODE`",
+    "receive": "`recv BUFFER from THREAD` posts a buffer, `rpoll THREAD` waits for a message",
+    "recv": "`recv BUFFER from THREAD` posts a buffer",
+    "rpoll": "`rpoll THREAD` waits for a message",
+    "posted": "`posted BUFFER from THREAD` declares buffers that are there before anything runs",
+    "send": "`send VARIABLE to THREAD` is a message",
+    "hardware": "`hardware cpu tso` at the top says what the program runs on",
 }
 
 _ONE_WORD: Final = {
@@ -105,13 +120,14 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     if "SKIP" in rest:
         words.append("a statement")
         rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
-        rest -= {"CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE"} | _LINE_END
+        rest -= {"CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "POSTED", "RECV", "RPOLL", "SEND"}
+        rest -= _LINE_END
     if "THREAD" in rest:
         words.append("a declaration")
         rest -= _DECLARATIONS | _LINE_END | {END}
     if rest >= _EXPRESSION:
         words.append("an expression")
-        rest -= _EXPRESSION
+        rest -= _EXPRESSION | {"POLL", "RPOLL", "TRYPOLL"}
     if "OP_OR" in rest:
         words.append("an operator")
         rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB", "AT", "ENDED"}

@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 
 _MODELS: Final[Mapping[str, ast.AnyModelName]] = {"SC": "sc", "TSO": "tso", "PSO": "pso", "RMA": "rma", "RDMA": "rdma"}
+_FLAGS: Final[Mapping[str, ast.FlagWord]] = {"UNSIGNALED": "unsignaled", "INLINE": "inline", "FENCED": "fenced"}
 
 
 def token_span(token: Token) -> Span:
@@ -54,6 +55,11 @@ def _nodes(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(p for p in parts if p is not None and not isinstance(p, Token))
 
 
+def _last(parts: list[Part]) -> Part:
+    """Return the last part that is there."""
+    return next(part for part in reversed(parts) if part is not None)
+
+
 def _model(token: Token) -> ast.AnyModelName:
     """Return the model that a word names."""
     return _MODELS[token.type]
@@ -72,6 +78,12 @@ class TreeBuilder(Transformer[Token, ast.Program]):
 
     def allow(self, parts: list[Part]) -> ast.AllowLoopback:
         return ast.AllowLoopback(between(parts[0], parts[-1]))
+
+    def hardware(self, parts: list[Part]) -> ast.Hardware:
+        return ast.Hardware(_only(parts, ast.Setting), between(parts[0], parts[-1]))
+
+    def setting(self, parts: list[Part]) -> ast.Setting:
+        return ast.Setting(_ident(parts[0]), _ident(parts[1]), between(parts[0], parts[1]))
 
     def const(self, parts: list[Part]) -> ast.Constants:
         return ast.Constants(_only(parts, ast.Binding), between(parts[0], parts[-1]))
@@ -149,15 +161,45 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.MacroCall(_ident(parts[0]), _nodes(parts), between(parts[0], parts[-1]))
 
     def put(self, parts: list[Part]) -> ast.Put:
-        keyword, target, _, source = parts
-        return ast.Put(target, source, between(keyword, source))
+        keyword, target, _, source, *_ = parts
+        imm = next(iter(_only(parts, ast.Immediate)), None)
+        return ast.Put(target, source, between(keyword, _last(parts)), _only(parts, ast.Flag), imm)
+
+    def imm(self, parts: list[Part]) -> ast.Immediate:
+        keyword, value, _, to = parts
+        return ast.Immediate(value, to, between(keyword, to))
 
     def get(self, parts: list[Part]) -> ast.Get:
-        keyword, target, _, source = parts
-        return ast.Get(target, source, between(keyword, source))
+        keyword, target, _, source, *flags = parts
+        return ast.Get(target, source, between(keyword, parts[-1]), tuple(flags))
+
+    def flag(self, parts: list[Part]) -> ast.Flag:
+        return ast.Flag(_FLAGS[parts[0].type], between(parts[0], parts[0]))
+
+    def send(self, parts: list[Part]) -> ast.Send:
+        keyword, source, _, to, *flags = parts
+        return ast.Send(source, to, between(keyword, parts[-1]), tuple(flags))
 
     def poll(self, parts: list[Part]) -> ast.Poll:
-        return ast.Poll(parts[1], between(parts[0], parts[1]))
+        keyword, node, count = parts
+        return ast.Poll(node, between(keyword, count or node), count)
+
+    def poll_any(self, parts: list[Part]) -> ast.PollAny:
+        target = parts[0]
+        span = between(target or parts[2], parts[-1])
+        return ast.PollAny(_only(parts, ast.Ident), target, span)
+
+    def trypoll(self, parts: list[Part]) -> ast.TryPoll:
+        return ast.TryPoll(parts[0], parts[-1], between(parts[0], parts[-1]))
+
+    def posted(self, parts: list[Part]) -> ast.Posted:
+        return ast.Posted(_only(parts, ast.Ref), parts[-1], between(parts[0], parts[-1]))
+
+    def recv(self, parts: list[Part]) -> ast.Recv:
+        return ast.Recv(parts[1], parts[-1], between(parts[0], parts[-1]))
+
+    def rpoll(self, parts: list[Part]) -> ast.RecvPoll:
+        return ast.RecvPoll(parts[-1], parts[0], between(parts[0] or parts[2], parts[-1]))
 
     def rfence(self, parts: list[Part]) -> ast.RFence:
         return ast.RFence(parts[1], between(parts[0], parts[1]))

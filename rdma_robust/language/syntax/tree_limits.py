@@ -135,8 +135,20 @@ def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
             return (target, value)
         case ast.Call(call):
             return (call,)
-        case ast.Put(target, source) | ast.Get(target, source):
+        case ast.Put(target, source, _, _, imm):
+            return (target, source) if imm is None else (target, source, imm.value)
+        case ast.Get(target, source):
             return (target, source)
+        case ast.Send(source):
+            return (source,)
+        case ast.Poll(_, _, count):
+            return () if count is None else (count,)
+        case ast.PollAny(_, target) | ast.RecvPoll(_, target):
+            return () if target is None else (target,)
+        case ast.TryPoll(target) | ast.Recv(target):
+            return (target,)
+        case ast.Posted(buffers):
+            return buffers
         case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
             return (condition,)
         case ast.If(arms):

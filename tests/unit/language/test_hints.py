@@ -24,6 +24,9 @@ INSTRUCTIONS = re.compile(
     r"|declare it at the top|calculate it into a register first|only `cas`, `faa`, `swap` and `nondet` have a value"
     r"|a macro is declared as `"
     r"|the counter of a `for` is known only in its block"
+    r"|the other threads are |it is a node; the threads are |on \w+ there is |there is no thread on "
+    r"|`hardware cpu tso` at the top"
+    r"|it has a value: |`recv BUFFER from THREAD`|`rpoll THREAD` waits|`posted BUFFER|`send VARIABLE to THREAD`"
 )
 """Hints that say what to do where no one text can be proposed."""
 

@@ -1,0 +1,53 @@
+"""`hardware` lines: what a program runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
+from rdma_robust.errors import Span
+from rdma_robust.language.flow import cfg
+from rdma_robust.language.syntax import ast
+
+WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
+    "atomics": ("atomics", {"hca": "hca", "glob": "glob"}),
+    "order": ("order", {"default": "default", "multipath": "multipath", "relaxed": "relaxed"}),
+    "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
+}
+"""The words of a `hardware` line: the fields of :class:`cfg.Hardware` that they are, and what they can be."""
+
+
+class HardwareLines:
+    """The hardware that a program names; each word counts once. Errors go to the report."""
+
+    def __init__(self, report: Reporter) -> None:
+        self.found = cfg.Hardware()
+        self._report = report
+        self._first: dict[str, Span] = {}
+
+    def add(self, item: ast.Hardware) -> None:
+        for setting in item.settings:
+            self._add(setting)
+
+    def _add(self, setting: ast.Setting) -> None:
+        word, value = setting.word, setting.value
+        if word.text not in WORDS:
+            self._unknown(word, "word of a `hardware` line", WORDS)
+            return
+        field, values = WORDS[word.text]
+        if value.text not in values:
+            self._unknown(value, f"value of {quote(word.text)}", values)
+            return
+        first = self._first.setdefault(word.text, setting.span)
+        if first is not setting.span:
+            self._report.error("RR206", setting.span, f"a second {quote(word.text)}; the first is on line {first.line}")
+            return
+        self.found = replace(self.found, **{field: values[value.text]})
+
+    def _unknown(self, name: ast.Ident, what: str, known: Mapping[str, Any]) -> None:
+        hint = meant_at(name.span, name.text, known) or Hint("")
+        expected = listing([quote(each) for each in known])
+        self._report.error("RR226", name.span, f"{quote(name.text)} is no {what}", expected=expected, hint=hint)
