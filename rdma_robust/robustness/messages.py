@@ -17,11 +17,12 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.digraph import components
-from rdma_robust.errors import InternalError, UsageError
+from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Silent
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
 from rdma_robust.robustness.fifo import Fifo
+from rdma_robust.semantics.machines.inboxes import no_buffer, no_room
 from rdma_robust.semantics.trace import EventType
 
 IN_BETA, TAINTED = 1, 2
@@ -81,7 +82,7 @@ class Channel:
             values = dict(queue.holding(entries))
             yield from ((name, values[name], (1 << bits) - 1) for name, bits in queue.variables())
         if self.limited:
-            yield self.held, len(self.first), self.depth
+            yield self.held, len(self.first), max(self.depth, len(self.first))
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Messages:
     @staticmethod
     def of(program: Program, graphs: Sequence[EventGraph], values: tuple[int, int], depth: int) -> Messages:
         """Return the connections on which something is sent or received. `values` are the least and the greatest value
-        of a register. Raises UsageError if more buffers are posted from the start than `depth`."""
+        of a register. What is posted from the start has room, even where that is more than `depth`."""
         used = dict.fromkeys(e.connection for g in graphs for e in g.edges)
         return Messages({c: _channel(program, graphs, c, values, depth) for c in used if c is not None})
 
@@ -225,7 +226,7 @@ def posted_in(edge: EventEdge) -> Cell:
     return cell
 
 
-def with_faults(program: Program, graph: EventGraph, depth: int) -> EventGraph:
+def with_faults(graph: EventGraph) -> EventGraph:
     """Return the graph with an edge for each fault that messages and receives of the thread can meet, see :class:`Fault`.
 
     The thread goes on from none of them: each leads to a point of its own kind, of which there is one.
@@ -235,13 +236,10 @@ def with_faults(program: Program, graph: EventGraph, depth: int) -> EventGraph:
     for edge in graph.edges:
         if edge.connection is None:
             continue
-        sender, receiver = (program.threads[t].name for t in edge.connection)
         if is_message(edge):
-            said = f"a message from {sender} to {receiver} can find no receive buffer posted"
-            fault = Fault("rnr", said, edge.step.span, edge.step.text)
+            fault = no_buffer(edge.step)
         elif edge.type is EventType.V:
-            said = f"{receiver} can post more than {depth} receives for {sender} that are not polled"
-            fault = Fault("receive queue full", said, edge.step.span, edge.step.text)
+            fault = no_room(edge.step)
         else:
             continue
         step = replace(edge.step, op=Silent(), fault=fault)
@@ -268,14 +266,9 @@ def _channel(
     sender, receiver = (program.threads[t].name for t in connection)
     buffers = buffers_of(program, connection)
     first = tuple(buffers.index(cell) + 1 for name, cell in program.threads[connection[1]].posted if name == sender)
-    if len(first) > depth:
-        raise UsageError(
-            f"{receiver} has {len(first)} receives from {sender} posted before anything runs: more than {depth}, "
-            "the receives that a connection has room for"
-        )
     received = _most_received(graphs[connection[1]], connection)
     most = None if received is None else len(first) + received
-    room = depth if most is None else min(depth, most)
+    room = max(len(first), depth if most is None else min(depth, most))
     found = {0}
     for imm in map(immediate, filter(is_message, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
