@@ -59,7 +59,7 @@ PREPARATION: Final[Passes] = (
 
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
-    from rdma_robust.semantics.machines.resting import may_hang  # noqa: PLC0415
+    from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
 
     if any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
         return outcome

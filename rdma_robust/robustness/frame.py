@@ -88,7 +88,7 @@ class Frame:
         """The same program with an edge for every message and receive that can find no room, see :mod:`messages`."""
         if not any(e.connection for g in self.graphs for e in g.edges):
             return self
-        graphs = tuple(with_faults(g) for g in self.graphs)
+        graphs = tuple(with_faults(self.program, g) for g in self.graphs)
         return replace(self, graphs=graphs)
 
     @cached_property

@@ -22,8 +22,8 @@ from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, neg
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
 from rdma_robust.robustness.fifo import Fifo
-from rdma_robust.semantics.machines.inboxes import no_buffer, no_room
 from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.waits import no_buffer, no_room
 
 IN_BETA, TAINTED = 1, 2
 """Marks of an entry."""
@@ -226,7 +226,7 @@ def posted_in(edge: EventEdge) -> Cell:
     return cell
 
 
-def with_faults(graph: EventGraph) -> EventGraph:
+def with_faults(program: Program, graph: EventGraph) -> EventGraph:
     """Return the graph with an edge for each fault that messages and receives of the thread can meet, see :class:`Fault`.
 
     The thread goes on from none of them: each leads to a point of its own kind, of which there is one.
@@ -237,9 +237,9 @@ def with_faults(graph: EventGraph) -> EventGraph:
         if edge.connection is None:
             continue
         if is_message(edge):
-            fault = no_buffer(edge.step)
+            fault = no_buffer(edge.step, program.threads[edge.thread].name)
         elif edge.type is EventType.V:
-            fault = no_room(edge.step)
+            fault = no_room(edge.step, program.threads[edge.thread].name)
         else:
             continue
         step = replace(edge.step, op=Silent(), fault=fault)

@@ -9,7 +9,7 @@ from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.wording import SENT, Words
 from rdma_robust.text import one_line
 
-_BY_CPU = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+_BY_CPU = (Verb.ACCESS, Verb.ISSUE, Verb.POLL, Verb.RECV, Verb.RPOLL, Verb.DRAIN)
 
 
 def deed(program: Program, action: Action, *, sc: bool = False) -> str:
@@ -17,13 +17,27 @@ def deed(program: Program, action: Action, *, sc: bool = False) -> str:
     if action.step is None:
         return "starts"
     act = act_of(action)
+    if action.verb is Verb.DRAIN:
+        return _drained(program, action)
     if act is None:
         text = one_line(action.step.text)
         return f"posts {text}" if action.verb is Verb.ISSUE else text
     if action.verb is Verb.NIC_WRITE and not sc:
+        if act.cell is None:
+            return f"{SENT[act.type]} {action.written} to {act.peer}"
         return f"{SENT[act.type]} {act.cell} = {action.written}"
     label = Words(program).label(event_of(action, act.type))
     return f"{label} in memory" if action.verb is Verb.FLUSH else label
+
+
+def _drained(program: Program, action: Action) -> str:
+    """Return what leaves a store buffer: a store, a request, or a receive."""
+    assert action.step is not None
+    if action.written is None:
+        return f"{one_line(action.step.text)} leaves the store buffer"
+    own = action.cell is not None and action.cell.node == program.threads[action.thread].node
+    name = action.cell.name if own and action.cell is not None else str(action.cell)
+    return f"writes {name} = {action.written} in memory"
 
 
 def lane(program: Program, action: Action) -> str:

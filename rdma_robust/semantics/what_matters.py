@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Cell, Program, Silent, Step, Thread, steps
-from rdma_robust.semantics.event_table import acts_of, cases_of, remote_of
+from rdma_robust.semantics.event_table import Act, acts_of, cases_of, remote_of
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Cycle, Event, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Cycle, Event, EventType, Trace
 
 Nothing: frozenset[int] = frozenset()
 
@@ -125,13 +126,16 @@ def of_counterexample(
     return of_trace(program, trace, asked if pivot is None else asked | {pivot.index})
 
 
+_BY_CARD: Final = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE})
+
+
 @dataclass
 class _Operation:
     """A remote operation of a run of a machine: its statement, and its moves so far."""
 
     step: Step
     moves: list[int]
-    verbs: set[Verb]
+    verbs: set[tuple[Verb, Act | None]]
     polled: bool = False
 
 
@@ -144,6 +148,8 @@ class MachineRun:
         self.last: dict[int, int] = {}
         self.deeds: dict[int, Deed] = {}
         self._landing = Verb.NIC_WRITE if sc else Verb.FLUSH
+        self._buffered = any(action.verb is Verb.DRAIN for action in actions)
+        self._stores: dict[int, list[tuple[Cell, int]]] = {}
         self._operations: dict[tuple[int, str | None], list[_Operation]] = {}
         for number, action in enumerate(actions):
             if action.step is not None:
@@ -156,12 +162,15 @@ class MachineRun:
     def _add(self, number: int, action: Action, step: Step) -> None:
         sources: set[int] = set()
         act = act_of(action)
-        by_nic = action.verb not in (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+        if action.verb is Verb.DRAIN:
+            self._drains(number, action)
+            return
+        by_nic = action.verb in _BY_CARD
         if by_nic or action.verb is Verb.ISSUE:
             operation = self._operation(action, step)
             sources.update(operation.moves)
             operation.moves.append(number)
-            operation.verbs.add(action.verb)
+            operation.verbs.add((action.verb, action.act))
         if action.verb is Verb.POLL:
             mine = self._operations.get((action.thread, remote_of(step.op)), [])
             taken = next((o for o in mine if not o.polled), None)
@@ -169,16 +178,28 @@ class MachineRun:
                 taken.polled = True
                 sources.update(taken.moves)
         if act is not None and action.read is not None:
-            sources.update(self.written[cell] for cell in act.reads if cell in self.written)
+            own = dict(self._stores.get(action.thread, ()))
+            seen = {**self.written, **own} if not by_nic else self.written
+            sources.update(seen[cell] for cell in act.reads if cell in seen)
         self.deeds[number] = Deed(action.thread, None if by_nic else step, frozenset(sources))
         self.last[action.thread] = number
-        if act is not None and action.written is not None and action.verb in (Verb.ACCESS, self._landing):
+        if self._buffered and act is not None and act.type is EventType.LW:
+            self._stores.setdefault(action.thread, []).extend((cell, number) for cell, _ in act.writes)
+        elif act is not None and action.written is not None and action.verb in (Verb.ACCESS, Verb.NIC_READ, self._landing):
             self.written.update((cell, number) for cell, _ in act.writes)
+
+    def _drains(self, number: int, action: Action) -> None:
+        """Note that the oldest entry of a store buffer leaves it: a store is then in memory."""
+        if action.written is None or action.cell is None:
+            return
+        cell, stored = self._stores[action.thread].pop(0)
+        self.deeds[number] = Deed(action.thread, None, frozenset({stored}))
+        self.written[cell] = number
 
     def _operation(self, action: Action, step: Step) -> _Operation:
         """Return the operation that a move is about: the oldest of its statement that has not made such a move yet."""
         mine = self._operations.setdefault((action.thread, remote_of(step.op)), [])
-        found = next((o for o in mine if o.step == step and action.verb not in o.verbs), None)
+        found = next((o for o in mine if o.step == step and (action.verb, action.act) not in o.verbs), None)
         if found is None or action.verb is Verb.ISSUE:
             found = _Operation(step, [], set())
             mine.append(found)

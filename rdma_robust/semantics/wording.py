@@ -28,9 +28,19 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.NRR: "reads {cell} = {read}",
     T.NLW: "writes {cell} = {written}",
     T.NF: "passes rfence {remote}",
+    T.NAR: "reads {cell} = {read} as an atomic",
+    T.NAW: "writes {cell} = {written} as an atomic",
+    T.NA: "swaps {cell} from {read} to {written}",
+    T.F: "waits for its stores",
+    T.V: "posts a buffer for {peer}",
+    T.RP: "takes a message of {peer}",
 }
 
-SENT: Final[Mapping[EventType, str]] = {T.NRW: "sends", T.NLW: "receives"}
+MESSAGE: Final = "delivers {cell} = {written} to {peer}"
+BARE_MESSAGE: Final = "delivers {written} to {peer}"
+"""Messages, which are nrW: one that fills a buffer, and one of a write with immediate."""
+
+SENT: Final[Mapping[EventType, str]] = {T.NRW: "sends", T.NAW: "sends", T.NLW: "receives"}
 """What the card does with a write that it issues: it is not yet in memory."""
 
 DEED: Final[Mapping[EventType, str]] = {
@@ -38,6 +48,9 @@ DEED: Final[Mapping[EventType, str]] = {
     T.NRW: "the NIC's write of {cell} for {statement}",
     T.NRR: "the NIC's read of {cell} for {statement}",
     T.NLW: "the NIC's write of {cell} for {statement}",
+    T.NAR: "the atomic's read of {cell} for {statement}",
+    T.NAW: "the atomic's write of {cell} for {statement}",
+    T.NA: "the atomic access to {cell} for {statement}",
     T.NF: "{statement}",
 }
 """An event as a noun; a CPU event is its statement."""
@@ -47,6 +60,9 @@ MAY: Final[Mapping[EventType, str]] = {
     T.NRW: "the NIC may write {cell} of {statement}",
     T.NRR: "the NIC may read {cell} of {statement}",
     T.NLW: "the NIC may write {cell} of {statement}",
+    T.NAR: "the NIC may read {cell} of {statement}",
+    T.NAW: "the NIC may write {cell} of {statement}",
+    T.NA: "the NIC may access {cell} of {statement}",
     T.NF: "the NIC may pass {statement}",
 }
 """What the earlier event of a reordered pair may do late; a CPU event "may happen"."""
@@ -56,6 +72,9 @@ AFTER: Final[Mapping[EventType, str]] = {
     T.NRW: "after it writes {cell} of {statement}",
     T.NRR: "after it reads {cell} of {statement}",
     T.NLW: "after it writes {cell} of {statement}",
+    T.NAR: "after it reads {cell} of {statement}",
+    T.NAW: "after it writes {cell} of {statement}",
+    T.NA: "after it accesses {cell} of {statement}",
     T.NF: "after it passes {statement}",
 }
 """The later event of a reordered pair; a CPU event is "after" its statement."""
@@ -109,7 +128,12 @@ class Words:
         """Return what the event does, without who does it: `writes x = 1`."""
         if event.cell is not None and event.cell.hidden and event.type is not T.INIT:
             return f"takes the constant {event.read}"
-        return LABEL[event.type].format(cell=self._cell(event), read=event.read, written=event.written, remote=event.remote)
+        phrase = LABEL[event.type]
+        if event.peer is not None and event.type is T.NRW:
+            phrase = BARE_MESSAGE if event.cell is None else MESSAGE
+        return phrase.format(
+            cell=self._cell(event), read=event.read, written=event.written, remote=event.remote, peer=event.peer
+        )
 
     def clause(self, event: Event) -> str:
         """Return the event as a clause that stands alone: `T1's NIC writes B.y = 1 for `put B.y = x` (line 7)`."""
@@ -127,7 +151,7 @@ class Words:
         if event.step is None:
             return "the initial value"
         line = f"line {event.step.span.where}"
-        deed = "read" if event.type in (T.NLR, T.NRR) else "write"
+        deed = "read" if event.type in (T.NLR, T.NRR, T.NAR) else "write"
         return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
 
     def edge(self, source: Event, relation: str, target: Event) -> str:
@@ -156,6 +180,8 @@ class Words:
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell
         shown = "its constant" if cell is not None and cell.hidden else f"`{self._cell(event)}`"
+        if cell is None and event.type is T.NRW:
+            shown = "its message"
         return table.get(event.type, default).format(cell=shown, statement=self._quoted(event))
 
     def _quoted(self, event: Event) -> str:
@@ -179,7 +205,7 @@ class Words:
         if cell is None:
             return ""
         own = event.thread >= 0 and self.program.threads[event.thread].node == cell.node
-        local = own and event.type not in (T.NRW, T.NRR)
+        local = own and event.type not in (T.NRW, T.NRR, T.NAR, T.NAW, T.NA)
         return cell.name if local else str(cell)
 
 

@@ -23,7 +23,7 @@ from rdma_robust.model import rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.machines import resting, threadcode
+from rdma_robust.semantics.machines import resting, threadcode, waiting_points
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.resting import Rest
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -89,7 +89,7 @@ def compare(program: Program, ordered: bool, counts: Counter[str]) -> None:
     assert reduced_hangs(ScMachine(program), SC_STATES) == truth
     blocked = blocking(program)
     assert bool(reduced_hangs(ScMachine(blocked), SC_STATES)) == bool(truth)
-    assert bool(truth) <= resting.may_hang(program)
+    assert bool(truth) <= waiting_points.may_hang(program)
     hardware = rdma(ordered)
     try:
         under_rdma = rdma_hangs(program, RDMA_STATES, hardware)
@@ -250,7 +250,7 @@ def test_what_a_thread_can_do_alone_rules_hangs_out_only_where_there_are_none() 
             continue
         never = never_waits_alone(blocking(program), Limits())
         assert not (never and truth), f"seed {seed}:\n{text}"
-        ruled_out += never and resting.may_hang(blocking(program))
+        ruled_out += never and waiting_points.may_hang(blocking(program))
         hanging += bool(truth)
     assert ruled_out > 10
     assert hanging > 10

@@ -3,17 +3,17 @@ that is ever written. A superset of its states under every memory model, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import At, Atom, Before, Ended
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.resting import quiet_cycles, standing_points
 from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
-from rdma_robust.semantics.values import possible_values
+from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
+from rdma_robust.semantics.values import held_and_carried, possible_values
 
 MOST = 20_000
 """States of one thread that are looked at."""
@@ -30,12 +30,12 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
     """Return goals, by their places, that a thread by itself rules out; those that no thread rules out may be anything."""
     threads = {i: t for i, goal in enumerate(goals) if (t := _thread_of(program, goal)) is not None}
     try:
-        values = possible_values(program, limits.exceeded) if threads else {}
+        values, carried = held_and_carried(program) if threads else ({}, {})
     except SizeLimitError:
         return frozenset()
     found: set[int] = set()
     for t in sorted(set(threads.values())):
-        states = _states(program, t, values, limits)
+        states = _states(program, t, values, carried, limits)
         if states is None:
             continue
         seen, faults = states
@@ -47,13 +47,16 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
 def never_waits_alone(program: Program, limits: Limits) -> bool:
     """Return True only if no thread can ever hang, whatever it reads and whatever the others do.
 
-    It has no loop that changes nothing, and wherever it is it can go on, at a poll because it has posted more than it has
-    polled.
+    It has no loop that changes nothing, it sends and receives nothing, and wherever it is it can go on, at a poll because it
+    has posted more than it has polled.
 
     Whether a poll can go on depends on its own thread alone: the card completes what is posted, under every model.
     Completions are counted exactly up to `MOST_COUNTED`, and as "so many or more" from there.
     """
-    if any(quiet_cycles(thread) for thread in program.threads):
+    messages = any(
+        isinstance(step.op, Send | ImmPut | Recv | RecvPoll) for thread in program.threads for _, _, step in thread.edges
+    )
+    if messages or any(quiet_cycles(thread) for thread in program.threads):
         return False
     try:
         values = possible_values(program, limits.exceeded)
@@ -128,7 +131,11 @@ def _thread_of(program: Program, goal: Goal) -> int | None:
 
 
 def _states(
-    program: Program, t: int, values: dict[Cell, frozenset[int]], limits: Limits
+    program: Program,
+    t: int,
+    values: Mapping[Cell, frozenset[int]],
+    carried: Mapping[tuple[str, str], frozenset[int]],
+    limits: Limits,
 ) -> tuple[set[Local], set[Fault]] | None:
     """Return the thread's states and what can go wrong, None if they are too many."""
     code = ThreadCode(program, program.threads[t], Usage(program), stepwise=True)
@@ -140,7 +147,7 @@ def _states(
     while todo:
         point, registers = todo.pop()
         for command in code.visible.get(point, ()):
-            for value in read[command.source] if command.source >= 0 and command.qp < 0 else (0,):
+            for value in _readable(program, command, t, read, carried):
                 work += 1
                 if len(seen) > MOST or (work % _CHECK_EVERY == 0 and limits.exceeded()):
                     return None
@@ -152,6 +159,20 @@ def _states(
                         seen.add(after)
                         todo.append(after)
     return seen, faults
+
+
+def _readable(
+    program: Program,
+    command: Command,
+    t: int,
+    read: Sequence[Sequence[int]],
+    carried: Mapping[tuple[str, str], frozenset[int]],
+) -> Sequence[int]:
+    """Return what a step of the thread's CPU may read; 0 for one that reads nothing."""
+    if command.takes >= 0:
+        names = program.threads[command.takes].name, program.threads[t].name
+        return sorted(carried.get(names, frozenset()) | {0})
+    return read[command.source] if command.source >= 0 and command.qp < 0 else (0,)
 
 
 def _met(program: Program, t: int, goal: Goal, seen: set[Local], faults: set[Fault]) -> bool:

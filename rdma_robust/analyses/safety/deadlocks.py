@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import HangGoal, met_by
-from rdma_robust.analyses.safety.sequential import Run, replayed
+from rdma_robust.analyses.safety.on_hardware import Run
+from rdma_robust.analyses.safety.sequential import replayed
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Target, pc
 from rdma_robust.counters.search import explore_lowered
@@ -26,9 +27,10 @@ from rdma_robust.model import SC
 from rdma_robust.robustness.event_graph import EventEdge, Kept
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, sequential
-from rdma_robust.semantics.machines.resting import ends_execution, quiet_cycles
+from rdma_robust.semantics.machines.chosen import uses_deployed
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
+from rdma_robust.semantics.machines.waiting_points import ends_execution, quiet_cycles
 from rdma_robust.semantics.trace import EventType
 
 
@@ -49,7 +51,7 @@ def search_deadlocks(
     A run is one of the SC machine that watches `look`. Raises InternalError if that cannot run what was found, or does not
     hang then.
     """
-    if any(quiet_cycles(thread) for thread in program.threads):
+    if uses_deployed(program) or any(quiet_cycles(thread) for thread in program.threads):
         return None
     try:
         frame = Frame.of(program, SC, (Kept.STEPS,) * len(program.threads), limits)

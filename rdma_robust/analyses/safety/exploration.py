@@ -6,25 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rdma_robust.analyses.safety.goals import Goal, HangMet, Met, SomeMachine, met_by
-from rdma_robust.analyses.safety.sequential import Run
+from rdma_robust.analyses.safety.goals import Goal, HangMet, Met, met_by
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.errors import InternalError
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_runs import history
 from rdma_robust.semantics.machines.effects import effects
-from rdma_robust.semantics.machines.machine import Machine, Move, Verb
+from rdma_robust.semantics.machines.machine import Machine, Move, State, Verb
 from rdma_robust.semantics.machines.operations import following, start
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.resting import SomeMachine
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.wellformed import check_well_formed
 
-_COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE})
-"""What the NIC does by itself."""
+_COMPLETING = frozenset({Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE, Verb.DRAIN})
+"""What the NIC, and a store buffer, does by itself."""
 
-SomeState = RdmaState | ScState
+
+_LENGTHENING = frozenset({Verb.ISSUE, Verb.ACCESS, Verb.RECV, Verb.DRAIN})
+"""What may lengthen a queue, or a store buffer."""
 
 _LOOKED_AT = 64
 """Of the states found last, on whose way completions may have grown."""
@@ -90,7 +95,7 @@ class _Layers:
     machine: Machine
     bound: int | None
     reduce: bool
-    before: dict[SomeState, SomeState | None] = field(default_factory=dict)
+    before: dict[State, State | None] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     depth: int = 0
     shortened: bool = False
@@ -98,18 +103,18 @@ class _Layers:
     def search(self, tests: Mapping[int, Met], limits: Limits, progress: Progress) -> str:
         """Search until every goal has been reached, every state seen, or a limit, whose name is returned."""
         left = dict(tests)
-        first: list[SomeState] = []
+        first: list[State] = []
         for move in self.machine.initial():
             self._arrive(None, move, left, first)
 
-        def expand(state: SomeState, following: list[SomeState]) -> None:
+        def expand(state: State, following: list[State]) -> None:
             for move in self._moves(state):
                 self._arrive(state, move, left, following)
 
         cut, self.depth = by_layers(first, expand, self.before.__len__, limits, enough=lambda: not left, progress=progress)
         return cut
 
-    def _moves(self, state: SomeState) -> list[Move]:
+    def _moves(self, state: State) -> list[Move]:
         moves = self.machine.reduced(state) if self.reduce else self.machine.successors(state)
         if self.bound is None or all(map(self._fits, moves)):
             return moves
@@ -118,11 +123,12 @@ class _Layers:
 
     def _fits(self, move: Move) -> bool:
         assert self.bound is not None
-        if move.action.verb is not Verb.ISSUE:
+        lengthens = _LENGTHENING if isinstance(self.machine, DeployedMachine) else (Verb.ISSUE,)
+        if move.action.verb not in lengthens:
             return True
-        return all(len(queue) <= self.bound for queue in move.state.threads[move.action.thread].queues)
+        return self.machine.under_way(move.state) <= self.bound
 
-    def _arrive(self, source: SomeState | None, move: Move, left: dict[int, Met], layer: list[SomeState]) -> None:
+    def _arrive(self, source: State | None, move: Move, left: dict[int, Met], layer: list[State]) -> None:
         state = move.state
         new = state not in self.before
         if new:
@@ -155,8 +161,8 @@ class _Layers:
             at = self.before[at]
         return False
 
-    def _run_to(self, state: SomeState | None) -> Run:
-        path: list[SomeState] = []
+    def _run_to(self, state: State | None) -> Run:
+        path: list[State] = []
         while state is not None:
             path.append(state)
             state = self.before[state]
@@ -167,16 +173,29 @@ class _Layers:
         return tuple(moves)
 
 
+def _happened(machine: AnyRdmaMachine, moves: Sequence[Move]) -> list[Event] | None:
+    """Return the events of a run in the order of their effects, None if they are not a prefix of each thread's."""
+    if isinstance(machine, DeployedMachine):
+        past = history(machine, moves)
+        return [event for _, event in past.events()] if past.is_prefix() else None
+    steps = [start(machine, moves[0])]
+    for move in moves[1:]:
+        steps.append(following(machine, steps[-1], move))
+    happened = [effect for effect in effects(steps) if effect.step is not None]
+    return [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
+
+
 def _polls_aside(state: ScState) -> ScState:
     return ScState(tuple([thread._replace(unpolled=()) for thread in state.threads]), state.memory)
 
 
-def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:
+def confirmed(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:
     """Return the events of a run that meets `goal` at its last move, in the order in which they take effect.
 
     What is under way at the end is completed first, so that the events are a trace. Checks that every move is one of the
     machine, that the goal is met, and by the axioms that the trace is one of the program and RDMA-consistent. Raises
-    InternalError if not.
+    InternalError if not. A run in which a thread has gone on although a message before has no buffer is no trace: of it only
+    the moves are checked, and None is returned.
     """
     if run[0] not in machine.initial() or any(b not in machine.successors(a.state) for a, b in pairwise(run)):
         raise InternalError("a run that was found is none of the RDMA machine")
@@ -184,12 +203,13 @@ def confirmed(machine: RdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...]:
         raise InternalError("a run that was found does not lead to the goal")
     moves = list(run)
     while not machine.is_drained(moves[-1].state):
-        moves.append(next(m for m in machine.successors(moves[-1].state) if m.action.verb in _COMPLETING))
-    steps = [start(machine, moves[0])]
-    for move in moves[1:]:
-        steps.append(following(machine, steps[-1], move))
-    happened = [effect for effect in effects(steps) if effect.step is not None]
-    order = [effect.event for effect in sorted(happened, key=lambda effect: effect.step or 0)]
+        completing = (m for m in machine.successors(moves[-1].state) if m.action.verb in _COMPLETING)
+        if (following_move := next(completing, None)) is None:
+            break
+        moves.append(following_move)
+    order = _happened(machine, moves)
+    if order is None:
+        return None
     trace = trace_of_order(order, machine.program, machine.model)
     check_well_formed(machine.program, trace, machine.model)
     if (cycle := rdma_violation(trace, machine.model)) is not None:

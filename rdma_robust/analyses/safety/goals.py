@@ -10,19 +10,20 @@ from rdma_robust.counters.program import pc
 from rdma_robust.errors import Span
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
 from rdma_robust.language.check.targets import At, Atom, Before, Drained, Ended, Target
-from rdma_robust.language.flow.cfg import Fault, Program, Thread, steps
+from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.robustness.event_graph import Kept
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
+from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.final import valuation
-from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, places_of
-from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.machine import Move, State
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, places_of
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import Watched
 from rdma_robust.semantics.terms import read_at, term_of
 from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.waits import no_buffer, no_room
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,27 @@ class SafeGoal:
 
 
 Goal = StateGoal | FaultGoal | HangGoal
-SomeMachine = RdmaMachine | ScMachine
 Met = Callable[[Move], bool]
 
 
 def faults(program: Program) -> tuple[Fault, ...]:
     """Return everything that may go wrong in `program`, in the order of the source."""
-    found = {step.fault for thread in program.threads for _, _, step in steps(thread)} - {None}
-    return tuple(sorted((f for f in found if f), key=lambda f: (f.span.start, f.kind, f.message)))
+    found = {fault for thread in program.threads for _, _, step in steps(thread) for fault in faults_of(thread, step)}
+    return tuple(sorted(found, key=lambda f: (f.span.start, f.kind, f.message)))
+
+
+def faults_of(thread: Thread, step: Step) -> tuple[Fault, ...]:
+    """Return what may go wrong with a step: its own fault, and what is met when its remote operation, message or receive is
+    under way."""
+    found = () if step.fault is None else (step.fault,)
+    match step.op:
+        case RemoteRmw(wraps=(_, fault)):
+            return (*found, fault)
+        case Send() | ImmPut():
+            return (*found, no_buffer(step, thread.name))
+        case Recv():
+            return (*found, no_room(step, thread.name))
+    return found
 
 
 def watched(program: Program, goals: Iterable[Goal]) -> Watched:
@@ -152,12 +166,12 @@ class HangMet:
     def __call__(self, move: Move) -> bool:
         return bool(self.hanging(move.state))
 
-    def hanging(self, state: ScState | RdmaState) -> tuple[Resting, ...]:
+    def hanging(self, state: State) -> tuple[Resting, ...]:
         """Return the threads that hang in a state of the machine."""
-        if not self.machine.is_drained(state):  # type: ignore[arg-type]
+        if not is_still(self.machine, state):
             return ()
         try:
-            found = self._test.at_rest(places_of(state), state.memory)
+            found = self._test.at_rest(places_of(self.machine, state), state.memory)
         except LargeLoopError:
             self.large = True
             return ()
@@ -183,9 +197,10 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
             code = machine.codes[t]
 
             def at_line(state: object) -> int:
-                half_done = state.threads[t].carried if isinstance(state, ScState) else ()
+                half_done = state.threads[t].carried if isinstance(state, ScState | DeployedScState) else ()
                 if half_done:
-                    return int(stands_at(code.commands[half_done[0]].step.span, line))
+                    number = half_done[0] if isinstance(half_done[0], int) else half_done[0].command
+                    return int(stands_at(code.commands[number].step.span, line))
                 return int(place(state, t) in points)
 
             return at_line

@@ -22,6 +22,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.values import is_loop_free
 
 OWN_SHARE: Final = 0.7
@@ -32,7 +33,13 @@ _UNBOUNDED: Final = "the data have no bound"
 
 
 def verify_all(
-    program: Program, limits: Limits, hardware: Model = RDMA, *, hangs: bool = True, progress: Progress = ignore
+    program: Program,
+    limits: Limits,
+    hardware: Model = RDMA,
+    *,
+    hangs: bool = True,
+    recv_depth: int = RECV_DEPTH,
+    progress: Progress = ignore,
 ) -> Verified:
     """Check every claim of the program: those of :func:`verify.claims`, outcomes under other models, and `expect safe`.
 
@@ -44,7 +51,8 @@ def verify_all(
         verified = Verified(program, tuple(map(_unasked, every)), Asked((), 0, 0, 0, None, 0.0))
     else:
         more = not is_loop_free(program) or bool(_others(program))
-        verified = verify(program, limits.share(OWN_SHARE) if more else limits, hardware, hangs=hangs, progress=progress)
+        own = limits.share(OWN_SHARE) if more else limits
+        verified = verify(program, own, hardware, hangs=hangs, recv_depth=recv_depth, progress=progress)
     checked = [*verified.checked, *map(_unasked, _others(program))]
     answers = _Handing(program, limits, hardware, progress).over(checked)
     answers.sort(key=lambda c: (not c.claim.span.end, c.claim.span.start, c.claim.kind, c.claim.model))

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import HangGoal, HangMet
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.reach import Reached, answer
-from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.hang import Hang, HangKind, Wait
+from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.text import count
 
 __all__ = ["Hang", "HangAnswer", "HangKind", "Wait", "find_hang", "hang_of", "told"]
@@ -33,18 +33,25 @@ class HangAnswer:
 
 
 def find_hang(
-    program: Program, model: ModelName, limits: Limits, hardware: Model = RDMA, *, progress: Progress = ignore
+    program: Program,
+    model: ModelName,
+    limits: Limits,
+    hardware: Model = RDMA,
+    *,
+    recv_depth: int = RECV_DEPTH,
+    progress: Progress = ignore,
 ) -> HangAnswer:
     """Look for a hang of `program` under `model`. Raises InternalError if a run that was found is not confirmed."""
     ready = blocking(program)
-    found = answer(ready, [(HangGoal(), model)], limits, hardware, progress=progress).answers[0]
-    return HangAnswer(found, None if found.run is None else hang_of(ready, found.run))
+    asked = answer(ready, [(HangGoal(), model)], limits, hardware, recv_depth=recv_depth, progress=progress)
+    found = asked.answers[0]
+    return HangAnswer(found, None if found.run is None else hang_of(ready, found.run, hardware, recv_depth))
 
 
-def hang_of(program: Program, run: Run) -> Hang:
+def hang_of(program: Program, run: Run, hardware: Model = RDMA, recv_depth: int = RECV_DEPTH) -> Hang:
     """Return the hang that a run of one of the machines ends in."""
-    under_rdma = isinstance(run[-1].state, RdmaState)
-    met = HangMet(RdmaMachine(program) if under_rdma else ScMachine(program))
+    machine = machine_of(program, hardware, recv_depth=recv_depth)
+    met = HangMet(machine if is_rdma(run[-1].state) else sc_machine_of(program, recv_depth=recv_depth))
     return hang_at(program, run, met.hanging(run[-1].state))
 
 

@@ -14,17 +14,17 @@ from typing import Final
 from rdma_robust.analyses.safety.alone import impossible_alone, never_waits_alone
 from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
-from rdma_robust.analyses.safety.sequential import Run, Sequential, rdma_run, search_sequential
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults, is_local, met_by, watched
+from rdma_robust.analyses.safety.on_hardware import Run
+from rdma_robust.analyses.safety.sequential import Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.resting import may_hang
-from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.waiting_points import may_hang
 from rdma_robust.semantics.values import is_loop_free
 
 HANG_STATES: Final = 100_000
@@ -63,13 +63,15 @@ class Argument(Enum):
 class Reached:
     """The answer for one goal; `reason` is one line for people.
 
-    `run` is of the machine of the model asked about; one into a hang that SC has too is of the SC machine.
+    `run` is of the machine of the model asked about; one into a hang that SC has too is of the SC machine. `traced` unless
+    it is no trace that the axioms could judge: a thread goes on although a message before still waits for its buffer.
     """
 
     answer: Answer
     argument: Argument
     reason: str
     run: Run | None = None
+    traced: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Asked:
     """Answers in the order of the questions.
 
     `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under SC, of the RDMA machine, and for
-    robustness; 0 for one that was not made. `robust` is None if that was not decided.
+    robustness; 0 for one that was not made. `robust` is None if that was not decided. `hardware` is what `rdma` meant.
     """
 
     answers: tuple[Reached, ...]
@@ -86,6 +88,7 @@ class Asked:
     check_states: int
     robust: bool | None
     time_s: float
+    hardware: Model = RDMA
 
 
 def reach(
@@ -95,10 +98,12 @@ def reach(
     limits: Limits,
     hardware: Model = RDMA,
     *,
+    recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
 ) -> Asked:
     """Answer for every goal whether it is reachable under `model`, see :func:`answer`."""
-    return answer(program, [(goal, model) for goal in goals], limits, hardware, progress=progress)
+    questions = [(goal, model) for goal in goals]
+    return answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
 
 
 def answer(
@@ -108,22 +113,24 @@ def answer(
     hardware: Model = RDMA,
     *,
     robust: bool | None = None,
+    recv_depth: int = RECV_DEPTH,
     progress: Progress = ignore,
 ) -> Asked:
     """Answer for every goal whether it is reachable under its model, where `hardware` is what `rdma` means.
 
-    What SC does is searched once for all. The states of `limits` are those of each search.
+    What SC does is searched once for all. The states of `limits` are those of each search. At most `recv_depth` receives of
+    a connection are posted, or filled and not yet polled.
 
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
     (:func:`goals.is_local`); the rest is looked for among the states of the machine. `robust` is what is known about that.
     Raises InternalError if a run that was found is not confirmed.
     """
-    asked = _Questions(program, questions, limits, hardware, robust=robust, progress=progress)
+    asked = _Questions(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress)
     asked.answer()
     took = time.monotonic() - asked.started
     answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
-    return Asked(answers, asked.sc_states, asked.rdma_states, asked.check_states, asked.robust, took)
+    return Asked(answers, asked.sc_states, asked.rdma_states, asked.check_states, asked.robust, took, hardware)
 
 
 class _Questions:
@@ -137,6 +144,7 @@ class _Questions:
         hardware: Model,
         *,
         robust: bool | None,
+        recv_depth: int,
         progress: Progress,
     ) -> None:
         self.program = program
@@ -146,7 +154,8 @@ class _Questions:
         self.hardware = hardware
         self.progress = progress
         self.started = time.monotonic()
-        self.machine = RdmaMachine(program, hardware, watched(program, self.goals))
+        self.recv_depth = recv_depth
+        self.machine = machine_of(program, hardware, watched(program, self.goals), recv_depth)
         self.under_sc: dict[Goal, Reached] = {}
         self.under_rdma: dict[Goal, Reached] = {}
         self.sc_states = self.rdma_states = self.check_states = 0
@@ -156,7 +165,8 @@ class _Questions:
     def answer(self) -> None:
         covered = [goal for goal in self.goals if not isinstance(goal, HangGoal)]
         if covered:
-            found = search_sequential(self.program, covered, self.limits.share(0.4 if self.wanted else 1.0), self.progress)
+            limits = self.limits.share(0.4 if self.wanted else 1.0)
+            found = search_sequential(self.program, covered, limits, self.progress, recv_depth=self.recv_depth)
             self.sc_states = found.states
             self._answer_sc(covered, found)
         self._hangs()
@@ -201,9 +211,8 @@ class _Questions:
         if found is not None:
             self.sc_states = max(self.sc_states, found.states)
             return self._deadlock_under_sc(found)
-        explored = explore_machine(
-            ScMachine(self.program, self.machine.watched), [goal], at_most(limits, HANG_STATES), self.progress
-        )
+        machine = sc_machine_of(self.program, self.machine.watched, self.recv_depth)
+        explored = explore_machine(machine, [goal], at_most(limits, HANG_STATES), self.progress)
         self.sc_states = max(self.sc_states, explored.states)
         size = _states(explored.states)
         if explored.runs:
@@ -233,12 +242,12 @@ class _Questions:
             run = rdma_run(self.machine, sc_run)
             met = met_by(goal, self.machine)
             if isinstance(goal, FaultGoal):
-                run = run[: 1 + next(n for n, move in enumerate(run) if met(move))]
+                run = run[: 1 + next((n for n, move in enumerate(run) if met(move)), len(run))]
             if met(run[-1]):
-                confirmed(self.machine, run, goal)
+                traced = confirmed(self.machine, run, goal) is not None
                 # Who asks why a program hangs is served best by the run in which nothing is delayed.
                 told = sc_run if isinstance(goal, HangGoal) else run
-                self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", told)
+                self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", told, traced)
 
     def _by_threads(self) -> None:
         left = self._left()
@@ -252,13 +261,23 @@ class _Questions:
             for goal in self._left()
             if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal)
         ]
-        if not local:
+        if not local or not self._finds_buffers():
             return
         if self.robust is None:
             self._decide()
         if self.robust:
             reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
             self.under_rdma |= dict.fromkeys(local, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
+
+    def _finds_buffers(self) -> bool:
+        """Return whether under SC no message ever waits for its buffer: else a thread of the hardware may do what no trace
+        has, and what is robust says nothing of it."""
+        waits = [FaultGoal(fault) for fault in faults(self.program) if fault.kind == "rnr"]
+        if not waits:
+            return True
+        found = search_sequential(self.program, waits, self.limits.share(0.4), self.progress, recv_depth=self.recv_depth)
+        self.sc_states = max(self.sc_states, found.states)
+        return not found.runs and not found.cut
 
     def _decide(self) -> None:
         remaining = self.limits.seconds_left()
@@ -300,10 +319,10 @@ class _Questions:
                     here = replace(here, reason=here.reason + self.grown)
                 self.under_rdma[goal] = here
                 continue
-            confirmed(self.machine, run, goal)
+            traced = confirmed(self.machine, run, goal) is not None
             alone = self.under_sc[goal].answer is Answer.UNREACHABLE
             reason = f"a run of the hardware{'; no run under SC leads there' if alone else ''}"
-            self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run)
+            self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.RDMA_RUN, reason, run, traced)
 
     def _limit(self, cut: str, most: int | None = None) -> str:
         if cut == "states":

@@ -7,25 +7,31 @@ machine, which knows nothing of counter programs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, Met, StateGoal, kept, met_by, program_targets, watched
+from rdma_robust.analyses.safety.on_hardware import Run, deployed_run, places
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, Frame
 from rdma_robust.robustness.plain import sequential
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed
+from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import Watched
 
-Run = tuple[Move, ...]
-"""Moves of a machine, the start first."""
+STATES: Final = 100_000
+"""States of a search of the SC machine for programs with loops that it runs by itself, unless there is another limit."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +48,20 @@ class Sequential:
 
 
 def search_sequential(
-    program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress = ignore
+    program: Program,
+    goals: Sequence[StateGoal | FaultGoal],
+    limits: Limits,
+    progress: Progress = ignore,
+    *,
+    recv_depth: int = RECV_DEPTH,
 ) -> Sequential:
     """Look for every goal under sequential consistency. Raises InternalError if the SC machine cannot run what was found.
 
-    Not for hangs: a poll that starves is a test for zero, which a search for coverability cannot make.
+    Not for hangs: a poll that starves is a test for zero, which a search for coverability cannot make. A program with what
+    the search does not know is run by the SC machine that does.
     """
+    if uses_deployed(program):
+        return _by_machine(program, goals, limits, progress, recv_depth)
     try:
         frame = Frame.of(program, SC, kept(program, goals), limits)
     except LimitReached as reached:
@@ -76,6 +90,15 @@ def search_sequential(
             if (way := _on_the_way(machine, goals[i], run)) is not None:
                 runs[i] = way
                 del left[i]
+
+
+def _by_machine(
+    program: Program, goals: Sequence[StateGoal | FaultGoal], limits: Limits, progress: Progress, recv_depth: int
+) -> Sequential:
+    machine = sc_machine_of(program, watched(program, goals), recv_depth)
+    most = limits if limits.states is not None else replace(limits, states=STATES)
+    found = explore_machine(machine, goals, most, progress)
+    return Sequential(found.runs, found.cut, found.states)
 
 
 def _on_the_way(machine: ScMachine, goal: StateGoal | FaultGoal, run: Run) -> Run | None:
@@ -132,14 +155,16 @@ def _is(move: Move, edge: EventEdge) -> bool:
     return action.thread == edge.thread and action.step == edge.step and action.verb is verb
 
 
-def rdma_run(machine: RdmaMachine, run: Run) -> Run:
+def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
     """Return a run of the RDMA machine that does what `run` of the SC machine does, each remote operation at once.
 
     A put or get whose second half `run` has not reached is left out. Both machines must watch the same. Raises InternalError
     if there is none: everything that SC allows is allowed under RDMA.
     """
+    if isinstance(machine, DeployedMachine):
+        return deployed_run(machine, run)
     start = run[0].state
-    ways = [m for m in machine.initial() if _places(m.state) == _places(start)]
+    ways = [m for m in machine.initial() if places(m.state) == places(start)]
     if not ways:
         raise InternalError("the RDMA machine does not start as the SC machine does")
     moves = [ways[0]]
@@ -152,13 +177,13 @@ def rdma_run(machine: RdmaMachine, run: Run) -> Run:
 def _doings(run: Run, number: int, move: Move) -> Iterator[tuple[Verb, object]]:
     """Yield the verbs of the RDMA machine for a move of the SC machine, and where the thread is after each, if it moves."""
     t = move.action.thread
-    after = _places(move.state)[t]
+    after = places(move.state)[t]
     match move.action.verb:
         case Verb.NIC_READ:
             second = (m for m in run[number + 1 :] if m.action.thread == t)
             written = next(second, None)
             if written is not None:
-                yield Verb.ISSUE, _places(written.state)[t]
+                yield Verb.ISSUE, places(written.state)[t]
                 yield Verb.NIC_READ, None
         case Verb.NIC_WRITE:
             yield Verb.NIC_WRITE, None
@@ -174,11 +199,6 @@ def _step(machine: RdmaMachine, state: RdmaState, wanted: Move, verb: Verb, plac
     for move in machine.successors(state):
         action = move.action
         same = action.verb is verb and action.thread == wanted.action.thread and action.step == wanted.action.step
-        if same and (place is None or _places(move.state)[action.thread] == place):
+        if same and (place is None or places(move.state)[action.thread] == place):
             return move
     raise InternalError("the RDMA machine cannot do what the SC machine does")
-
-
-def _places(state: object) -> tuple[object, ...]:
-    assert isinstance(state, RdmaState | ScState)
-    return tuple((thread.point, thread.registers) for thread in state.threads)

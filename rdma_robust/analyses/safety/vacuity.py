@@ -7,11 +7,12 @@ Both are decided as everything else is (:mod:`reach`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Final
 
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults_of
 from rdma_robust.analyses.safety.reach import Answer, Reached, answer
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, Binary, Expr, Name, evaluate, names
@@ -20,6 +21,7 @@ from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.flow.exclusive import conjuncts
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.ends import every_execution_hangs
 from rdma_robust.semantics.values import named_values
 
@@ -71,6 +73,8 @@ def reached(
     limits: Limits,
     hardware: Model,
     robust: bool | None,
+    *,
+    recv_depth: int = RECV_DEPTH,
 ) -> list[Vacuity]:
     """Return for every goal, with its model, whether what a claim with that goal is about is reached.
 
@@ -78,13 +82,14 @@ def reached(
     """
     places = {goal: _place(program, goal) for goal, _ in questions}
     wanted = tuple(dict.fromkeys(places[goal] for goal, _ in questions))
-    sc = dict(zip(wanted, answer(program, [(p, "sc") for p in wanted], limits, hardware).answers, strict=True))
+    ask = partial(answer, program, limits=limits, hardware=hardware, recv_depth=recv_depth)
+    sc = dict(zip(wanted, ask([(p, "sc") for p in wanted]).answers, strict=True))
     left = tuple(
         dict.fromkeys(
             places[g] for g, model in questions if model == "rdma" and sc[places[g]].answer is not Answer.REACHABLE
         )
     )
-    asked = answer(program, [(p, "rdma") for p in left], limits, hardware, robust=robust) if left else None
+    asked = ask([(p, "rdma") for p in left], robust=robust) if left else None
     under_rdma = {} if asked is None else dict(zip(left, asked.answers, strict=True))
     robust = robust if asked is None or asked.robust is None else asked.robust
     ends = _Ends(program, limits)
@@ -118,7 +123,7 @@ def _place(program: Program, goal: Goal) -> StateGoal:
     if not isinstance(goal, FaultGoal):
         return StateGoal(Target("the end", TRUE), final=True)
     for thread in program.threads:
-        spans = {step.span for _, _, step in steps(thread) if step.fault == goal.fault}
+        spans = {step.span for _, _, step in steps(thread) if goal.fault in faults_of(thread, step)}
         if spans:
             points = sorted({source for source, _, step in steps(thread) if step.span in spans})
             return StateGoal(Target("next", Name("next"), (("next", Before(thread.name, tuple(points))),)))

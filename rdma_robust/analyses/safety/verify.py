@@ -6,9 +6,10 @@ loops, and for others if its queues cannot grow for ever.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults
@@ -24,6 +25,7 @@ from rdma_robust.language.flow.claims import AnyModelName, Invariant, OutcomeLin
 from rdma_robust.language.flow.claims import Claim as OfOutcome
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
+from rdma_robust.options import RECV_DEPTH
 
 
 class Status(Enum):
@@ -124,13 +126,25 @@ def _violation(program: Program, line: Invariant) -> Target:
 
 
 def verify(
-    program: Program, limits: Limits, hardware: Model = RDMA, *, hangs: bool = True, progress: Progress = ignore
+    program: Program,
+    limits: Limits,
+    hardware: Model = RDMA,
+    *,
+    hangs: bool = True,
+    recv_depth: int = RECV_DEPTH,
+    progress: Progress = ignore,
 ) -> Verified:
     """Check every claim of the program, see :func:`claims`. Raises InternalError if a run is not confirmed."""
     every = claims(program, hangs=hangs)
-    asked = answer(program, [_question(c) for c in every], limits, hardware, progress=progress)
-    checked = [_checked(program, c, reached) for c, reached in zip(every, asked.answers, strict=True)]
-    return Verified(program, _about_something(program, checked, limits, hardware, asked.robust), asked)
+    questions = [_question(c) for c in every]
+    asked = answer(program, questions, limits, hardware, recv_depth=recv_depth, progress=progress)
+    checked = []
+    for claim, found in zip(every, asked.answers, strict=True):
+        is_hang = claim.kind == "hang" and found.run is not None
+        hang = hang_of(program, found.run or (), hardware, recv_depth) if is_hang else None
+        checked.append(Checked(claim, status_of(claim, found), found, None, hang))
+    about = partial(reached, program, limits=limits, hardware=hardware, robust=asked.robust, recv_depth=recv_depth)
+    return Verified(program, _about_something(program, checked, about), asked)
 
 
 def _question(claim: Claim) -> tuple[Goal, ModelName]:
@@ -138,11 +152,6 @@ def _question(claim: Claim) -> tuple[Goal, ModelName]:
     if isinstance(claim.goal, SafeGoal):
         raise InternalError("a claim that only proofs answer is asked of a search")
     return claim.goal, "sc" if claim.model == "sc" else "rdma"
-
-
-def _checked(program: Program, claim: Claim, answer: Reached) -> Checked:
-    hang = hang_of(program, answer.run) if claim.kind == "hang" and answer.run is not None else None
-    return Checked(claim, status_of(claim, answer), answer, None, hang)
 
 
 def status_of(claim: Claim, answer: Reached) -> Status:
@@ -153,9 +162,11 @@ def status_of(claim: Claim, answer: Reached) -> Status:
 
 
 def _about_something(
-    program: Program, checked: Sequence[Checked], limits: Limits, hardware: Model, robust: bool | None
+    program: Program,
+    checked: Sequence[Checked],
+    about: Callable[[list[tuple[Goal, ModelName]]], list[Vacuity]],
 ) -> tuple[Checked, ...]:
-    """Return what was checked; claims that hold but are about nothing are UNREACHABLE."""
+    """Return what was checked; claims that hold but, as `about` says, are about nothing are UNREACHABLE."""
     found = list(checked)
     asked = []
     for i, each in enumerate(found):
@@ -169,7 +180,7 @@ def _about_something(
             asked.append(i)
     if asked:
         questions = [_question(found[i].claim) for i in asked]
-        for i, vacuity in zip(asked, reached(program, questions, limits, hardware, robust), strict=True):
+        for i, vacuity in zip(asked, about(questions), strict=True):
             found[i] = _judged(found[i], vacuity)
     return tuple(found)
 

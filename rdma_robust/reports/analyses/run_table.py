@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang
-from rdma_robust.analyses.safety.sequential import Run
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.expr import names
 from rdma_robust.language.check.targets import At, Before, Ended
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.check.steps_table import Shown, folded, gutter, note_of_places, place, table
 from rdma_robust.reports.share.columns import PAPER
+from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.run_wording import deed, event_name, lane
 from rdma_robust.semantics.what_matters import MachineRun
 from rdma_robust.text import filled, printable
@@ -23,13 +23,20 @@ INDENT = "  "
 
 
 def run_table(
-    program: Program, run: Run, goal: Goal, width: int | None, *, hang: Hang | None = None, full: bool = False
+    program: Program,
+    run: Run,
+    goal: Goal,
+    width: int | None,
+    *,
+    hardware: Model = RDMA,
+    hang: Hang | None = None,
+    full: bool = False,
 ) -> list[str]:
-    """Return a run that reaches `goal`, as lines, and the state that it leads to.
+    """Return a run that reaches `goal`, as lines, and the state that it leads to; one under RDMA is one of `hardware`.
 
     A long run shows the steps that matter (:mod:`what_matters`); with `full` all, and the names of their events.
     """
-    sc = not isinstance(run[-1].state, RdmaState)
+    sc = not is_rdma(run[-1].state)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
     places: list[tuple[int | None, tuple[int, ...]]] = []
@@ -45,7 +52,7 @@ def run_table(
     lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
     for remark in (note_of_places(places), note):
         lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
-    machine = ScMachine(program) if sc else RdmaMachine(program)
+    machine = sc_machine_of(program) if sc else machine_of(program, hardware)
     lines.append("    in the end:" if rows else "    at the start:")
     for text in machine.describe(run[-1].state):
         lines += filled(printable(text), width or PAPER, " " * 6, "  ")

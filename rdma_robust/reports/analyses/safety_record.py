@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.reach import Asked
-from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.flow.cfg import Program
@@ -25,8 +25,8 @@ from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.prove.move_wording import deed_of, lane_of
 from rdma_robust.reports.share.exits import Exit
+from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
-from rdma_robust.semantics.machines.rdma import RdmaState
 from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.text import printable
 
@@ -146,5 +146,5 @@ def _views(program: Program, run: Run) -> Iterable[StepView]:
         if action.verb is not Verb.START and action.step is not None:
             thread = program.threads[action.thread].name
             span = action.step.span
-            what = deed(program, action, sc=not isinstance(move.state, RdmaState))
+            what = deed(program, action, sc=not is_rdma(move.state))
             yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}")

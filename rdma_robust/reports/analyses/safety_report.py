@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.goals import SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
-from rdma_robust.analyses.safety.sequential import Run
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.check.targets import Target
@@ -20,7 +20,7 @@ from rdma_robust.reports.prove.run_lines import safety_run_lines
 from rdma_robust.reports.share.columns import Column, Columns, sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.rdma import RdmaState
+from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.text import count, one_line, printable
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
@@ -55,7 +55,11 @@ def reach_text(
     lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target.text, 200)}", width)
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
-        lines += ["", *run_table(program, answer.run, StateGoal(target), width, full=full), *_checks(answer)]
+        lines += [
+            "",
+            *run_table(program, answer.run, StateGoal(target), width, hardware=asked.hardware, full=full),
+            *_checks(answer),
+        ]
     return lines
 
 
@@ -80,7 +84,9 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
         goal, hang = checked.claim.goal, checked.hang
         if checked.answer.run is not None and not isinstance(goal, SafeGoal):
             lines += ["", *_heading(checked, width), ""]
-            lines += run_table(verified.program, checked.answer.run, goal, width, hang=hang, full=full)
+            lines += run_table(
+                verified.program, checked.answer.run, goal, width, hardware=verified.asked.hardware, hang=hang, full=full
+            )
             lines += _checks(checked.answer)
         elif checked.model_run is not None:
             lines += ["", *_heading(checked, width), ""]
@@ -128,8 +134,13 @@ def claim_text(claim: Claim) -> str:
 
 
 def _checks(answer: Reached) -> list[str]:
-    by = "replayed by the machine, and by the axioms" if answer.run and isinstance(answer.run[-1].state, RdmaState) else ""
-    return ["", f"    Checked: {by or 'replayed by the SC machine'}."]
+    if not answer.run or not is_rdma(answer.run[-1].state):
+        by = "replayed by the SC machine"
+    elif answer.traced:
+        by = "replayed by the machine, and by the axioms"
+    else:
+        by = "replayed by the machine; the axioms judge only runs in which all messages find buffers"
+    return ["", f"    Checked: {by}."]
 
 
 def reach_object(program: Program, target: str, model: ModelName, asked: Asked) -> JsonObject:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
-from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.requests import RECV_DEPTH
+from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
@@ -40,3 +41,8 @@ def machine_of(
 def sc_machine_of(program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
     """Return the machine of a program under sequential consistency."""
     return DeployedScMachine(program, watched, recv_depth) if uses_deployed(program) else ScMachine(program, watched)
+
+
+def is_rdma(state: object) -> bool:
+    """Return whether a state is one of a machine under RDMA; if not it is one under sequential consistency."""
+    return isinstance(state, RdmaState | DeployedState)

@@ -9,15 +9,17 @@ from collections.abc import Iterator
 
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed_card import Buffered, CardMachine, DeployedState, DeployedThread, with_thread
 from rdma_robust.semantics.machines.deployed_reduction import first_move
 from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_inboxes, shown_locks, shown_queue
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.inboxes import at_start, no_room, put_back
+from rdma_robust.semantics.machines.inboxes import at_start, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.machines.queues import TO_COME, Posted, polled, tidied, unpolled
-from rdma_robust.semantics.machines.requests import NOWHERE, RECV_DEPTH
+from rdma_robust.semantics.machines.queues import TO_COME, Posted, polled, unpolled
+from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Watched
+from rdma_robust.semantics.waits import no_room
 
 
 class DeployedMachine(CardMachine):
@@ -180,7 +182,7 @@ class DeployedMachine(CardMachine):
             thread = state.threads[t]
             ahead = code.polls_ahead[settled.point]
             queues = tuple(
-                [q if more or not q else tidied(unpolled(q)) for q, more in zip(thread.queues, ahead, strict=True)]
+                [q if more or not q else self.tidy(unpolled(q)) for q, more in zip(thread.queues, ahead, strict=True)]
             )
             after = with_thread(state, t, DeployedThread(settled.point, settled.registers, thread.buffer, queues))
             met = (*faults, *self._full(after, t), *(self.waiting(after, t) if command.requests else ()))
@@ -192,7 +194,7 @@ class DeployedMachine(CardMachine):
         for command in self.codes[t].visible.get(thread.point, ()):
             receives = command.receives != NOWHERE and command.enabled(thread.registers)
             if receives and state.inboxes[self.numbers[command.receives, t]].room <= 0:
-                yield no_room(command.step)
+                yield no_room(command.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedState) -> bool:
         return self.is_drained(state) and all(

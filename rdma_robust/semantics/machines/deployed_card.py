@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.machines.inboxes import Inboxes, no_buffer, put_back
+from rdma_robust.semantics.machines.inboxes import Inboxes, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of, ready, received, tidied
@@ -19,6 +19,7 @@ from rdma_robust.semantics.machines.requests import NOWHERE, Request, compile_re
 from rdma_robust.semantics.machines.threadcode import Registers, Watched, compile_threads
 from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.waits import no_buffer
 
 
 class Buffered(NamedTuple):
@@ -66,12 +67,17 @@ class CardMachine:
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.connections = connections(program)
         self.numbers = numbered(self.connections)
+        self.tidies = True
         self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
         moves = (self.serve(state, t, Place(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
         return [move for move in moves if move is not None]
+
+    def tidy(self, queue: Queue) -> Queue:
+        """Return a queue without requests of which nothing is left to happen; all of it where nothing `tidies`."""
+        return tidied(queue) if self.tidies else queue
 
     def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
@@ -106,7 +112,7 @@ class CardMachine:
             inboxes = put_back(inboxes, number, inboxes[number].rest())
         posted = posted._replace(stages=with_value(posted.stages, at.event, BUFFERED))
         value = self._written(request, posted, at.event)
-        action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act)
+        action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
 
     def _written(self, request: Request, posted: Posted, event: int) -> int:
@@ -123,7 +129,7 @@ class CardMachine:
         part = parts_of(request, posted)[at.event]
         memory, locked = state.memory, state.locked
         if not part.reads:
-            action = Action(t, Verb.FENCE, request.step, act=part.act)
+            action = Action(t, Verb.FENCE, request.step, act=part.act, at=at)
             posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
             return self._served(state, action, state, at, posted)
         atomic = part.type in (EventType.NAR, EventType.NA)
@@ -141,7 +147,7 @@ class CardMachine:
             memory = with_value(memory, part.cell, written)
         elif atomic and any(each.type is EventType.NAW for each in chosen.parts):
             locked = tuple(sorted((*locked, part.cell)))
-        action = Action(t, Verb.NIC_READ, request.step, value, written, act=part.act)
+        action = Action(t, Verb.NIC_READ, request.step, value, written, act=part.act, at=at)
         after = state._replace(memory=memory, locked=locked)
         return self._served(state, action, after, at, posted, faults=() if chosen.fault is None else (chosen.fault,))
 
@@ -158,7 +164,7 @@ class CardMachine:
             locked = tuple([cell for cell in locked if cell != target])
         posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
         cell = self.program.cells[posted.buffer] if part.message else None
-        action = Action(t, Verb.FLUSH, request.step, None, value, cell=cell, act=part.act)
+        action = Action(t, Verb.FLUSH, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(memory=memory, locked=locked), at, posted)
 
     def _served(
@@ -189,7 +195,7 @@ class CardMachine:
             inboxes = put_back(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
-        queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
+        queues = (*thread.queues[:qp], self.tidy(queue), *thread.queues[qp + 1 :])
         return with_thread(state, t, thread._replace(queues=queues))._replace(inboxes=inboxes)
 
     def moved(self, before: DeployedState, action: Action, after: DeployedState, faults: tuple[Fault, ...] = ()) -> Move:
@@ -202,6 +208,11 @@ class CardMachine:
 
     def waiting(self, state: DeployedState, t: int) -> Iterator[Fault]:
         """Yield what goes wrong for messages of thread `t` that nothing holds back but that no buffer is posted for them."""
+        name = self.program.threads[t].name
+        return (no_buffer(step, name) for step in self.waiting_steps(state, t))
+
+    def waiting_steps(self, state: DeployedState, t: int) -> Iterator[Step]:
+        """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
         if all(sender != t for sender, _ in self.connections):
             return
         for queue in state.threads[t].queues:
@@ -210,7 +221,7 @@ class CardMachine:
                 part = parts_of(request, queue[place])[event]
                 unsent = part.message and queue[place].stages[event] == TO_COME
                 if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
-                    yield no_buffer(request.step)
+                    yield request.step
 
 
 def with_thread(state: DeployedState, t: int, thread: DeployedThread) -> DeployedState:

@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, no_buffer, no_room, put_back
+from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
-    RECV_DEPTH,
     Part,
     Request,
     compile_requests,
@@ -26,6 +26,7 @@ from rdma_robust.semantics.machines.requests import (
 )
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
 from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.waits import no_buffer, no_room
 
 WHOLE: Final[Model] = replace(RDMA, atomics="glob")
 """The hardware whose atomics are one event: under sequential consistency all are."""
@@ -247,7 +248,7 @@ class DeployedScMachine:
                 continue
             if not command.requests:
                 if state.inboxes[self.numbers[command.receives, t]].room <= 0:
-                    yield no_room(command.step)
+                    yield no_room(command.step, self.program.threads[t].name)
                 continue
             request = self.request(t, command.number)
             if request.inline == NOWHERE and request.ways[0].parts[0].message:
@@ -255,7 +256,7 @@ class DeployedScMachine:
 
     def _unposted(self, state: DeployedScState, t: int, request: Request) -> Iterator[Fault]:
         if not state.inboxes[self.numbers[t, request.receiver]].posted:
-            yield no_buffer(request.step)
+            yield no_buffer(request.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedScState) -> bool:
         return all(t.point == code.thread.exit and not t.carried for t, code in zip(state.threads, self.codes, strict=True))

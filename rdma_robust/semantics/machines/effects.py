@@ -56,8 +56,12 @@ def event_of(action: Action, kind: EventType, index: int = -1, position: int = -
     """Return the event of type `kind` that the move with this cause makes happen."""
     step = action.step
     assert step is not None
+    act = act_of(action)
+    known = act is not None and act.type is kind
+    cell = act.cell if known and act is not None else cell_of(step, kind)
+    peer = act.peer if known and act is not None else None
     return Event(
-        index, kind, action.thread, position, remote_of(step.op), cell_of(step, kind), action.read, action.written, step
+        index, kind, action.thread, position, remote_of(step.op), cell, action.read, action.written, step, peer=peer
     )
 
 

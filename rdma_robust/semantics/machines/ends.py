@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rdma_robust.digraph import components
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.hang import Hang
+from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
-from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, places_of
-from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.machine import Move, State
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, places_of
 
 
 def first_hang(program: Program, limits: Limits) -> Hang | None:
     """Return the first hang, breadth first, that a search within `limits` comes to; None says nothing."""
-    machine = ScMachine(program)
+    machine = sc_machine_of(program)
     test = RestTest(program)
-    before: dict[ScState, tuple[ScState | None, Move]] = {}
-    found: list[tuple[ScState, tuple[Resting, ...]]] = []
+    before: dict[State, tuple[State | None, Move]] = {}
+    found: list[tuple[State, tuple[Resting, ...]]] = []
 
-    def arrive(source: ScState | None, move: Move, layer: list[ScState]) -> None:
+    def arrive(source: State | None, move: Move, layer: list[State]) -> None:
         if move.state not in before:
             before[move.state] = (source, move)
             layer.append(move.state)
 
-    def expand(state: ScState, layer: list[ScState]) -> None:
+    def expand(state: State, layer: list[State]) -> None:
         if hanging := _hanging(test, machine, state):
             found.append((state, hanging))
         else:
             for move in machine.reduced(state):
                 arrive(state, move, layer)
 
-    first: list[ScState] = []
+    first: list[State] = []
     for move in machine.initial():
         arrive(None, move, first)
     try:
@@ -42,15 +44,15 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
     if not found:
         return None
     run: list[Move] = []
-    at: ScState | None = found[0][0]
+    at: State | None = found[0][0]
     while at is not None:
         at, move = before[at]
         run.append(move)
     return hang_at(program, run[::-1], found[0][1])
 
 
-def _hanging(test: RestTest, machine: ScMachine, state: ScState) -> tuple[Resting, ...]:
-    rest = test.at_rest(places_of(state), state.memory) if machine.is_drained(state) else None
+def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting, ...]:
+    rest = test.at_rest(places_of(machine, state), state.memory) if is_still(machine, state) else None
     return () if rest is None else rest.hanging
 
 
@@ -59,23 +61,23 @@ def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ..
 
     Nothing if one does not, if one goes on for ever, or if that was not seen within `limits`.
     """
-    machine = ScMachine(program)
+    machine = sc_machine_of(program)
     test = RestTest(program)
-    number: dict[ScState, int] = {}
+    number: dict[State, int] = {}
     following: dict[int, list[int]] = {}
     hangs: dict[int, tuple[Resting, ...]] = {}
 
-    def arrive(state: ScState, layer: list[ScState]) -> int:
+    def arrive(state: State, layer: list[State]) -> int:
         if state not in number:
             number[state] = len(number)
             layer.append(state)
         return number[state]
 
-    first: list[ScState] = []
+    first: list[State] = []
     for move in machine.initial():
         arrive(move.state, first)
 
-    def expand(state: ScState, layer: list[ScState]) -> None:
+    def expand(state: State, layer: list[State]) -> None:
         here = number[state]
         if hanging := _hanging(test, machine, state):
             hangs[here] = hanging

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rdma_robust.language.flow.cfg import Poll, Program, Step
+from rdma_robust.language.flow.cfg import ImmPut, Poll, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 
@@ -38,6 +38,8 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         said = f"for a completion from {first.op.node}: {posted} {was} posted, {polled} polled"
         text = f"{thread.name} waits at line {first.span.where} {said}"
         return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
+    if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:
+        return Wait(thread.name, *at, first.text, False, waits)
     nobody = f"; nobody can change {_listed(cells)}" if cells else "; its registers do not change"
     if spins:
         lines = sorted({step.span.line for step in resting.steps})
@@ -50,6 +52,18 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
     return Wait(thread.name, *at, first.text, spins, text, cells)
 
 
+def _for_messages(thread: Thread, step: Step) -> str:
+    """Return in words that a thread, or its message, waits for the other end of a connection; "" for any other step."""
+    match step.op:
+        case Send(to=to) | ImmPut(to=to):
+            return f"the message of {thread.name} at line {step.span.where} waits for a buffer that {to} posts"
+        case RecvPoll(sender):
+            return f"{thread.name} waits at line {step.span.where} for a message from {sender}"
+        case Recv(_, sender):
+            return f"{thread.name} waits at line {step.span.where} for room in its receive queue from {sender}"
+    return ""
+
+
 def _read(step: Step) -> Iterable[object]:
     """The words that the step looks at and that somebody might have changed."""
     return (cell for act in acts_of(step.op) for cell in act.reads if not cell.hidden)
@@ -59,9 +73,20 @@ def _alternatives(steps: tuple[Step, ...]) -> str:
     """Where a thread waits for what: one statement, or the first statements of the branches of a choice."""
     said: dict[str, None] = {}
     for step in steps:
-        what = f"a completion from {step.op.node}" if isinstance(step.op, Poll) else step.text.removeprefix("await ")
+        what = _waited_for(step)
         said[f"at line {step.span.where} for {what}"] = None
     return ", or ".join(said)
+
+
+def _waited_for(step: Step) -> str:
+    match step.op:
+        case Poll(node):
+            return f"a completion from {node}"
+        case RecvPoll(sender):
+            return f"a message from {sender}"
+        case Recv(_, sender):
+            return f"room in the receive queue from {sender}"
+    return step.text.removeprefix("await ")
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -70,14 +95,15 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _completions(run: Sequence[Move], thread: int, remote: str) -> tuple[int, int]:
     """Return how many operations of a thread towards `remote` make completions, and how many of them it has polled."""
+    from rdma_robust.semantics.machines.chosen import is_rdma  # noqa: PLC0415
     from rdma_robust.semantics.machines.machine import Verb  # noqa: PLC0415 - as above
-    from rdma_robust.semantics.machines.rdma import RdmaState  # noqa: PLC0415
 
-    posting = Verb.ISSUE if isinstance(run[-1].state, RdmaState) else Verb.NIC_WRITE
+    posting = Verb.ISSUE if is_rdma(run[-1].state) else Verb.NIC_WRITE
     posted = polled = 0
     for action in (move.action for move in run):
         if action.thread != thread or action.step is None or remote_of(action.step.op) != remote:
             continue
         polled += action.verb is Verb.POLL
-        posted += action.verb is posting and any(act.completes for act in acts_of(action.step.op))
+        completes = acts_of(action.step.op) if action.act is None else (action.act,)
+        posted += action.verb is posting and any(act.completes for act in completes)
     return posted, polled

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Fault, Program, Step
-from rdma_robust.text import one_line
+from rdma_robust.language.flow.cfg import Program
 
 
 class Inbox(NamedTuple):
@@ -50,19 +49,3 @@ def at_start(program: Program, pairs: Sequence[tuple[int, int]], depth: int) -> 
 
 def put_back(inboxes: Inboxes, place: int, inbox: Inbox) -> Inboxes:
     return (*inboxes[:place], inbox, *inboxes[place + 1 :])
-
-
-def no_buffer(step: Step) -> Fault:
-    """Return what goes wrong where the message of a step finds no buffer: it waits."""
-    text = one_line(step.text)
-    return Fault("rnr", f"`{text}` can find no posted buffer (receiver not ready)", step.span, text)
-
-
-def no_room(step: Step) -> Fault:
-    """Return what goes wrong where a receive can not be posted: it waits."""
-    text = one_line(step.text)
-    return Fault("receive queue full", f"`{text}` can find the receive queue full", step.span, text)
-
-
-def new(faults: Iterable[Fault], more: Iterable[Fault]) -> tuple[Fault, ...]:
-    return tuple(dict.fromkeys((*faults, *more)))

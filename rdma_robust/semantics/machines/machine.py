@@ -38,7 +38,8 @@ class Action(NamedTuple):
     `read` and `written` are the values that the move reads or writes, None if it does not; a `nondet` reads what it draws.
     `silent` are the register-only steps that the thread takes right after. `cell` is the word that a store buffer's oldest
     entry goes to: such a move is nobody's step, or, under the verb DRAIN, the step that has put the entry there. `act`
-    is the event of the card that the machine of RDMA as deployed moves, and `cell` then the buffer that its message takes.
+    is the event of the card that the machine of RDMA as deployed moves, and `cell` then the buffer that its message takes;
+    `at` says of which event of which request it is: the number of the queue pair, the request's place there, the event's.
     """
 
     thread: int
@@ -49,6 +50,7 @@ class Action(NamedTuple):
     silent: tuple[Step, ...] = ()
     cell: Cell | None = None
     act: Act | None = None
+    at: tuple[int, int, int] | None = None
 
 
 class Move(NamedTuple):
@@ -145,7 +147,7 @@ def act_of(action: Action) -> Act | None:
     agent = _BY.get(action.verb, Agent.NIC)
     did = (action.read is not None, action.written is not None)
     for act in acts_of(action.step.op):
-        if act.agent is agent and (bool(act.reads), bool(act.writes)) == did:
+        if act.agent is agent and ((bool(act.reads), bool(act.writes)) == did or action.verb in (Verb.RECV, Verb.RPOLL)):
             return act
     return None
 

@@ -12,10 +12,10 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import Claim, OutcomeLine
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import RECV_DEPTH
+from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.final import FinalState, state_names
 from rdma_robust.semantics.machines.machine import Machine
-from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import Exploration, explore, under_way_at_most
 from rdma_robust.semantics.values import is_loop_free
 
@@ -93,17 +93,20 @@ def explore_outcomes(
     timeout: float | None = None,
     *,
     under_way: int | None = None,
+    recv_depth: int = RECV_DEPTH,
 ) -> OutcomesReport:
     """Explore both machines and compare their final states.
 
     `depth` bounds the moves from the start and `max_states` the states of each search, `under_way` the operations of a queue
-    pair under way, `timeout` both searches together, in seconds. A search that ends before its bound is complete, also for
-    a program with loops. Such a program may have infinitely many states: without any bound it gets those of UNDER_WAY.
+    pair under way, `recv_depth` the receives of a connection, `timeout` both searches together, in seconds. A search that
+    ends before its bound is complete, also for a program with loops. Such a program may have infinitely many states: without
+    any bound it gets those of UNDER_WAY.
     """
     bounded = depth is not None or max_states is not None or under_way is not None or is_loop_free(program)
     limits = Limits.of(timeout, max_states if bounded else STATES, depth=depth)
     search = partial(explore, limits=limits, under_way=under_way) if bounded else partial(_explore_further, limits=limits)
-    sc, rdma = search(ScMachine(program)), search(RdmaMachine(program, model))
+    sc = search(sc_machine_of(program, recv_depth=recv_depth))
+    rdma = search(machine_of(program, model, recv_depth=recv_depth))
     names = state_names(program)
     states = tuple(ReachedState(s, s in sc.finals, s in rdma.finals) for s in sorted(sc.finals | rdma.finals))
     lines = tuple(_check(line, names, {"sc": sc, "rdma": rdma}) for line in program.outcomes)

@@ -127,6 +127,16 @@ def polled(requests: Sequence[Request | None], queue: Queue) -> Queue | None:
     return None
 
 
+def completions(requests: Sequence[Request | None], queue: Queue) -> int:
+    """Return how many polls find a completion now."""
+    found = 0
+    for posted in queue:
+        if not completed(requests, posted):
+            break
+        found += not posted.polled
+    return found
+
+
 def unpolled(queue: Queue) -> Queue:
     """Return the queue after what nobody can poll any more was forgotten."""
     return tuple([posted._replace(polled=True) for posted in queue])

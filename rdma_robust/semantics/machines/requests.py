@@ -19,8 +19,6 @@ from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 NOWHERE: Final = -1
-RECV_DEPTH: Final = 8
-"""Receives of one connection that may be posted, or filled and not yet polled, unless there is another limit."""
 
 
 @dataclass(frozen=True, slots=True)

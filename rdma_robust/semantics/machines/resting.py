@@ -11,20 +11,25 @@ Source: docs/theory.md, "Hangs".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rdma_robust.digraph import components, reachable
-from rdma_robust.expr import TRUE, negate
-from rdma_robust.language.flow.cfg import Fault, Poll, Program, Put, Step, Thread, Write
-from rdma_robust.language.flow.exclusive import exclusive
+from rdma_robust.language.flow.cfg import Program, Step
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
+from rdma_robust.semantics.machines.deployed_sc import WHOLE, DeployedScMachine, DeployedScState
+from rdma_robust.semantics.machines.inboxes import Inbox, put_back
 from rdma_robust.semantics.machines.machine import access
-from rdma_robust.semantics.machines.rdma import RdmaState
-from rdma_robust.semantics.machines.sc import ScState
+from rdma_robust.semantics.machines.queues import completions
+from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.requests import Request, compile_requests, connections, numbered
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
+from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import EventType
 
 MOST: Final = 2000
@@ -32,20 +37,58 @@ MOST: Final = 2000
 
 
 class Place(NamedTuple):
-    """Where a thread is: its program point, its registers, and per queue pair the completions that it may still poll."""
+    """Where a thread is: its program point, its registers, and per queue pair the completions that it may still poll.
+
+    `inboxes` are the receives of all connections. `stuck` are the queue pairs, by number, on which a message waits for a
+    buffer, and with it all that was posted after it: `messages` are the steps of those messages. `held` is the command whose
+    message the thread itself waits for, -1 for none.
+    """
 
     point: int
     registers: Registers
     unpolled: tuple[int, ...]
+    inboxes: tuple[Inbox, ...] = ()
+    stuck: tuple[int, ...] = ()
+    messages: tuple[Step, ...] = ()
+    held: int = -1
 
 
-def places_of(state: ScState | RdmaState) -> tuple[Place, ...]:
-    """Return where the threads are in a state of either machine in which no remote operation is under way."""
-    if isinstance(state, ScState):
+SomeMachine = RdmaMachine | ScMachine | DeployedMachine | DeployedScMachine
+
+
+def is_still(machine: SomeMachine, state: Any) -> bool:
+    """Return whether nothing is under way that goes on by itself."""
+    if isinstance(machine, DeployedMachine | DeployedScMachine):
+        return machine.is_still(state)
+    return machine.is_drained(state)
+
+
+def places_of(machine: SomeMachine, state: Any) -> tuple[Place, ...]:
+    """Return where the threads are in a state of a machine that :func:`is_still`."""
+    if isinstance(machine, DeployedMachine):
+        return tuple([_deployed(machine, state, t) for t in range(len(state.threads))])
+    if isinstance(machine, DeployedScMachine):
+        return tuple([_half_done(state, t) for t in range(len(state.threads))])
+    if isinstance(machine, ScMachine):
         return tuple([Place(t.point, t.registers, t.unpolled) for t in state.threads])
     return tuple(
         [Place(t.point, t.registers, tuple([sum(not e.polled for e in q) for q in t.queues])) for t in state.threads]
     )
+
+
+def _half_done(state: DeployedScState, t: int) -> Place:
+    thread = state.threads[t]
+    held = thread.carried[0].command if thread.carried else -1
+    return Place(thread.point, thread.registers, thread.unpolled, state.inboxes, held=held)
+
+
+def _deployed(machine: DeployedMachine, state: DeployedState, t: int) -> Place:
+    thread = state.threads[t]
+    requests = machine.requests[t]
+    stuck = tuple([qp for qp, queue in enumerate(thread.queues) if any(not posted.over for posted in queue)])
+    messages = dict.fromkeys(machine.waiting_steps(state, t))
+    unpolled = tuple([completions(requests, queue) for queue in thread.queues])
+    return Place(thread.point, thread.registers, unpolled, state.inboxes, stuck, tuple(messages))
 
 
 class Rest(Enum):
@@ -105,7 +148,12 @@ class RestTest:
     def __init__(self, program: Program) -> None:
         self.program = program
         usage = Usage(program)
-        self._threads = [_Local(ThreadCode(program, thread, usage, stepwise=True)) for thread in program.threads]
+        numbers = numbered(connections(program))
+        codes = [ThreadCode(program, thread, usage, stepwise=True) for thread in program.threads]
+        self._threads = [
+            _Local(code, compile_requests(program, code, WHOLE), {a: n for (a, b), n in numbers.items() if b == t})
+            for t, code in enumerate(codes)
+        ]
 
     def at_rest(self, places: Sequence[Place], memory: tuple[int, ...]) -> AtRest | None:
         """Return how the threads rest in a state without remote operations under way; None if something may still change.
@@ -131,6 +179,7 @@ class RestTest:
             found.append(Resting(t, rest, steps))
         if large:
             raise LargeLoopError
+        found += [Resting(t, Rest.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
 
 
@@ -144,10 +193,12 @@ class _Changes(Exception):
 class _Local:
     """One thread by itself, while memory stays as it is."""
 
-    def __init__(self, code: ThreadCode) -> None:
+    def __init__(self, code: ThreadCode, requests: Sequence[Request | None], inboxes: Mapping[int, int]) -> None:
         self.code = code
+        self.requests = requests
+        self.inboxes = inboxes
         self.thread = code.thread
-        self._ending = _ended_by_faults(code.thread)
+        self._ending = ended_by_faults(code.thread)
 
     def changes(self, place: Place, memory: tuple[int, ...]) -> bool:
         """Return whether one of the thread's next steps changes something."""
@@ -194,9 +245,20 @@ class _Local:
 
     def _moves(self, place: Place, memory: tuple[int, ...]) -> Iterator[tuple[Command, Place]]:
         """Yield what the thread can do from here. Raises _Changes at a step that changes something."""
+        if place.held >= 0:
+            return
         for command in self.code.visible.get(place.point, ()):
             unpolled = place.unpolled
+            inboxes = place.inboxes
             value = 0
+            if command.receives >= 0 or command.takes >= 0:
+                found = self._receives(place, command)
+                if found is None:
+                    continue
+                value, inboxes = found
+                after = Place(command.to, command.after(place.registers, value), unpolled, inboxes, place.stuck)
+                yield command, after
+                continue
             if command.qp < 0:
                 done = access(command, place.registers, memory)
                 if done is None:
@@ -210,13 +272,38 @@ class _Local:
                 if not unpolled[command.qp]:
                     continue
                 unpolled = _added(unpolled, command.qp, -1)
-            elif len(command.nic) > 1:
-                if command.nic[0] is not EventType.NRR or memory[command.source] != memory[command.target]:
+            elif len(command.nic) > 1 or command.deployed:
+                if command.qp in place.stuck or self._writes(command, place.registers, memory):
                     raise _Changes
                 unpolled = _added(unpolled, command.qp, int(command.completes))
             ahead = self.code.polls_ahead[command.to]
             kept = tuple([n if more else 0 for n, more in zip(unpolled, ahead, strict=True)])
-            yield command, Place(command.to, command.after(place.registers, value), kept)
+            yield command, Place(command.to, command.after(place.registers, value), kept, inboxes, place.stuck)
+
+    def _receives(self, place: Place, command: Command) -> tuple[int, tuple[Inbox, ...]] | None:
+        """Return the immediate that a poll of receive completions takes, and what is left; None for one that must wait, or a
+        receive that finds no room. Raises _Changes for one that does."""
+        number = self.inboxes[max(command.receives, command.takes)]
+        inbox = place.inboxes[number]
+        if command.receives >= 0:
+            if inbox.room > 0 and command.enabled(place.registers):
+                raise _Changes
+            return None
+        if not inbox.arrived or not command.enabled(place.registers, inbox.arrived[0]):
+            return None
+        return inbox.arrived[0], put_back(place.inboxes, number, inbox.polled())
+
+    def _writes(self, command: Command, registers: Registers, memory: tuple[int, ...]) -> bool:
+        """Return whether a request may change a word: one that copies a word to where the same value is does not."""
+        request = self.requests[command.number]
+        if request is None or request.inline >= 0 or not request.ways[0].parts[0].reads:
+            return True
+        value = memory[request.ways[0].parts[0].cell]
+        parts = request.ways[request.way(registers, value)].parts
+        answers = [part for part in parts if part.writes]
+        if not answers or any(part.type is not EventType.NLW for part in answers):
+            return True
+        return any(part.value is None or memory[part.cell] != part.value((*registers, value), 0) for part in answers)
 
     def _standing(self, place: Place) -> tuple[Rest, tuple[Step, ...]]:
         """A place that the thread does not leave."""
@@ -224,8 +311,10 @@ class _Local:
             return Rest.ENDED, ()
         if place.point in self._ending:
             return Rest.FAULT, ()
+        if place.held >= 0:
+            return Rest.BLOCKED, (self.code.commands[place.held].step,)
         commands = self.code.visible.get(place.point, ())
-        if _only_assumes(steps := [c.step for c in commands]):
+        if only_assumes(steps := [c.step for c in commands]):
             return Rest.ASIDE, tuple(steps)
         waiting = [c for c in commands if not c.step.aside and not ends_execution(c.step.fault)]
         possible = [c for c in waiting if c.may_run(place.registers)]
@@ -260,76 +349,3 @@ class _Local:
 
 def _added(unpolled: tuple[int, ...], qp: int, number: int) -> tuple[int, ...]:
     return (*unpolled[:qp], unpolled[qp] + number, *unpolled[qp + 1 :])
-
-
-def ends_execution(fault: Fault | None) -> bool:
-    """Return whether a step with this fault ends the execution."""
-    return fault is not None and fault.kind != "assertion"
-
-
-def _ended_by_faults(thread: Thread) -> frozenset[int]:
-    """Return the points where executions are that a fault has ended."""
-    left = {source for source, _, _ in thread.edges}
-    return frozenset(to for _, to, step in thread.edges if ends_execution(step.fault) and to not in left)
-
-
-def may_hang(program: Program) -> bool:
-    """Return False only if no thread can ever hang: at every program point some step other than a poll is enabled, and every
-    loop writes or puts on each round, or can be left whenever the thread wants."""
-    return any(_may_hang(thread) for thread in program.threads)
-
-
-def _may_hang(thread: Thread) -> bool:
-    out = _leaving(thread)
-    for point in standing_points(thread):
-        here = out.get(point, [])
-        if not any(step.guard == TRUE and not isinstance(step.op, Poll) for step in here) and not _exhaustive(here):
-            return True
-    return bool(quiet_cycles(thread))
-
-
-def standing_points(thread: Thread) -> frozenset[int]:
-    """Return the program points at which a thread can be blocked: not its exit, nor where a fault has ended it, nor in front
-    of nothing but `assume`s."""
-    out = _leaving(thread)
-    over = _ended_by_faults(thread) | {thread.exit}
-    return frozenset(point for point in thread.points if point not in over and not _only_assumes(out.get(point, [])))
-
-
-def quiet_cycles(thread: Thread) -> frozenset[int]:
-    """Return the program points at which a thread may go round for ever without a change.
-
-    They are on cycles that neither write nor put, and that the thread cannot leave whenever it wants.
-    """
-    points = set(thread.points)
-    while True:
-        quiet: dict[int, list[int]] = {point: [] for point in points}
-        for source, to, step in thread.edges:
-            if source in points and to in points and not isinstance(step.op, Write | Put):
-                quiet[source].append(to)
-        cycles = [set(c) for c in components(quiet) if len(c) > 1 or c[0] in quiet.get(c[0], ())]
-        at = {point: cycle for cycle in cycles for point in cycle}
-        always = ((s, to, step) for s, to, step in thread.edges if step.guard == TRUE and not isinstance(step.op, Poll))
-        free = {s for s, to, step in always if s in at and (to not in at[s] or isinstance(step.op, Write | Put))}
-        if not free:
-            return frozenset(at)
-        points = at.keys() - free
-
-
-def _leaving(thread: Thread) -> dict[int, list[Step]]:
-    out: dict[int, list[Step]] = {}
-    for source, _, step in thread.edges:
-        out.setdefault(source, []).append(step)
-    return out
-
-
-def _only_assumes(here: Sequence[Step]) -> bool:
-    """Whether a thread that can take none of these steps is set aside."""
-    lasting = [step for step in here if not ends_execution(step.fault)]
-    return bool(lasting) and all(step.aside for step in lasting)
-
-
-def _exhaustive(here: list[Step]) -> bool:
-    """Whether two of the steps are a condition and its opposite, of one read."""
-    pairs = ((a, b) for a in here for b in here if a.op == b.op and not isinstance(a.op, Poll))
-    return any(exclusive(negate(a.guard), negate(b.guard), same_read=True) for a, b in pairs)

@@ -1,0 +1,98 @@
+"""A run under sequential consistency as one of the machine of RDMA as deployed, each request and each store at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rdma_robust.errors import InternalError
+from rdma_robust.semantics.event_table import remote_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.machine import Action, Move, State, Verb
+
+Run = tuple[Move, ...]
+"""Moves of a machine, the start first."""
+
+_REQUEST = (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FENCE)
+
+
+def deployed_run(machine: DeployedMachine, run: Run) -> Run:
+    """Return a run of the machine that does what `run` of an SC machine does.
+
+    A request that has written nothing yet, and that `run` does not end, is left out, unless something goes wrong with it.
+    Both machines must watch the same.
+    Raises InternalError if there is none: everything that SC allows is allowed under RDMA.
+    """
+    starts = [m for m in machine.initial() if places(m.state) == places(run[0].state)]
+    if not starts:
+        raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
+    made = _Made(machine, [starts[0]])
+    left_out: set[int] = set()
+    for number, move in enumerate(run[1:], 1):
+        t = move.action.thread
+        first = not run[number - 1].state.threads[t].carried
+        if first and _is_request(move.action):
+            end = next((m for m in run[number:] if m.action.thread == t and not m.state.threads[t].carried), None)
+            wrote = any(m.action.written is not None for m in run[number:] if m.action.thread == t)
+            if end is None and not wrote and not run[-1].faults:
+                left_out.add(t)
+            else:
+                made.step(Verb.ISSUE, move.action, None if end is None else places(end.state)[t])
+                made.drain(t)
+        if t in left_out:
+            continue
+        if not _is_request(move.action):
+            made.step(move.action.verb, move.action, places(move.state)[t])
+            made.drain(t)
+        elif move.action.verb is not Verb.ACCESS:
+            made.events(move.action)
+    return tuple(made.moves)
+
+
+def _is_request(action: Action) -> bool:
+    """Whether a move is of a request: an event of the card, or the read of the CPU for inline data."""
+    if action.verb in _REQUEST:
+        return True
+    return action.verb is Verb.ACCESS and action.step is not None and remote_of(action.step.op) is not None
+
+
+class _Made:
+    """The run so far."""
+
+    def __init__(self, machine: DeployedMachine, moves: list[Move]) -> None:
+        self.machine = machine
+        self.moves = moves
+
+    def step(self, verb: Verb, wanted: Action, place: object) -> None:
+        """Add the first move with this verb for the step of `wanted`, with its thread at `place` then, if that is told."""
+        t = wanted.thread
+        self._add(
+            lambda m: (
+                (m.action.verb, m.action.thread, m.action.step) == (verb, t, wanted.step)
+                and (place is None or places(m.state)[t] == place)
+            )
+        )
+
+    def drain(self, t: int) -> None:
+        while self.moves[-1].state.threads[t].buffer:
+            self._add(lambda m: (m.action.verb, m.action.thread) == (Verb.DRAIN, t))
+
+    def events(self, action: Action) -> None:
+        """Add the events of the card for one of SC: a write is issued and lands, an atomic is its read and its write."""
+        if action.verb is not Verb.NIC_WRITE:
+            self.step(action.verb, action, None)
+        read = self.moves[-1].action
+        whole = action.verb is Verb.NIC_READ and read.written == action.written
+        if action.written is not None and not whole:
+            self.step(Verb.NIC_WRITE, action, None)
+            self.step(Verb.FLUSH, action, None)
+
+    def _add(self, fits: Callable[[Move], bool]) -> None:
+        found = next((m for m in self.machine.successors(self.moves[-1].state) if fits(m)), None)
+        if found is None:
+            raise InternalError("the machine of RDMA as deployed cannot do what the SC machine does")
+        self.moves.append(found)
+
+
+def places(state: State) -> tuple[object, ...]:
+    """Return where the threads are in a state of any machine."""
+    return tuple((thread.point, thread.registers) for thread in state.threads)

@@ -1,0 +1,98 @@
+"""At which points of a thread it may have to wait, or go round for ever: what its graph alone says.
+
+Source: docs/theory.md, "Hangs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rdma_robust.digraph import components
+from rdma_robust.expr import TRUE, negate
+from rdma_robust.language.flow.cfg import Fault, ImmPut, Poll, Program, Put, Recv, RecvPoll, Send, Step, Thread, Write
+from rdma_robust.language.flow.exclusive import exclusive
+
+
+def ends_execution(fault: Fault | None) -> bool:
+    """Return whether a step with this fault ends the execution."""
+    return fault is not None and fault.kind != "assertion"
+
+
+def ended_by_faults(thread: Thread) -> frozenset[int]:
+    """Return the points where executions are that a fault has ended."""
+    left = {source for source, _, _ in thread.edges}
+    return frozenset(to for _, to, step in thread.edges if ends_execution(step.fault) and to not in left)
+
+
+def may_hang(program: Program) -> bool:
+    """Return False only if no thread can ever hang: at every program point some step that waits for nothing is enabled, no
+    message may find no buffer, and every loop writes or puts on each round, or can be left whenever the thread wants."""
+    return any(_may_hang(thread) for thread in program.threads)
+
+
+WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut)
+"""Operations that may have to wait, whatever words hold."""
+
+
+def sends(thread: Thread) -> bool:
+    """Return whether a thread sends messages."""
+    return any(isinstance(step.op, Send | ImmPut) for _, _, step in thread.edges)
+
+
+def _may_hang(thread: Thread) -> bool:
+    if sends(thread):
+        return True
+    out = _leaving(thread)
+    for point in standing_points(thread):
+        here = out.get(point, [])
+        if not any(step.guard == TRUE and not isinstance(step.op, WAITING) for step in here) and not _exhaustive(here):
+            return True
+    return bool(quiet_cycles(thread))
+
+
+def standing_points(thread: Thread) -> frozenset[int]:
+    """Return the program points at which a thread can be blocked: not its exit, nor where a fault has ended it, nor in front
+    of nothing but `assume`s."""
+    out = _leaving(thread)
+    over = ended_by_faults(thread) | {thread.exit}
+    return frozenset(point for point in thread.points if point not in over and not only_assumes(out.get(point, [])))
+
+
+def quiet_cycles(thread: Thread) -> frozenset[int]:
+    """Return the program points at which a thread may go round for ever without a change.
+
+    They are on cycles that neither write nor put, and that the thread cannot leave whenever it wants.
+    """
+    points = set(thread.points)
+    while True:
+        quiet: dict[int, list[int]] = {point: [] for point in points}
+        for source, to, step in thread.edges:
+            if source in points and to in points and not isinstance(step.op, Write | Put):
+                quiet[source].append(to)
+        cycles = [set(c) for c in components(quiet) if len(c) > 1 or c[0] in quiet.get(c[0], ())]
+        at = {point: cycle for cycle in cycles for point in cycle}
+        always = ((s, to, step) for s, to, step in thread.edges if step.guard == TRUE and not isinstance(step.op, WAITING))
+        free = {s for s, to, step in always if s in at and (to not in at[s] or isinstance(step.op, Write | Put))}
+        if not free:
+            return frozenset(at)
+        points = at.keys() - free
+
+
+def _leaving(thread: Thread) -> dict[int, list[Step]]:
+    out: dict[int, list[Step]] = {}
+    for source, _, step in thread.edges:
+        out.setdefault(source, []).append(step)
+    return out
+
+
+def only_assumes(here: Sequence[Step]) -> bool:
+    """Whether a thread that can take none of these steps is set aside."""
+    lasting = [step for step in here if not ends_execution(step.fault)]
+    return bool(lasting) and all(step.aside for step in lasting)
+
+
+def _exhaustive(here: list[Step]) -> bool:
+    """Whether two of the steps are a condition and its opposite, of one read."""
+    pairs = ((a, b) for a in here for b in here if a.op == b.op and not isinstance(a.op, WAITING))
+    return any(exclusive(negate(a.guard), negate(b.guard), same_read=True) for a, b in pairs)
