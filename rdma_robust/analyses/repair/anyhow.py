@@ -39,14 +39,14 @@ def any_solution(search: Search) -> None:
 
 
 def _flushes(search: Search) -> Choices:
-    """Return a flush at every place where one can stand.
+    """Return a flush at every place where one can stand, and every `mfence`.
 
     Behind each operation of its queue pair a get and two polls leave nothing outstanding, in loops as well. Where the
     program has polls of its own, flushes leave them as much as they had, from the first place to the last.
     """
-    chosen: Choices = frozenset()
+    chosen: Choices = frozenset(c for c in universe(search.sites, search.stop) if c.kind is Kind.MFENCE)
     polled = {(p.thread, node) for p, node in _spots(search) if search.sites.flows[p.thread].polls_of_program(node)}
-    numbers = {place: k for k, place in enumerate(search.sites.places)}
+    numbers = {place: k for k, place in enumerate(search.sites.places) if isinstance(place, Place)}
     for place, node in _spots(search):
         search.stop()
         number, flow = numbers[place], search.sites.flows[place.thread]
@@ -69,8 +69,9 @@ def _flushes(search: Search) -> Choices:
 
 def _spots(search: Search) -> list[tuple[Place, str]]:
     """The places where something can be put, each with the node of a queue pair."""
-    found = dict.fromkeys((c.place, c.node) for c in universe(search.sites, search.stop))
-    return [(search.sites.places[number], node) for number, node in found]
+    found = dict.fromkeys((c.place, c.node) for c in universe(search.sites, search.stop) if c.kind is not Kind.MFENCE)
+    places = [(search.sites.places[number], node) for number, node in found]
+    return [(place, node) for place, node in places if isinstance(place, Place)]
 
 
 def _parts(search: Search, chosen: Choices) -> Iterator[Choices]:

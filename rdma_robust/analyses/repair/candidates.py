@@ -3,7 +3,7 @@
 Left out is what no cheapest set needs (docs/repair.md has the arguments):
 
 - places that no event can follow: a trace may end before them; remote fences that no operation of their queue pair can
-  come before, or that none can follow;
+  come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can follow;
 - places behind a statement of the same block that is no poll, no operation of the queue pair, and has no blocks: what
   stands behind it can stand before it, where it costs the same, finds the same outstanding and orders more.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from rdma_robust.analyses.repair.automata_sites import StatePlace
 from rdma_robust.analyses.repair.counting import fewest_outstanding
 from rdma_robust.analyses.repair.edits import Place
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, Choice, Kind
@@ -26,6 +27,7 @@ def universe(sites: Sites, go_on: Callable[[], None]) -> tuple[Choice, ...]:
     """Return what can be part of a cheapest solution, in a fixed order. `go_on` is called now and then, and may raise."""
     found: list[Choice] = []
     for thread, flow in enumerate(sites.flows):
+        found += (Choice(place, Kind.MFENCE, "") for place in flow.buffered if sites.tso)
         for node in flow.nodes:
             go_on()
             found += _of(sites, thread, flow, node)
@@ -36,7 +38,13 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str) -> Iterator[Choice]:
     behind, ahead, ahead_here = flow.behind(node), flow.ahead(None), flow.ahead(node)
     fewest = fewest_outstanding(flow, node)
     for number, place in enumerate(sites.places):
-        if place.thread != thread or number not in ahead or number not in fewest or _can_stand_before(place, node):
+        if (
+            isinstance(place, StatePlace)
+            or place.thread != thread
+            or number not in ahead
+            or number not in fewest
+            or _can_stand_before(place, node)
+        ):
             continue
         for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
             yield Choice(number, Kind.GET, node, copy)

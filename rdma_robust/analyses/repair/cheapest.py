@@ -174,7 +174,7 @@ class Search:
     def _learn(self, sets: HittingSets, witness: Witness, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`."""
         self.cycles += 1
-        found = skeleton(self.sites, witness.trace, new)
+        found = skeleton(self.sites, witness.trace, new, self.checker.options.model)
         if found is not None:
             self._bones.append(Extension(found, sets.universe, self.checker.options.model))
             if Lesson(self._bones[-1], sets, chosen, self._on_time).learn():

@@ -33,7 +33,7 @@ from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb
+from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb, rbb, rfb
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 
@@ -97,6 +97,10 @@ class Extension:
         found = {}
         for node, kinds in at.items():
             get = poll = -1
+            if Kind.MFENCE in kinds:
+                fence = self._add(thread, Event(-1, EventType.F)).index
+                self._slots.setdefault((thread, node), []).append(_Slot(place, fence=fence))
+                continue
             if Kind.GET in kinds:
                 self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
                 scrap = Cell(f"${thread}", f"$scrap {node}")
@@ -147,7 +151,8 @@ class Extension:
                 if slot.event is None:
                     here |= 3 << slot.get - 1 if counts[slot.place, node, Kind.GET] else 0
                     here |= 1 << slot.poll if counts[slot.place, node, Kind.POLL] else 0
-                    here |= 1 << slot.fence if counts[slot.place, node, Kind.RFENCE] else 0
+                    fences = counts[slot.place, node, Kind.RFENCE] + counts[slot.place, node, Kind.MFENCE]
+                    here |= 1 << slot.fence if fences else 0
         return here | self._inits
 
     def operations(self, thread: int, node: str) -> int:
@@ -217,10 +222,10 @@ class Extension:
 
     def _rows(self, trace: Trace) -> list[int]:
         """The graph of `consistent`, but for what polls take."""
-        ordered = trace.rf | trace.nfo
-        issued = (ippo(trace, self._model) | ordered).rows
-        observed = (oppo(trace, self._model) | ordered | rb(trace) | trace.mo).rows
-        return _doubled(issued, observed, inst(trace))
+        issued = (ippo(trace, self._model) | trace.rf | trace.nfo | rbb(trace, self._model)).rows
+        seen = trace.rf.minus(rfb(trace, self._model))
+        observed = (oppo(trace, self._model) | seen | trace.nfo | rb(trace) | trace.mo).rows
+        return _doubled(issued, observed, inst(trace, self._model))
 
     def _acyclic(self, rows: list[int], here: int, taken: list[tuple[int, int]]) -> bool:
         rows, n = rows.copy(), len(rows) // 2
@@ -322,9 +327,10 @@ def consistent(trace: Trace, model: Model) -> bool:
     4.1).
     """
     n = len(trace.events)
-    issued = (ippo(trace, model) | trace.rf | trace.pf | trace.nfo).rows
-    observed = (oppo(trace, model) | trace.rf | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo).rows
-    instant = inst(trace)
+    issued = (ippo(trace, model) | trace.rf | trace.pf | trace.nfo | rbb(trace, model)).rows
+    seen = trace.rf.minus(rfb(trace, model))
+    observed = (oppo(trace, model) | seen | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo).rows
+    instant = inst(trace, model)
     return _acyclic(_doubled(issued, observed, instant), (1 << 2 * n) - 1)
 
 

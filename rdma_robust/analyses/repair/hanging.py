@@ -7,6 +7,7 @@ robust, so what it does under sequential consistency tells both (docs/theory.md,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from rdma_robust.analyses.safety.hangs import find_hang
@@ -26,7 +27,7 @@ class Hanging:
     """Compares repaired programs with `program`, each within STATES states."""
 
     def __init__(self, program: Program, model: Model) -> None:
-        self._program, self._model = program, model
+        self._program, self._model = program, replace(model, cpu="sc")
         self._before: Answer | None = None
 
     def after(self, repaired: Program, deadline: float | None) -> Hangs:

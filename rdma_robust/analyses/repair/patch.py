@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from rdma_robust.analyses.repair.edits import Edit, apply, text_edits
+from rdma_robust.analyses.repair.automata_sites import AutomataSource
+from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, text_edits
 from rdma_robust.analyses.repair.repairs import Choice, Choices, Costs, Insertion, Kind, Solution
 from rdma_robust.analyses.repair.sites import Sites, fresh
 from rdma_robust.expr import names
@@ -53,16 +54,19 @@ class Patcher:
 
     def patch(self, chosen: Choices) -> Patch:
         """Return the text with `chosen` inserted. Layout and comments stay, expectations become those of a robust one."""
-        words = _Words(self.sites)
+        source = self.sites.source
+        if isinstance(source, AutomataSource):
+            return self._automata(source, chosen)
+        words = _Words(self.sites, source)
         at: dict[int, list[tuple[str, tuple[Choice, ...], tuple[str, ...]]]] = {}
         for kind, choices in _grouped(chosen):
             statements = tuple(self._statement(c, words) for c in choices)
             at.setdefault(choices[0].place, []).append((kind, choices, statements))
-        source = self.sites.source
-        edits = {
-            place: source.insert(self.sites.places[place], [s for _, _, statements in rows for s in statements])
-            for place, rows in at.items()
-        }
+        edits = {}
+        for number, found in at.items():
+            place = self.sites.places[number]
+            assert isinstance(place, Place)
+            edits[number] = source.insert(place, [s for _, _, statements in found for s in statements])
         declared = [
             source.declare(item, [self._declaration(w) for w in words.declared[item.name.text]])
             for item in source.tree.items
@@ -72,12 +76,23 @@ class Patcher:
         text, new = apply(source.text, done)
         rows = []
         ranges = iter(new)
-        for place in sorted(edits, key=lambda p: edits[p].offset):
-            for kind, choices, statements in at[place]:
+        for number in sorted(edits, key=lambda p: edits[p].offset):
+            for kind, choices, statements in at[number]:
                 starts = [next(ranges)[0] for _ in statements]
                 rows.append(Row(kind, choices, statements, text.count("\n", 0, starts[0]) + 1))
         names_declared = tuple(f"{node}.{word}" for node, each in words.declared.items() for word in each)
         return Patch(text, new, tuple(rows), names_declared, done)
+
+    def _automata(self, source: AutomataSource, chosen: Choices) -> Patch:
+        """Return the text with an `mfence` at each of the chosen states."""
+        at = {choice: source.fence(self.sites.places[choice.place]) for choice in chosen}
+        done = (*(edit for _, edits in at.values() for edit in edits), *source.expect_robust())
+        text, new = apply(source.text, done)
+        rows = []
+        for choice, (line, edits) in at.items():
+            start = edits[0].offset + sum(len(e.text) - e.removed for e in done if e.offset < edits[0].offset)
+            rows.append(Row(choice.kind.value, (choice,), (line,), text.count("\n", 0, start) + 1))
+        return Patch(text, new, tuple(sorted(rows, key=lambda row: row.line)), (), done)
 
     def solution(self, patch: Patch, costs: Costs) -> Solution:
         """Return a patch as a report shows it."""
@@ -96,7 +111,7 @@ class Patcher:
         node = choice.node
         if choice.kind is Kind.GET:
             return f"get {words.scrap(self.sites.places[choice.place].thread, node)} = {node}.{words.probe(node)}"
-        return f"{choice.kind.value} {node}"
+        return f"{choice.kind.value} {node}".strip()
 
     def _declaration(self, word: str) -> str:
         domain = self.sites.program.domain
@@ -107,7 +122,7 @@ def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[Choice, ...]]]:
     """Yield choices as rows, in their order: fences and polls each for itself, gets of a place with its polls."""
     for (_, fence, _), group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
         choices = tuple(group)
-        if fence or choices[0].kind is Kind.POLL:
+        if fence or choices[0].kind in (Kind.POLL, Kind.MFENCE):
             yield from ((c.kind.value, (c,)) for c in choices)
         else:
             yield ("flush" if choices[-1].kind is Kind.POLL else Kind.GET.value), choices
@@ -120,9 +135,9 @@ class _Words:
     so one word of a node is enough for that.
     """
 
-    def __init__(self, sites: Sites) -> None:
+    def __init__(self, sites: Sites, source: Source) -> None:
         self._sites = sites
-        self._taken = sites.source.identifiers()
+        self._taken = source.identifiers()
         self._probes: dict[str, str] = {}
         self._scraps: dict[tuple[int, str], str] = {}
         self.declared: dict[str, list[str]] = {}

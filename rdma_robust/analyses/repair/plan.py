@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
+from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, Search
 from rdma_robust.analyses.repair.hanging import Hanging
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
@@ -18,7 +19,7 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import has_text
+from rdma_robust.language.load import has_text, is_trencher
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 
@@ -33,7 +34,7 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
-    if not limits.model.is_of_paper:
+    if not replace(limits.model, cpu="sc").is_of_paper:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout
     try:
@@ -56,7 +57,10 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
 
 
 def _searched(text: str, file: str, options: RepairOptions, checker: Checker, started: float) -> Repair:
-    sites = Sites.of(text, file, await_loops=checker.options.await_loops)
+    tso = checker.options.model.cpu == "tso"
+    if is_trencher(text, file) and not tso:
+        raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
+    sites = Sites.of(text, file, await_loops=checker.options.await_loops, tso=tso)
     first = checker.decide(sites.program)
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
@@ -80,7 +84,8 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
     )
     if solutions:
         patch = search.found[0].patch
-        spare = own_polls(patch.text, patch.new, search.checker, options)
+        automata = isinstance(search.sites.source, AutomataSource)
+        spare = () if automata else own_polls(patch.text, patch.new, search.checker, options)
         solutions = (replace(solutions[0], spare=spare), *solutions[1:])
     known = search.exhausted and search.exact
     status: Status = "repaired" if solutions else "impossible" if known else "unknown"
@@ -93,7 +98,7 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
         search.checker.checked,
         search.cycles,
         time.monotonic() - started,
-        scope=SCOPE,
+        scope=_scope(search.sites),
     )
 
 
@@ -106,16 +111,23 @@ SCOPE: Final = (
 """Which sets of insertions a repair is a cheapest of, in words."""
 
 
+def _scope(sites: Sites) -> str:
+    """Which sets of insertions a repair is a cheapest of, in words."""
+    if isinstance(sites.source, AutomataSource):
+        return "all sets of `mfence`s at states of threads that have nothing locked"
+    return f"{SCOPE}; with `mfence`s between any two statements as well" if sites.tso else SCOPE
+
+
 def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
     if search.cheapest:
-        return f"a cheapest repair among {SCOPE}"
+        return f"a cheapest repair among {_scope(search.sites)}"
     if solutions and search.least < solutions[0].cost:
         known = f" that cost {search.least} or more" if search.least else ""
         return f"the cheapest found: sets cheaper than {solutions[0].cost}{known} were not all tried"
     if solutions:
         return "the cheapest found: of some sets that cost less it is not known whether they will do"
     if search.exhausted and search.exact:
-        return f"no set makes it robust among {SCOPE}; the first violation found: {violation}"
+        return f"no set makes it robust among {_scope(search.sites)}; the first violation found: {violation}"
     return "a limit came before a repair was found"
 
 

@@ -38,7 +38,8 @@ class Kind(Enum):
 class Choice:
     """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
 
-    At a place stand, for one node after the other, its gets and its polls, and behind all of them the fences.
+    At a place stand an `mfence` (which has no node), for one node after the other its gets and its polls, and behind all of
+    them the remote fences.
     """
 
     place: int

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.sites import Edge, Flow, Sites
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import polls_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
@@ -38,7 +39,7 @@ class Skeleton:
         return frozenset(item for items in self.threads for item in items if isinstance(item, int))
 
 
-def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) -> Skeleton | None:
+def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]], model: Model = RDMA) -> Skeleton | None:
     """Return the projection of a violating trace of a patched program, whose statements in `inserted` were put in.
 
     None if no path is found, which the projection lemma excludes; the caller can do without.
@@ -58,7 +59,7 @@ def skeleton(sites: Sites, trace: Trace, inserted: Sequence[tuple[int, int]]) ->
     threads: list[tuple[Item, ...]] = []
     optional: set[int] = set()
     for t, flow in enumerate(sites.flows):
-        path = _path(flow, sorted((e for e in events if e.thread == t), key=lambda e: e.position))
+        path = _path(flow, sorted((e for e in events if e.thread == t), key=lambda e: e.position), model)
         if path is None:
             return None
         items: list[Item] = []
@@ -86,7 +87,7 @@ def _renumbered(relation: Relation, number: dict[int, int]) -> Relation:
     return Relation.of(len(number), ((number[a], number[b]) for a, b in relation if a in number and b in number))
 
 
-def _path(flow: Flow, events: Sequence[Event]) -> list[tuple[Edge, Sequence[Event]]] | None:
+def _path(flow: Flow, events: Sequence[Event], model: Model) -> list[tuple[Edge, Sequence[Event]]] | None:
     """Return a path of the marked thread that makes the events, as its edges with the events of each."""
     start = (flow.thread.entry, tuple(value for _, value in flow.thread.registers), 0)
     before: dict[_Local, tuple[_Local, Edge] | None] = {start: None}
@@ -105,7 +106,7 @@ def _path(flow: Flow, events: Sequence[Event]) -> list[tuple[Edge, Sequence[Even
                 found = [(0, (edge.target, values))]
             else:
                 out = {point: [(edge.target, edge.step)]}
-                found = list(moves(flow.thread, out, (point, values), events[done:]))
+                found = list(moves(flow.thread, out, (point, values), events[done:], model=model))
             for consumed, (target, after) in found:
                 state = (target, after, done + consumed)
                 if state not in before:

@@ -13,13 +13,15 @@ from functools import cached_property
 
 import networkx as nx
 
+from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
 from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import Node
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
 
@@ -35,16 +37,21 @@ def fresh(name: str, taken: frozenset[str]) -> str:
 class Sites:
     """The places of a program and the marked program."""
 
-    source: Source
+    source: Source | AutomataSource
     program: Program
-    places: tuple[Place, ...]
+    places: tuple[Place | StatePlace, ...]
     marked: Program
     mark: str
+    tso: bool = False
 
     @staticmethod
-    def of(text: str, file: str, *, await_loops: bool) -> Sites:
-        """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
+    def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
+        """`tso`: CPUs have store buffers, and there are `mfence`s to insert. Raises ProgramError for a bad program and
+        SizeLimitError for one that is too large to be marked."""
         program = blocking(load_decidable(text, file), await_loops)
+        if is_trencher(text, file):
+            automata = AutomataSource.of(text, file)
+            return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso)
         source = Source.of(text, file)
         found = tuple(places(source, await_loops=await_loops))
         mark = fresh(_MARK, source.identifiers())
@@ -57,7 +64,7 @@ class Sites:
             marked = blocking(load_decidable(apply(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark)
+        return Sites(source, program, found, marked, mark, tso)
 
     def place_of(self, step: Step) -> int | None:
         """Return the number of the place whose mark this step is, None for steps of the program itself."""
@@ -98,6 +105,21 @@ class Flow:
             if source in reached:
                 out.setdefault(source, []).append(Edge(source, target, step, sites.place_of(step)))
         return Flow(thread, {point: tuple(edges) for point, edges in out.items()})
+
+    @cached_property
+    def buffered(self) -> tuple[int, ...]:
+        """The places at which a store may wait in the buffer and that something can follow which need not wait for it."""
+        behind = self._reached({EventType.LW, EventType.V}, self.thread.graph)
+        ahead = self._reached({EventType.LR, EventType.P, EventType.RP}, self.thread.graph.reverse(copy=False))
+        return tuple(sorted(behind & ahead))
+
+    def _reached(self, types: set[EventType], graph: nx.MultiDiGraph[int]) -> frozenset[int]:
+        forward = graph is self.thread.graph
+        edges = [e for each in self.out.values() for e in each if e.place is None]
+        found = [e for e in edges if any(act.type in types for act in acts_of(e.step.op))]
+        starts = {e.target if forward else e.source for e in found}
+        near = starts.union(*(nx.descendants(graph, s) for s in starts))
+        return frozenset(k for k, e in self.marks.items() if (e.source if forward else e.target) in near)
 
     @cached_property
     def marks(self) -> Mapping[int, Edge]:

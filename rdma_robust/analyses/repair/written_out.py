@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rdma_robust.analyses.repair.repairs import Repair
-from rdma_robust.language.load import parse_program
+from rdma_robust.language.load import is_trencher, parse_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import statements_in
 
@@ -28,7 +28,7 @@ def has_copies(text: str, file: str) -> bool:
 
 def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
     """Return the answer for the program in `text` as one about insertions outside of `for` and macros, if it has any."""
-    if repair.status not in ("repaired", "impossible") or not has_copies(text, file):
+    if repair.status not in ("repaired", "impossible") or is_trencher(text, file) or not has_copies(text, file):
         return repair
     if repair.status == "repaired":
         reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"

@@ -117,6 +117,11 @@ def _names(given: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def state_names(automaton: Automaton) -> dict[str, str]:
+    """Return the labels that the states of a thread have in its flow graph."""
+    return _names(automaton.leaving())
+
+
 @dataclass
 class _Building:
     """The flow graph of one thread. `_at` maps states outside of locked sections to program points."""
@@ -154,7 +159,7 @@ class _Building:
         )
 
     def _labels(self) -> tuple[tuple[str, int], ...]:
-        shown = _names(list(self._at))
+        shown = state_names(self.automaton)
         return tuple((shown[state], point) for state, point in self._at.items() if point)
 
     def _point(self, state: str) -> int:

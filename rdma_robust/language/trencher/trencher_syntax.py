@@ -50,7 +50,8 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Transition:
     """`transition SOURCE TARGET KIND ...`: `register` is set by `read` and `local`, `value` belongs to `write`, `local` and
-    `check`, `address` to `read` and `write`; without them they are ZERO. `address_span` is where the address stands."""
+    `check`, `address` to `read` and `write`; without them they are ZERO. `address_span` is where the address stands,
+    `source_span` where the name of the source does."""
 
     source: str
     target: str
@@ -61,6 +62,7 @@ class Transition:
     span: Span
     address_span: Span
     text: str
+    source_span: Span
 
 
 @dataclass
@@ -220,6 +222,7 @@ class _Reading:
             whole,
             place,
             " ".join(self._text[name.span.start : whole.end].split()),
+            source.span,
         )
 
     def _register(self, name: Word) -> Word:

@@ -20,15 +20,16 @@ from typing import Final
 from rdma_robust.expr import Const, Expr, constants, evaluate, names
 from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition
 
-MOST_VALUES: Final = 48
-MOST_COMBINATIONS: Final = 20_000
+MOST_VALUES: Final = 20
+MOST_COMBINATIONS: Final = 400
 """Values in one set, and combinations of values that one expression is evaluated for, before sets are given up."""
 
+MOST_ADDRESSES: Final = 200
 MOST_STATES: Final = 30_000
 SLACK: Final = 64
 BEYOND: Final = 6
-"""States that are looked at; how far beyond twice the greatest constant values are followed; and how far beyond all
-constants the range reaches where it is cut."""
+"""Words of one access, and states, that are looked at; how far beyond twice the greatest constant values are followed; and
+how far beyond all constants the range reaches where it is cut."""
 
 Place = tuple[int, int]
 """The number of a thread and of one of its transitions."""
@@ -67,8 +68,8 @@ def values_of(automata: Automata) -> Values:
 
 
 def largest_constant(automata: Automata) -> int:
-    """Return the greatest absolute value of a constant of the program."""
-    exprs = (e for thread in automata.threads for t in thread.transitions for e in (t.value, t.address))
+    """Return the greatest absolute value of a constant in what the program calculates, addresses aside."""
+    exprs = (t.value for thread in automata.threads for t in thread.transitions)
     return max((abs(c) for expr in exprs for c in constants(expr)), default=0)
 
 
@@ -217,7 +218,7 @@ class _States:
 
     def _cut(self) -> Values:
         """The range where the end was not found; not more of it than a search can do something with."""
-        exprs = [e for thread in self._automata.threads for t in thread.transitions for e in (t.value, t.address)]
+        exprs = [t.value for thread in self._automata.threads for t in thread.transitions]
         known = [0, *(c for expr in exprs for c in constants(expr))]
         self._values.by = "cut"
         self._values.low = max(self._values.low, min(known) - BEYOND)
@@ -250,7 +251,7 @@ class _States:
             return (registers, memory, -1) if owner == place[0] else None
         address = value_of(t.address, registers)
         self._values.addresses.setdefault(place, set()).add(address)
-        if len(self._values.addresses[place]) > MOST_VALUES * 4:
+        if len(self._values.addresses[place]) > MOST_ADDRESSES:
             raise _NoEndError
         words = dict(memory)
         if t.kind == "read":
