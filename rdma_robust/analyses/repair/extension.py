@@ -41,7 +41,8 @@ from rdma_robust.semantics.trace import Event, EventType, Trace
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """What lies on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
-    its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program.
+    its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program. An
+    `mfence` is the fence of a slot of no queue pair.
     """
 
     place: int = -1
@@ -99,7 +100,8 @@ class Extension:
             get = poll = -1
             if Kind.MFENCE in kinds:
                 fence = self._add(thread, Event(-1, EventType.F)).index
-                self._slots.setdefault((thread, node), []).append(_Slot(place, fence=fence))
+                self._slots.setdefault((thread, ""), []).append(_Slot(place, fence=fence))
+            if not node:
                 continue
             if Kind.GET in kinds:
                 self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
@@ -151,8 +153,7 @@ class Extension:
                 if slot.event is None:
                     here |= 3 << slot.get - 1 if counts[slot.place, node, Kind.GET] else 0
                     here |= 1 << slot.poll if counts[slot.place, node, Kind.POLL] else 0
-                    fences = counts[slot.place, node, Kind.RFENCE] + counts[slot.place, node, Kind.MFENCE]
-                    here |= 1 << slot.fence if fences else 0
+                    here |= 1 << slot.fence if counts[slot.place, node, Kind.RFENCE if node else Kind.MFENCE] else 0
         return here | self._inits
 
     def operations(self, thread: int, node: str) -> int:
