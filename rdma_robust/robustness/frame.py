@@ -14,7 +14,7 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
-from rdma_robust.robustness.messages import NO_MARKS, Messages, with_faults
+from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, is_message, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
@@ -234,4 +234,5 @@ def effect(frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS
             updates.append((frame.carried(edge.thread), Const(0)))
     updates += frame.messages.updates(edge, marks)
     guard = Require(conj(frame.messages.enabled(edge), substitute(edge.guard, value)))
-    return (guard, Assign(tuple(updates))) if updates else (guard,)
+    looked = (Assign(((TAKEN, frame.messages.marked(edge, IN_BETA)),)),) if is_message(edge) else ()
+    return (guard, *looked, Assign(tuple(updates))) if updates else (guard,)

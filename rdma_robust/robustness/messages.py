@@ -33,6 +33,9 @@ _MARKS = 2
 
 NO_MARKS: Final = Const(0)
 
+TAKEN: Final = "taken'"
+"""Behind a message: whether the V that it has taken is in beta."""
+
 
 @dataclass(frozen=True, slots=True)
 class Channel:

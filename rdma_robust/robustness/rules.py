@@ -34,7 +34,7 @@ from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, 
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, QueuePair, has_bit, qp_of, set_bit
-from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, is_message
+from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, is_message
 from rdma_robust.semantics.order_table import (
     BEFORE_RECEIVE_COMPLETIONS,
     WEAKER,
@@ -70,7 +70,7 @@ class Rules:
         assert edge.type is not None
         by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
         if edge.type in CPU_TYPES:
-            return disj(by_cpu, self.frame.messages.marked(edge, IN_BETA))
+            return disj(by_cpu, self.taken_forces(edge))
         return disj(by_cpu, self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
@@ -93,10 +93,13 @@ class Rules:
         """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
         overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
-        received = self.frame.messages.marked(edge, IN_BETA)
-        if edge.type is EventType.NF and qp in self.receive_flagged:
-            received = Name(self.received(qp))
-        return disj(has_bit(self.beta(qp), self.nic_forcing_types(edge)), overtaken, received)
+        received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
+        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
+        return disj(forcing, overtaken, received, self.taken_forces(edge))
+
+    def taken_forces(self, edge: EventEdge) -> Expr:
+        """S1: what the message or the RP takes is in the second part."""
+        return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
         """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
@@ -118,8 +121,11 @@ class Rules:
         if qp not in self.inline:
             asked = asked - {EventType.NF}
         before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
-        by_receive = self.frame.messages.marked(edge, IN_BETA)
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), by_receive)
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), self.receive_forces_poll(edge))
+
+    def receive_forces_poll(self, edge: EventEdge) -> Expr:
+        """S2: the V that the message has taken is in the second part."""
+        return Name(TAKEN) if is_message(edge) else FALSE
 
     @cached_property
     def inline(self) -> frozenset[QueuePair]:
@@ -181,11 +187,10 @@ class Rules:
 
     def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Remember for S5 that a message takes a V of the second part."""
-        by_receive = self.frame.messages.marked(edge, IN_BETA)
-        if by_receive == FALSE or qp_of(edge) not in self.receive_flagged:
+        if not is_message(edge) or qp_of(edge) not in self.receive_flagged:
             return []
         name = self.received(qp_of(edge))
-        return [(name, Ite(by_receive, Const(1), Name(name)))]
+        return [(name, Ite(Name(TAKEN), Const(1), Name(name)))]
 
     def marks(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
         """The marks that a message or a V leaves in its queue; `part` is 1 in the second part, else 0, and `taint` is
