@@ -1,0 +1,431 @@
+"""Robustness and outcomes of tiny programs, straight from the text of the design: every choice, and sets of pairs.
+
+Shares nothing with `rdma_robust.semantics`: it reads the operations, makes its own events of them, guesses every value that is
+read, takes every prefix of every thread, every rf, mo, nfo and rao, and asks whether the relations are acyclic. It is slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+from math import prod
+
+from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Get,
+    ImmPut,
+    InlinePut,
+    MFence,
+    Payload,
+    Poll,
+    Program,
+    Put,
+    Read,
+    Recv,
+    RecvPoll,
+    RemoteRmw,
+    RFence,
+    Rmw,
+    Send,
+    Silent,
+    Thread,
+    Write,
+)
+from rdma_robust.model import Model
+
+CPU = ("lR", "lW", "CAS", "P", "F", "V", "RP")
+READS = ("lR", "CAS", "nlR", "nrR", "naR", "nA")
+WRITES = ("init", "lW", "CAS", "nrW", "nlW", "naW", "nA")
+QP = {
+    "nlR": "nlR nrW nrR nlW nF naR naW",
+    "nrW": "nrW nrR nlW nF* naR naW",
+    "nrR": "nlW nF",
+    "nlW": "nlW nF*",
+    "nF": "nlR nrW nrR nlW nF naR naW",
+    "naR": "nrW nrR nlW nF naR naW",
+    "naW": "nrW nrR nlW* nF* naR naW",
+}
+"""What a NIC event stays before on its queue pair; a star means issue order only."""
+
+RELAXED = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
+REMOTE_WRITES = ("nrW", "naR", "naW", "nA")
+
+Pairs = set[tuple[int, int]]
+Final = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Ev:
+    """An event; `op` is the position of the first one of its operation, `torn` that the naW of an naR is missing."""
+
+    kind: str
+    thread: int = -1
+    position: int = -1
+    op: int = -1
+    cell: Cell | None = None
+    remote: str | None = None
+    read: int | None = None
+    written: int | None = None
+    completing: bool = False
+    signaled: bool = True
+    peer: int = -1
+    data: bool = False
+    torn: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """A prefix of a path: its events, and the registers if the thread is at its end."""
+
+    events: tuple[Ev, ...]
+    registers: tuple[int, ...] | None
+
+
+class Naive:
+    """What the axioms say of a program. `robust` and `outcomes` are None where there are more than `most` combinations."""
+
+    def __init__(self, program: Program, model: Model, most: int = 4_000) -> None:
+        self.program = program
+        self.model = model
+        self.most = most
+        self.names = [thread.name for thread in program.threads]
+        self.values: dict[Cell | tuple[int, int], set[int]] = {cell: {cell.init} for cell in program.cells}
+        size = -1
+        while size != sum(map(len, self.values.values())):
+            size = sum(map(len, self.values.values()))
+            self.runs = [list(dict.fromkeys(self.prefixes(t))) for t in range(len(self.names))]
+
+    def robust(self) -> bool | None:
+        if prod(len(runs) for runs in self.runs) > self.most:
+            return None
+        return not any(violating for chosen in product(*self.runs) for violating, _ in self.consistent(chosen, True))
+
+    def outcomes(self) -> set[Final] | None:
+        ended = [[run for run in runs if run.registers is not None] for runs in self.runs]
+        if prod(len(runs) for runs in ended) > self.most:
+            return None
+        found = set()
+        for chosen in product(*ended):
+            registers = tuple(run.registers or () for run in chosen)
+            found |= {(memory, *registers) for _, memory in self.consistent(chosen, False)}
+        return found
+
+    # ---- the prefixes of a thread
+
+    def prefixes(self, t: int) -> Iterator[Run]:
+        thread = self.program.threads[t]
+        names = [name for name, _ in thread.registers]
+        todo = [(thread.entry, {name: value for name, value in thread.registers}, ())]
+        yield Run((), None)
+        while todo:
+            point, registers, events = todo.pop()
+            if point == thread.exit:
+                yield Run(events, tuple(registers[name] for name in names))
+            for source, target, step in thread.edges:
+                if source != point:
+                    continue
+                for made, value in self.events(thread, t, step.op, registers):
+                    env = registers if value is None else {**registers, VALUE.name: value}
+                    if not evaluate(step.guard, env):
+                        continue
+                    new = [replace(e, thread=t, position=len(events) + i, op=len(events)) for i, e in enumerate(made)]
+                    for kept in range(1, len(new) + 1):
+                        torn = kept < len(new) and new[kept].kind == "naW"
+                        last = replace(new[kept - 1], torn=torn)
+                        yield Run((*events, *new[: kept - 1], last), None)
+                    after = {**registers, **{name: evaluate(e, env) for name, e in step.assigns}}
+                    todo.append((target, after, (*events, *new)))
+
+    def events(self, thread: Thread, t: int, op: object, registers: dict[str, int]) -> Iterator[tuple[list[Ev], int | None]]:
+        """Yield the events of an operation with the values it may read, and what the CPU has read."""
+        tso = self.model.cpu == "tso"
+        match op:
+            case Silent():
+                yield [], None
+            case MFence():
+                yield [Ev("F")] if tso else [], None
+            case Read(cell):
+                for v in list(self.values[cell]):
+                    yield [Ev("lR", cell=cell, read=v)], v
+            case Write(cell, value):
+                yield [Ev("lW", cell=cell, written=self.write(cell, evaluate(value, registers)))], None
+            case Cas(cell, expected, new):
+                for v in list(self.values[cell]):
+                    swaps = v == evaluate(expected, registers)
+                    yield self.local(cell, v, evaluate(new, registers) if swaps else None, tso), v
+            case Rmw(cell, new, when):
+                for v in list(self.values[cell]):
+                    env = {**registers, VALUE.name: v}
+                    yield self.local(cell, v, evaluate(new, env) if evaluate(when, env) else None, tso), v
+            case Poll(node):
+                yield [Ev("P", remote=node)], None
+            case RFence(node):
+                yield [Ev("nF", remote=node)], None
+            case Put(target, source, signaled):
+                for v in list(self.values[source]):
+                    yield (
+                        [
+                            Ev("nlR", cell=source, remote=target.node, read=v),
+                            self.far("nrW", target, v, target.node, signaled),
+                        ],
+                        None,
+                    )
+            case Get(target, source, signaled):
+                for v in list(self.values[source]):
+                    yield (
+                        [
+                            Ev("nrR", cell=source, remote=source.node, read=v),
+                            self.far("nlW", target, v, source.node, signaled),
+                        ],
+                        None,
+                    )
+            case RemoteRmw(target, source, new, when, signaled):
+                for v in list(self.values[source]):
+                    env = {**registers, VALUE.name: v}
+                    back = self.far("nlW", target, v, source.node, signaled)
+                    read = Ev("naR", cell=source, remote=source.node, read=v)
+                    if not evaluate(when, env):
+                        yield [read, back], None
+                        continue
+                    w = self.write(source, evaluate(new, env))
+                    if self.model.atomics == "glob":
+                        yield [replace(read, kind="nA", written=w), back], None
+                    else:
+                        yield [read, Ev("naW", cell=source, remote=source.node, written=w), back], None
+            case InlinePut(target, data, signaled):
+                for first, w in self.payload(data, target.node, registers):
+                    yield [*first, self.far("nrW", target, w, target.node, signaled)], None
+            case Send(to, node, data, signaled):
+                u = self.names.index(to)
+                for first, w in self.payload(data, node, registers):
+                    for buffer in self.buffers(t, u):
+                        self.write(buffer, w)
+                    yield [*first, self.message(node, w, signaled, u, True)], None
+            case ImmPut(target, data, imm, to, signaled):
+                u = self.names.index(to)
+                value = evaluate(imm, registers)
+                self.values.setdefault((t, u), set()).add(value)
+                for first, w in self.payload(data, target.node, registers):
+                    put = replace(self.far("nrW", target, w, target.node, True), completing=False)
+                    yield [*first, put, self.message(target.node, value, signaled, u, False)], None
+            case Recv(cell, sender):
+                yield [Ev("V", cell=cell, peer=self.names.index(sender))], None
+            case RecvPoll(sender):
+                s = self.names.index(sender)
+                for v in [None, *self.values.get((s, t), ())]:
+                    yield [Ev("RP", peer=s, read=v)], v or 0
+            case _:
+                raise AssertionError(op)
+
+    def write(self, cell: Cell, value: int) -> int:
+        self.values[cell].add(value)
+        return value
+
+    def far(self, kind: str, cell: Cell, value: int, node: str, signaled: bool) -> Ev:
+        self.write(cell, value)
+        return Ev(kind, cell=cell, remote=node, written=value, completing=True, signaled=signaled)
+
+    def message(self, node: str, value: int, signaled: bool, to: int, data: bool) -> Ev:
+        return Ev("nrW", remote=node, written=value, completing=True, signaled=signaled, peer=to, data=data)
+
+    def local(self, cell: Cell, read: int, written: int | None, tso: bool) -> list[Ev]:
+        if written is None:
+            return [*([Ev("F")] if tso else []), Ev("lR", cell=cell, read=read)]
+        return [Ev("CAS", cell=cell, read=read, written=self.write(cell, written))]
+
+    def payload(self, data: Payload, node: str, registers: dict[str, int]) -> list[tuple[list[Ev], int]]:
+        if data.source is None:
+            return [([], evaluate(data.value, registers))]
+        found = []
+        for v in list(self.values[data.source]):
+            kind, remote = ("lR", None) if data.inline else ("nlR", node)
+            w = evaluate(data.value, {**registers, VALUE.name: v})
+            found.append(([Ev(kind, cell=data.source, remote=remote, read=v)], w))
+        return found
+
+    def buffers(self, t: int, u: int) -> list[Cell]:
+        receiver = self.program.threads[u]
+        found = [cell for sender, cell in receiver.posted if sender == self.names[t]]
+        ops = [step.op for _, _, step in receiver.edges]
+        return found + [op.cell for op in ops if isinstance(op, Recv) and op.sender == self.names[t]]
+
+    # ---- the choices for one prefix of every thread
+
+    def consistent(self, chosen: Sequence[Run], wanted: bool) -> Iterator[tuple[bool, tuple[int, ...]]]:
+        """Yield for every RDMA-consistent choice (with `wanted` only those with a cycle of sc) whether it has such a cycle, and
+        the final memory."""
+        placed = self.matched([list(run.events) for run in chosen])
+        if placed is None:
+            return
+        threads, sm, rpf = placed
+        events = [Ev("init", cell=c, written=c.init) for c in self.program.cells] + [e for mine in threads for e in mine]
+        at = {(e.thread, e.position): i for i, e in enumerate(events)}
+        messages = {(at[a], at[b]) for a, b in sm}, {(at[a], at[b]) for a, b in rpf}
+        pf = self.polled(events)
+        if pf is None:
+            return
+        static = self.static(events, pf, *messages)
+        reads = [i for i, e in enumerate(events) if e.kind in READS]
+        writers = [[w for w, e in enumerate(events) if e.kind in WRITES and e.cell == events[r].cell is not None
+                    and e.written == events[r].read and w != r] for r in reads]  # fmt: skip
+        by_cell = [
+            [w for w, e in enumerate(events) if e.kind in WRITES and e.kind != "init" and e.cell == c]
+            for c in self.program.cells
+        ]
+        for sources in product(*writers):
+            rf = set(zip(sources, reads, strict=True))
+            for orders in product(*(permutations(writes) for writes in by_cell)):
+                chains = [[i, *order] for i, order in enumerate(orders)]
+                mo = {(a, b) for chain in chains for i, a in enumerate(chain) for b in chain[i + 1 :]}
+                violating = self.sc_cycle(events, rf, mo, *messages)
+                if (violating or not wanted) and self.rdma_consistent(events, static, rf, mo):
+                    yield violating, tuple(
+                        value for chain, c in zip(chains, self.program.cells, strict=True)
+                        if not c.hidden and (value := events[chain[-1]].written) is not None
+                    )  # fmt: skip
+
+    def matched(self, threads: list[list[Ev]]) -> tuple[list[list[Ev]], list, list] | None:
+        """Fill in the buffers of messages; None if one has no receive, or an RP no message or another value."""
+        sm, rpf = [], []
+        for t, u in product(range(len(threads)), repeat=2):
+            receives: list[tuple[tuple[int, int] | None, Cell]] = [
+                (None, cell) for sender, cell in self.program.threads[u].posted if sender == self.names[t]
+            ]
+            receives += [((u, e.position), e.cell) for e in threads[u] if e.kind == "V" and e.peer == t and e.cell]
+            sent = [e for e in threads[t] if e.kind == "nrW" and e.peer == u]
+            polls = [e for e in threads[u] if e.kind == "RP" and e.peer == t]
+            if len(sent) > len(receives) or len(polls) > len(sent):
+                return None
+            for message, (place, buffer) in zip(sent, receives, strict=False):
+                if message.data:
+                    threads[t][message.position] = replace(message, cell=buffer)
+                if place is not None:
+                    sm.append((place, (t, message.position)))
+            for message, poll in zip(sent, polls, strict=False):
+                if poll.read != (None if message.data else message.written):
+                    return None
+                rpf.append(((t, message.position), (u, poll.position)))
+        return threads, sm, rpf
+
+    def polled(self, events: Sequence[Ev]) -> Pairs | None:
+        """pf with the edges from all earlier completing events; None if a poll has nothing to poll."""
+        pf = set()
+        for p, e in enumerate(events):
+            if e.kind != "P":
+                continue
+            number = sum(o.kind == "P" and self.before(o, e) and o.remote == e.remote for o in events)
+            mine = [i for i, o in enumerate(events) if o.completing and o.thread == e.thread and o.remote == e.remote]
+            signaled = [i for i in mine if events[i].signaled]
+            if number >= len(signaled) or not self.before(events[signaled[number]], e):
+                return None
+            pf |= {(i, p) for i in mine if i <= signaled[number]}
+        return pf
+
+    @staticmethod
+    def before(a: Ev, b: Ev) -> bool:
+        return a.thread == b.thread >= 0 and a.position < b.position
+
+    def static(self, events: Sequence[Ev], pf: Pairs, sm: Pairs, rpf: Pairs) -> tuple[Pairs, Pairs, list]:
+        """What of ib and of ob is fixed, and the ways to order each pair of nfo and each two atomics of rao."""
+        n = range(len(events))
+        ippo = {(a, b) for a in n for b in n if self.before(events[a], events[b]) and self.kept(events[a], events[b])[0]}
+        oppo = {(a, b) for a in n for b in n if self.before(events[a], events[b]) and self.kept(events[a], events[b])[1]}
+        arrived = set(rpf)
+        if self.model.order != "default":
+            for m, p in rpf:
+                arrived |= {
+                    (e, p) for e in n if self.before(events[e], events[m])
+                    and events[e].remote == events[m].remote and events[e].kind in REMOTE_WRITES
+                }  # fmt: skip
+        ways: list[list[Pairs]] = []
+        for a, b in ((a, b) for a in n for b in n if a < b):
+            one, other = events[a], events[b]
+            kinds = {one.kind, other.kind}
+            pair = kinds == {"nlR", "nlW"} or (kinds & {"nrR", "naR", "nA"} and kinds & {"nrW", "naW"})
+            if self.model.order == "default" and one.thread == other.thread and one.remote == other.remote and pair:
+                ways.append([{(a, b)}, {(b, a)}])
+            if kinds == {"naR"} and one.cell == other.cell and self.model.atomics == "hca":
+                ways.append([{(x, y), *((w, y) for w in n if self.naw_of(events[x], events[w]))}
+                             for x, y in ((a, b), (b, a)) if not events[x].torn])  # fmt: skip
+        return ippo | pf | sm | arrived, oppo | {e for e in pf if events[e[0]].kind == "nlW"} | sm | arrived, ways
+
+    @staticmethod
+    def naw_of(read: Ev, write: Ev) -> bool:
+        return read.kind == "naR" and write.kind == "naW" and (read.thread, read.op) == (write.thread, write.op)
+
+    def kept(self, a: Ev, b: Ev) -> tuple[bool, bool]:
+        """Whether issue order and observation order keep two events of one thread in program order."""
+        if a.kind in CPU:
+            buffered = self.model.cpu == "tso" and a.kind in ("lW", "V")
+            if buffered and b.kind in ("lR", "P", "RP"):
+                return a.kind == "lW", False
+            return not (buffered and a.kind == "V" and b.kind == "lW"), True
+        if b.kind in CPU or a.remote != b.remote:
+            return False, False
+        if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
+            return True, True
+        row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
+        if row == column == "nrR":
+            return self.model.ordered_reads, self.model.ordered_reads
+        weak = column in RELAXED.get(row, "").split() and self.model.order != "default"
+        if weak and not (self.model.order == "multipath" and row != "nlW" and column in ("naR", "naW")):
+            return False, False
+        later = QP[row].split()
+        return column in later or column + "*" in later, column in later
+
+    def sc_cycle(self, events: Sequence[Ev], rf: Pairs, mo: Pairs, sm: Pairs, rpf: Pairs) -> bool:
+        n = range(len(events))
+        po = {(a, b) for a in n for b in n if self.before(events[a], events[b])}
+        vertex = {w: r for w in n for r in n if self.naw_of(events[r], events[w])}
+        edges = po | rf | mo | sm | rpf | reads_before(rf, mo)
+        joined = {(vertex.get(a, a), vertex.get(b, b)) for a, b in edges if (b, a) not in vertex.items()}
+        return cyclic(joined)
+
+    def rdma_consistent(self, events: Sequence[Ev], static: tuple[Pairs, Pairs, list], rf: Pairs, mo: Pairs) -> bool:
+        issued, observed, ways = static
+        rb = reads_before(rf, mo)
+        own = self.model.cpu == "tso"
+
+        def inside(pairs: Pairs, first: str, second: str) -> Pairs:
+            same = ((a, b) for a, b in pairs if own and events[a].thread == events[b].thread)
+            return {(a, b) for a, b in same if events[a].kind == first and events[b].kind == second}
+
+        delayed = ("nrW", "nlW", "naW", "lW") if own else ("nrW", "nlW", "naW")
+        for chosen in product(*ways):
+            more: Pairs = set().union(*chosen)
+            ib = closure(issued | rf | inside(rb, "lR", "lW") | more)
+            ob = observed | (rf - inside(rf, "lW", "lR")) | more | rb | mo
+            ob |= {(a, b) for a, b in ib if events[a].kind not in delayed}
+            if not cyclic(ob) and not any(a == b for a, b in ib):
+                return True
+        return False
+
+
+def reads_before(rf: Pairs, mo: Pairs) -> Pairs:
+    return {(r, later) for w, r in rf for earlier, later in mo if earlier == w and later != r}
+
+
+def closure(pairs: Iterable[tuple[int, int]]) -> Pairs:
+    found: Pairs = set(pairs)
+    todo = list(found)
+    while todo:
+        a, b = todo.pop()
+        new = {(a, d) for c, d in found if c == b} | {(c, b) for c, d in found if d == a}
+        todo += new - found
+        found |= new
+    return found
+
+
+def cyclic(pairs: Pairs) -> bool:
+    """Whether taking away what nothing leads to leaves something."""
+    rest = set(pairs)
+    while rest:
+        targets = {b for _, b in rest}
+        kept = {(a, b) for a, b in rest if a in targets}
+        if kept == rest:
+            return True
+        rest = kept
+    return False
