@@ -1,7 +1,7 @@
 """Robustness and outcomes of tiny programs, straight from the text of the design: every choice, and sets of pairs.
 
-Shares nothing with `rdma_robust.semantics`: it reads the operations, makes its own events of them, guesses every value that is
-read, takes every prefix of every thread, every rf, mo, nfo and rao, and asks whether the relations are acyclic. It is slow.
+Shares nothing with `rdma_robust.semantics`: it reads the operations, makes its own events of them, guesses every value
+that is read, takes every prefix of every thread, every rf, mo, nfo and rao, and asks whether the relations are acyclic.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from rdma_robust.language.flow.cfg import (
     Rmw,
     Send,
     Silent,
-    Thread,
     Write,
 )
 from rdma_robust.model import Model
@@ -55,6 +54,7 @@ REMOTE_WRITES = ("nrW", "naR", "naW", "nA")
 
 Pairs = set[tuple[int, int]]
 Final = tuple[tuple[int, ...], ...]
+Link = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,22 @@ class Run:
 
     events: tuple[Ev, ...]
     registers: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of rf and mo for prefixes of all threads; `violating` iff sc has a cycle."""
+
+    events: list[Ev]
+    rf: Pairs
+    mo: Pairs
+    sm: Pairs
+    rpf: Pairs
+    issued: Pairs
+    observed: Pairs
+    ways: list[list[tuple[str, Pairs]]]
+    violating: bool
+    memory: tuple[int, ...]
 
 
 class Naive:
@@ -118,7 +134,7 @@ class Naive:
     def prefixes(self, t: int) -> Iterator[Run]:
         thread = self.program.threads[t]
         names = [name for name, _ in thread.registers]
-        todo = [(thread.entry, {name: value for name, value in thread.registers}, ())]
+        todo: list[tuple[int, dict[str, int], tuple[Ev, ...]]] = [(thread.entry, dict(thread.registers), ())]
         yield Run((), None)
         while todo:
             point, registers, events = todo.pop()
@@ -127,7 +143,7 @@ class Naive:
             for source, target, step in thread.edges:
                 if source != point:
                     continue
-                for made, value in self.events(thread, t, step.op, registers):
+                for made, value in self.events(t, step.op, registers):
                     env = registers if value is None else {**registers, VALUE.name: value}
                     if not evaluate(step.guard, env):
                         continue
@@ -164,6 +180,23 @@ class Naive:
                 yield [Ev("P", remote=node)], None
             case RFence(node):
                 yield [Ev("nF", remote=node)], None
+            case Put() | Get() | RemoteRmw() | InlinePut() | Send() | ImmPut():
+                for made in self.requested(t, op, registers):
+                    yield made, None
+            case Recv(cell, sender):
+                yield [Ev("V", cell=cell, peer=self.names.index(sender))], None
+            case RecvPoll(sender):
+                s = self.names.index(sender)
+                for v in [None, *self.values.get((s, t), ())]:
+                    yield [Ev("RP", peer=s, read=v)], v or 0
+            case _:
+                raise AssertionError(op)
+
+    def requested(
+        self, t: int, op: Put | Get | RemoteRmw | InlinePut | Send | ImmPut, registers: dict[str, int]
+    ) -> Iterator[list[Ev]]:
+        """Yield the events of what is handed to the card."""
+        match op:
             case Put(target, source, signaled):
                 for v in list(self.values[source]):
                     yield (
@@ -188,37 +221,29 @@ class Naive:
                     back = self.far("nlW", target, v, source.node, signaled)
                     read = Ev("naR", cell=source, remote=source.node, read=v)
                     if not evaluate(when, env):
-                        yield [read, back], None
+                        yield [read, back]
                         continue
                     w = self.write(source, evaluate(new, env))
                     if self.model.atomics == "glob":
-                        yield [replace(read, kind="nA", written=w), back], None
+                        yield [replace(read, kind="nA", written=w), back]
                     else:
-                        yield [read, Ev("naW", cell=source, remote=source.node, written=w), back], None
+                        yield [read, Ev("naW", cell=source, remote=source.node, written=w), back]
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):
-                    yield [*first, self.far("nrW", target, w, target.node, signaled)], None
+                    yield [*first, self.far("nrW", target, w, target.node, signaled)]
             case Send(to, node, data, signaled):
                 u = self.names.index(to)
                 for first, w in self.payload(data, node, registers):
                     for buffer in self.buffers(t, u):
                         self.write(buffer, w)
-                    yield [*first, self.message(node, w, signaled, u, True)], None
+                    yield [*first, self.message(node, w, signaled, u, True)]
             case ImmPut(target, data, imm, to, signaled):
                 u = self.names.index(to)
                 value = evaluate(imm, registers)
                 self.values.setdefault((t, u), set()).add(value)
                 for first, w in self.payload(data, target.node, registers):
                     put = replace(self.far("nrW", target, w, target.node, True), completing=False)
-                    yield [*first, put, self.message(target.node, value, signaled, u, False)], None
-            case Recv(cell, sender):
-                yield [Ev("V", cell=cell, peer=self.names.index(sender))], None
-            case RecvPoll(sender):
-                s = self.names.index(sender)
-                for v in [None, *self.values.get((s, t), ())]:
-                    yield [Ev("RP", peer=s, read=v)], v or 0
-            case _:
-                raise AssertionError(op)
+                    yield [*first, put, self.message(target.node, value, signaled, u, False)]
 
     def write(self, cell: Cell, value: int) -> int:
         self.values[cell].add(value)
@@ -255,41 +280,50 @@ class Naive:
     # ---- the choices for one prefix of every thread
 
     def consistent(self, chosen: Sequence[Run], wanted: bool) -> Iterator[tuple[bool, tuple[int, ...]]]:
-        """Yield for every RDMA-consistent choice (with `wanted` only those with a cycle of sc) whether it has such a cycle, and
-        the final memory."""
+        """Yield for every RDMA-consistent choice whether sc has a cycle, and the final memory.
+
+        With `wanted` only those with such a cycle.
+        """
+        for choice in self.choices(chosen):
+            if (choice.violating or not wanted) and any(self.keeps(choice, way) for way in product(*choice.ways)):
+                yield choice.violating, choice.memory
+
+    def choices(self, chosen: Sequence[Run]) -> Iterator[Choice]:
+        """Yield every choice of rf and mo, with the ways to choose nfo and rao."""
         placed = self.matched([list(run.events) for run in chosen])
         if placed is None:
             return
         threads, sm, rpf = placed
-        events = [Ev("init", cell=c, written=c.init) for c in self.program.cells] + [e for mine in threads for e in mine]
+        cells = self.program.cells
+        events = [Ev("init", cell=c, written=c.init) for c in cells] + [e for mine in threads for e in mine]
         at = {(e.thread, e.position): i for i, e in enumerate(events)}
         messages = {(at[a], at[b]) for a, b in sm}, {(at[a], at[b]) for a, b in rpf}
         pf = self.polled(events)
         if pf is None:
             return
-        static = self.static(events, pf, *messages)
+        issued, observed = self.static(events, pf, *messages)
+        ways = self.ways(events)
         reads = [i for i, e in enumerate(events) if e.kind in READS]
-        writers = [[w for w, e in enumerate(events) if e.kind in WRITES and e.cell == events[r].cell is not None
-                    and e.written == events[r].read and w != r] for r in reads]  # fmt: skip
-        by_cell = [
-            [w for w, e in enumerate(events) if e.kind in WRITES and e.kind != "init" and e.cell == c]
-            for c in self.program.cells
+        writes = [i for i, e in enumerate(events) if e.kind in WRITES and e.cell is not None]
+        sources_of = [
+            [w for w in writes if events[w].cell == events[r].cell and events[w].written == events[r].read and w != r]
+            for r in reads
         ]
-        for sources in product(*writers):
+        by_cell = [[w for w in writes if events[w].cell == c and events[w].kind != "init"] for c in cells]
+        for sources in product(*sources_of):
             rf = set(zip(sources, reads, strict=True))
-            for orders in product(*(permutations(writes) for writes in by_cell)):
+            for orders in product(*(permutations(mine) for mine in by_cell)):
                 chains = [[i, *order] for i, order in enumerate(orders)]
                 mo = {(a, b) for chain in chains for i, a in enumerate(chain) for b in chain[i + 1 :]}
+                ends = [events[chain[-1]] for chain in chains]
+                memory = tuple(e.written or 0 for e, c in zip(ends, cells, strict=True) if not c.hidden)
                 violating = self.sc_cycle(events, rf, mo, *messages)
-                if (violating or not wanted) and self.rdma_consistent(events, static, rf, mo):
-                    yield violating, tuple(
-                        value for chain, c in zip(chains, self.program.cells, strict=True)
-                        if not c.hidden and (value := events[chain[-1]].written) is not None
-                    )  # fmt: skip
+                yield Choice(events, rf, mo, *messages, issued, observed, ways, violating, memory)
 
-    def matched(self, threads: list[list[Ev]]) -> tuple[list[list[Ev]], list, list] | None:
+    def matched(self, threads: list[list[Ev]]) -> tuple[list[list[Ev]], list[Link], list[Link]] | None:
         """Fill in the buffers of messages; None if one has no receive, or an RP no message or another value."""
-        sm, rpf = [], []
+        sm: list[Link] = []
+        rpf: list[Link] = []
         for t, u in product(range(len(threads)), repeat=2):
             receives: list[tuple[tuple[int, int] | None, Cell]] = [
                 (None, cell) for sender, cell in self.program.threads[u].posted if sender == self.names[t]
@@ -328,29 +362,36 @@ class Naive:
     def before(a: Ev, b: Ev) -> bool:
         return a.thread == b.thread >= 0 and a.position < b.position
 
-    def static(self, events: Sequence[Ev], pf: Pairs, sm: Pairs, rpf: Pairs) -> tuple[Pairs, Pairs, list]:
-        """What of ib and of ob is fixed, and the ways to order each pair of nfo and each two atomics of rao."""
+    def static(self, events: Sequence[Ev], pf: Pairs, sm: Pairs, rpf: Pairs) -> tuple[Pairs, Pairs]:
+        """What of ib and of ob does not depend on rf, mo, nfo and rao."""
         n = range(len(events))
-        ippo = {(a, b) for a in n for b in n if self.before(events[a], events[b]) and self.kept(events[a], events[b])[0]}
-        oppo = {(a, b) for a in n for b in n if self.before(events[a], events[b]) and self.kept(events[a], events[b])[1]}
+        po = [(a, b) for a in n for b in n if self.before(events[a], events[b])]
+        issued = {(a, b) for a, b in po if self.kept(events[a], events[b])[0]} | pf
+        observed = {(a, b) for a, b in po if self.kept(events[a], events[b])[1]}
+        observed |= {(a, b) for a, b in pf if events[a].kind == "nlW"}
         arrived = set(rpf)
-        if self.model.order != "default":
-            for m, p in rpf:
-                arrived |= {
-                    (e, p) for e in n if self.before(events[e], events[m])
-                    and events[e].remote == events[m].remote and events[e].kind in REMOTE_WRITES
-                }  # fmt: skip
-        ways: list[list[Pairs]] = []
+        for m, p in rpf if self.model.order != "default" else ():
+            mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)
+            arrived |= {(e, p) for e in mine if events[e].kind in REMOTE_WRITES}
+        return issued | sm | arrived, observed | sm | arrived
+
+    def ways(self, events: Sequence[Ev]) -> list[list[tuple[str, Pairs]]]:
+        """The ways to order each pair of nfo, and each two read-modify-writes of rao."""
+        ways: list[list[tuple[str, Pairs]]] = []
+        n = range(len(events))
         for a, b in ((a, b) for a in n for b in n if a < b):
             one, other = events[a], events[b]
             kinds = {one.kind, other.kind}
             pair = kinds == {"nlR", "nlW"} or (kinds & {"nrR", "naR", "nA"} and kinds & {"nrW", "naW"})
             if self.model.order == "default" and one.thread == other.thread and one.remote == other.remote and pair:
-                ways.append([{(a, b)}, {(b, a)}])
+                ways.append([("nfo", {(a, b)}), ("nfo", {(b, a)})])
             if kinds == {"naR"} and one.cell == other.cell and self.model.atomics == "hca":
-                ways.append([{(x, y), *((w, y) for w in n if self.naw_of(events[x], events[w]))}
-                             for x, y in ((a, b), (b, a)) if not events[x].torn])  # fmt: skip
-        return ippo | pf | sm | arrived, oppo | {e for e in pf if events[e[0]].kind == "nlW"} | sm | arrived, ways
+                ways.append([
+                    ("rao", {(x, y), *((w, y) for w in n if self.naw_of(events[x], events[w]))})
+                    for x, y in ((a, b), (b, a))
+                    if not events[x].torn
+                ])  # fmt: skip
+        return ways
 
     @staticmethod
     def naw_of(read: Ev, write: Ev) -> bool:
@@ -384,24 +425,21 @@ class Naive:
         joined = {(vertex.get(a, a), vertex.get(b, b)) for a, b in edges if (b, a) not in vertex.items()}
         return cyclic(joined)
 
-    def rdma_consistent(self, events: Sequence[Ev], static: tuple[Pairs, Pairs, list], rf: Pairs, mo: Pairs) -> bool:
-        issued, observed, ways = static
-        rb = reads_before(rf, mo)
-        own = self.model.cpu == "tso"
+    def keeps(self, choice: Choice, way: Sequence[tuple[str, Pairs]]) -> bool:
+        """Whether ib and ob are irreflexive, with this choice of nfo and rao."""
+        events, own = choice.events, self.model.cpu == "tso"
+        rb = reads_before(choice.rf, choice.mo)
 
         def inside(pairs: Pairs, first: str, second: str) -> Pairs:
             same = ((a, b) for a, b in pairs if own and events[a].thread == events[b].thread)
             return {(a, b) for a, b in same if events[a].kind == first and events[b].kind == second}
 
         delayed = ("nrW", "nlW", "naW", "lW") if own else ("nrW", "nlW", "naW")
-        for chosen in product(*ways):
-            more: Pairs = set().union(*chosen)
-            ib = closure(issued | rf | inside(rb, "lR", "lW") | more)
-            ob = observed | (rf - inside(rf, "lW", "lR")) | more | rb | mo
-            ob |= {(a, b) for a, b in ib if events[a].kind not in delayed}
-            if not cyclic(ob) and not any(a == b for a, b in ib):
-                return True
-        return False
+        more: Pairs = set().union(*(pairs for _, pairs in way))
+        ib = closure(choice.issued | choice.rf | inside(rb, "lR", "lW") | more)
+        ob = choice.observed | (choice.rf - inside(choice.rf, "lW", "lR")) | more | rb | choice.mo
+        ob |= {(a, b) for a, b in ib if events[a].kind not in delayed}
+        return not cyclic(ob) and not any(a == b for a, b in ib)
 
 
 def reads_before(rf: Pairs, mo: Pairs) -> Pairs:
