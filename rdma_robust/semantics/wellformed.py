@@ -283,7 +283,8 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
 
 def _fits(act: Act, e: Event, remote: str | None, env: Mapping[str, int]) -> bool:
     """Whether the event is what the act says; what a message takes and what an RP reads is checked where they meet."""
-    if (e.type, e.remote, e.peer) != (act.type, remote, act.peer):
+    inline = act.type is EventType.LR and e.remote is None
+    if (e.type, e.peer) != (act.type, act.peer) or (e.remote != remote and not inline):
         return False
     if (e.completes, e.completing) != (act.completes, act.completing):
         return False
