@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.errors import ProgramError
+from rdma_robust.evidence.of_checkers_search import checkers_evidence, is_deployed
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
@@ -22,14 +23,17 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     """Return the certificate of a robustness verdict, None for UNKNOWN.
 
     `options` are those of the check, `file` the path of the program relative to the certificate. For ROBUST the
-    program is explored anew by the pivot instrumentation, within `limits`, whatever the verdict was found by: what is
-    proved is the claim. Raises SizeLimitError if one of the limits is reached, and InternalError if that search
+    program is explored anew, within `limits`, whatever the verdict was found by: what is proved is the claim. That is done
+    by the pivot instrumentation, or, where deployed.md has extended the model, by the rules of the checker. Raises
+    SizeLimitError if one of the limits is reached or those rules do not prove it, and InternalError if the search
     contradicts the verdict.
     """
     program = outcome.program
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None
+        case Verdict.ROBUST if is_deployed(program, options.model):
+            claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.ROBUST:
             found = inductive_invariant(program, options.model, limits)
             claim, evidence = "robust", invariant_evidence_of(found)
