@@ -272,7 +272,7 @@ def _live(listed: list[tuple[int, int, Step]]) -> dict[int, frozenset[str]]:
         changed = False
         for source, target, step in reversed(listed):
             after = live.get(target, frozenset())
-            assigned = {name: expr for name, expr in step.assigns}
+            assigned = dict(step.assigns)
             used = {n for name, expr in assigned.items() if name in after for n in names(expr)} - {VALUE.name}
             before = live.get(source, frozenset()) | _used(step) | used | (after - assigned.keys())
             if before != live.get(source, frozenset()):
@@ -287,9 +287,9 @@ def _reachable(listed: list[tuple[int, int, Step]]) -> dict[int, set[int]]:
     for source, target, _ in listed:
         following.setdefault(source, set()).add(target)
     found = {}
-    for point in following:
+    for point, onward in following.items():
         reached: set[int] = set()
-        todo = list(following[point])
+        todo = list(onward)
         while todo:
             here = todo.pop()
             if here not in reached:

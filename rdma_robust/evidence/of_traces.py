@@ -6,7 +6,7 @@ from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.violations import INITIAL, KIND
 from rdma_robust.language.flow.cfg import Program, Recv
-from rdma_robust.semantics.trace import WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
 
 def trace_evidence(program: Program, trace: Trace) -> JsonObject:
@@ -31,7 +31,7 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
                 "position": e.position,
                 "line": e.step.span.line if e.step is not None else 0,
                 "type": e.type.value,
-                "remote": e.remote,
+                "remote": None if e.type in CPU_TYPES - {EventType.P} else e.remote,
                 "cell": None if e.cell is None or e.type is EventType.V else str(e.cell),
                 "read": (e.read or 0) if e.type is EventType.RP else e.read,
                 "written": e.written,
