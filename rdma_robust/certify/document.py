@@ -139,15 +139,17 @@ def reject(reason: str) -> NoReturn:
     raise InvalidCertificate(reason)
 
 
-def members(value: object, where: str, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, object]:
-    """Return the object `value` if it has the members `names`, and no others but `optional` ones."""
+def members(value: object, where: str, names: tuple[str, ...], more: tuple[str, ...] = ()) -> Mapping[str, object]:
+    """Return the object `value` if it has exactly the members `names`, or exactly those and `more`."""
     if not isinstance(value, dict):
         reject(f"{where} is {_short(value)}, not an object")
+    if any(name in value for name in more):
+        names += more
     for name in names:
         if name not in value:
             reject(f"{where} has no member {name!r}")
     for name in value:
-        if name not in names and name not in optional:
+        if name not in names:
             reject(f"{where} has an unknown member {_short(name)}")
     return value
 

@@ -45,7 +45,7 @@ _MARKS: Final = (
     "alpha_value",
 )
 _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
-"""Members that marks have only where they are not empty, or false."""
+"""Members that marks have only where one of them is not empty, or false."""
 
 _NIC: Final = tuple(kind.value for kind in Kind if kind not in CPU)
 
@@ -141,11 +141,8 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
 
 def _messages(found: Mapping[str, object], names: _Names) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
     """Return the connections that the evidence tells of, and what is under way on them in its states."""
-    if "connections" not in found and "mail" not in found:
+    if "connections" not in found:
         return None, ((),)
-    for member in ("connections", "mail"):
-        if member not in found:
-            reject(f"`evidence` has no member {member!r}, which programs with messages need")
 
     def connection(item: object, at: str) -> Connection:
         each = members(item, at, ("sender", "receiver"))

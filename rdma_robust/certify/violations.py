@@ -26,7 +26,7 @@ INITIAL: Final = "initial"
 _KINDS: Final = tuple(kind.value for kind in Kind)
 _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read", "written", "reads_from")
 _LATER: Final = ("peer", "buffer", "completion")
-"""Members that an event has only where they say something: of messages and their receives, and of unsignaled operations."""
+"""Members that an event has only where one says something: of messages and their receives, and of unsignaled operations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class _Words:
         }
 
     def _later_members(self, marks: Marks) -> JsonObject:
-        """What only marks of such programs have, where it is not empty or false."""
+        """What only marks of such programs have, where one of it is not empty or false."""
         forwarding = sorted(marks.forwarding, key=lambda each: (self._order[each[0]], each[1]))
         members: JsonObject = {
             "stores_in_beta": self._threads(marks.stores),
@@ -139,7 +139,7 @@ class _Words:
             "half": marks.half,
             "split": marks.split,
         }
-        return {name: value for name, value in members.items() if value}
+        return members if any(members.values()) else {}
 
     def _told_mail(self, mail: Mail) -> list[JsonObject]:
         return [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.hardware import Kind
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.certify.violations import INITIAL, KIND
+from rdma_robust.certify.violations import INITIAL, KIND, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
 from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -46,13 +47,12 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
 
 def _later_members(event: Event) -> JsonObject:
     """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
-    found: JsonObject = {}
-    if event.peer is not None:
-        found["peer"] = event.peer
-    if event.step is not None and isinstance(event.step.op, Recv):
-        found["buffer"] = str(event.step.op.cell)
-    if event.unsignaled:
-        found["completion"] = Completion.UNSIGNALED.value
-    elif event.within:
-        found["completion"] = Completion.NONE.value
-    return found
+    if event.peer is None and not event.unsignaled and not event.within:
+        return {}
+    completion = usual_completion(Kind(event.type.value))
+    if event.within:
+        completion = Completion.NONE
+    elif event.unsignaled:
+        completion = Completion.UNSIGNALED
+    posts = event.step.op.cell if event.step is not None and isinstance(event.step.op, Recv) else None
+    return {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}

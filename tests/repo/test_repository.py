@@ -140,7 +140,9 @@ def test_schemas_are_valid_and_strict(path: Path) -> None:
         if isinstance(part, dict):
             if "properties" in part and part.get("type") == "object":
                 assert part["additionalProperties"] is False
-                assert set(part["required"]) == set(part["properties"])
+                later = part.get("dependentRequired", {})
+                assert set(part["required"]) | set(later) == set(part["properties"])
+                assert set(part["required"]).isdisjoint(later)
             for each in part.values():
                 visit(each)
         elif isinstance(part, list):
