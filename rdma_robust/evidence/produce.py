@@ -35,7 +35,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
         case Verdict.ROBUST if is_deployed(program, options.model):
             claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.ROBUST:
-            found = inductive_invariant(program, options.model, limits)
+            found = inductive_invariant(program, options.model, limits, options.recv_depth)
             claim, evidence = "robust", invariant_evidence_of(found)
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None

@@ -11,6 +11,7 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.pivot import PivotInstrumentation, plain_instrumentation
 
 
@@ -29,14 +30,14 @@ class InductiveInvariant:
     states: tuple[tuple[Control, Limit], ...]
 
 
-def inductive_invariant(program: Program, model: Model, limits: Limits) -> InductiveInvariant:
+def inductive_invariant(program: Program, model: Model, limits: Limits, recv_depth: int = RECV_DEPTH) -> InductiveInvariant:
     """Return an inductive invariant without a target of the instrumented `program`, which proves it robust.
 
     The program is instrumented plainly and every counter is a counter: no bound is used, nothing is pruned or merged.
     Raises SizeLimitError if one of `limits` is reached, and InternalError if a target is reached, so that the program
     is not robust.
     """
-    instrumentation = plain_instrumentation(program, model)
+    instrumentation = plain_instrumentation(program, model, recv_depth)
     lowered = lower(instrumentation.build(), bounded=False)
     found = inductive_set(lowered, limits)
     if found.cut:
