@@ -163,6 +163,21 @@ Examples
   rdma-robust export --to spec --instrumentation pivot ring.rdma
 """
 
+IMPORT_HELP = """Write a program of another tool as an `.rdma` program with the same verdict.
+
+\b
+Formats
+  trencher  automata over one memory of numbered words, for CPUs with store buffers; `check`, `repair` and the other
+            commands read such files as they are, by the name FILE.trencher or by how they begin
+\b
+Exit codes
+  0  done    2  usage, invalid program, or one that the language has no words for    3  what is not decided, or a limit
+\b
+Examples
+  rdma-robust import trencher peterson.trencher -o peterson.rdma
+  rdma-robust import trencher --addresses 0..9 stack.txt
+"""
+
 EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`.
 
 \b
@@ -324,6 +339,7 @@ COMMANDS: Final = {
     "explore": EXPLORE_HELP,
     "verify-certificate": VERIFY_CERTIFICATE_HELP,
     "export": EXPORT_HELP,
+    "import": IMPORT_HELP,
     "repair": REPAIR_HELP,
     "report": REPORT_HELP,
     "compare": COMPARE_HELP,
@@ -340,7 +356,7 @@ COMMANDS: Final = {
 GROUPS: Final = {
     "Decide": ("check", "verify", "reach", "outcomes", "prove", "cover", "lint"),
     "Understand": ("explain", "explore", "explain-code"),
-    "Write and repair": ("new", "fmt", "repair"),
+    "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),
     "Theory": ("demo",),
     "Set up": ("completion", "lsp"),

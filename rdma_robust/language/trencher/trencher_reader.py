@@ -41,11 +41,12 @@ _UNKNOWN_TO_LANGUAGE: Final = re.compile(r"\W", re.ASCII)
 Range = tuple[int, int]
 
 
-def read_trencher(text: str, file: str, addresses: Range | None = None) -> Program:
+def read_trencher(text: str, file: str, addresses: Range | None = None, *, trusting: bool = False) -> Program:
     """Return the program in `text`, with `cpu tso` as its hardware; `file` is its name for messages.
 
     `addresses` are the words that there are, if the values of addresses have no end that is found; without it `memory_size`
-    says so, and otherwise such an address is an error. Raises ProgramError with every error of the file, and SizeLimitError
+    says so, and otherwise such an address is an error. If `trusting`, steps do not ask whether values stay in the domain
+    that are known to do so under sequential consistency. Raises ProgramError with every error of the file, SizeLimitError
     for what is not decided: a locked section that touches several words, or more than there can be.
     """
     report = Reporter(file, text)
@@ -60,7 +61,7 @@ def read_trencher(text: str, file: str, addresses: Range | None = None) -> Progr
     cells = {address: Cell(NODE, _variable(address)) for address in sorted(found)}
     thread_names = _names(thread.name for thread in automata.threads)
     threads = tuple(
-        _Building(number, thread, thread_names[thread.name], values, cells).thread()
+        _Building(number, thread, thread_names[thread.name], values, cells, trusting).thread()
         for number, thread in enumerate(automata.threads)
     )
     if sum(len(thread.edges) for thread in threads) > MAX_STEPS or len(cells) > MAX_CELLS:
@@ -131,6 +132,7 @@ class _Building:
     name: str
     values: Values
     cells: dict[int, Cell]
+    trusting: bool = False
     _at: dict[str, int] = field(default_factory=dict)
     _edges: list[Edge] = field(default_factory=list)
     _points: int = 1
@@ -237,7 +239,7 @@ class _Building:
         """Return the condition that a value is one of those that are followed, true where that is known."""
         low, high = self.values.low, self.values.high
         least, most = interval(value, (low, high))
-        if self.values.by == "sets" or (low <= least and most <= high):
+        if self.values.by == "sets" or (self.trusting and self.values.by == "states") or (low <= least and most <= high):
             return TRUE
         return conj(
             TRUE if low <= least else Binary(">=", value, Const(low)),

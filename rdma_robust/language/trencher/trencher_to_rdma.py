@@ -1,10 +1,10 @@
 """A program of Trencher in the language of `.rdma` files: a register for the state, and a choice for each transition.
 
 Locked sections become `swap`, `faa` or `cas` where that is what they are. Others are written by guessing the value that the
-word has: a compare-and-swap with each value, or a read behind an `mfence` where nothing is written; a guess that was wrong is
-made again. A wrong guess is a fenced read more. It is on no cycle that is not there without it: whatever it reads, the
-section could have been taken at that moment, so the program without guesses can stop there with the section in its place.
-That needs a way for every value: a section that can keep the memory locked is not written.
+word has: a compare-and-swap with each value, or a read behind an `mfence` where nothing is written; a guess that was wrong
+is made again. A wrong guess is a fenced read more. It is on no cycle that is not there without it: whatever it reads, the
+section could have been taken at that moment, so the program without guesses can stop there with the section in its
+place. That needs a way for every value: a section that can keep the memory locked is not written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def as_rdma(program: Program, source_name: str) -> str:
 
     Raises UsageError with a line for a section that the language has no words for, and for values that were not followed.
     """
-    return "\n".join([*_head(program, source_name), *(line for t in program.threads for line in _Writer(program, t).lines())]) + "\n"
+    return (
+        "\n".join([*_head(program, source_name), *(line for t in program.threads for line in _Writer(program, t).lines())])
+        + "\n"
+    )
 
 
 def _head(program: Program, source_name: str) -> Iterator[str]:
@@ -64,7 +67,10 @@ class _Writer:
         registers += [f"kept{k}" for k in range(self.kept)]
         body = "\n    } or {\n".join("\n".join(f"      {line}" for line in branch) for branch in branches)
         choice = [] if not branches else [f"    choose {{\n{body}\n    }}"] if len(branches) > 1 else [body]
-        head = [f"thread {self.thread.name} on {self.thread.node} {{", f"  reg pc = {self.thread.entry}, {', '.join(registers)}"]
+        head = [
+            f"thread {self.thread.name} on {self.thread.node} {{",
+            f"  reg pc = {self.thread.entry}, {', '.join(registers)}",
+        ]
         return [*head, "  while pc != 0 {", *(choice or ["    assume 0 == 1"]), "  }", "}"]
 
     def _branches(self, point: int) -> Iterator[list[str]]:
@@ -76,7 +82,9 @@ class _Writer:
                 raise UsageError(f"line {step.span.line}: {step.fault.message}: it is not written")
             if isinstance(step.op, Rmw):
                 here, of_value = _parts(step.guard)
-                asking.setdefault((step.op.cell, here), []).append((point, target, Step(step.op, of_value, step.assigns, step.span)))
+                asking.setdefault((step.op.cell, here), []).append(
+                    (point, target, Step(step.op, of_value, step.assigns, step.span))
+                )
             else:
                 yield [self._assume(point, step.guard), *self._plain(step), f"pc = {target}"]
         for (cell, here), edges in asking.items():
@@ -120,7 +128,7 @@ class _Writer:
             yield from self._guessed(point, here, cell, rest)
 
     def _compare_and_swap(self, cell: Cell, edges: list[Edge]) -> list[str] | None:
-        """Return a compare-and-swap and what follows, if two ways are one: the word is as expected and is written, or not."""
+        """Return a compare-and-swap and what follows, if two ways are one: the word is as expected and written, or not."""
         if len(edges) != 2:
             return None
         for (_, yes, same), (_, no, other) in (edges, edges[::-1]):
@@ -147,7 +155,8 @@ class _Writer:
         for value in range(low, high + 1):
             by = {VALUE.name: Const(value)}
             if not proven(here, disj(*(substitute(step.guard, by) for _, _, step in edges))):
-                raise UsageError(f"{_line(edges)}: it may keep the memory locked, which `.rdma` programs cannot; `check` decides it")
+                what = "a thread may keep the memory locked, which `.rdma` programs cannot; `check` decides it as it is"
+                raise UsageError(f"{_line(edges)}: {what}")
             for _, target, step in edges:
                 guard, op = substitute(step.guard, by), step.op
                 if guard == FALSE or not isinstance(op, Rmw):
@@ -155,7 +164,13 @@ class _Writer:
                 written = f"got = cas({cell.name}, {value}, {self._text(substitute(op.new, by))})"
                 access = ["mfence", f"got = {cell.name}"] if op.when == FALSE else [written]
                 then = [*self._assigned(step.assigns), f"pc = {target}"]
-                yield [self._assume(point, conj(here, guard)), *access, f"if got == {value} {{", *(f"  {s}" for s in then), "}"]
+                yield [
+                    self._assume(point, conj(here, guard)),
+                    *access,
+                    f"if got == {value} {{",
+                    *(f"  {s}" for s in then),
+                    "}",
+                ]
 
     def _text(self, expr: Expr) -> str:
         return _written(substitute(expr, {**self.names, VALUE.name: Name("got")}))
@@ -175,7 +190,7 @@ def _call(op: object, writer: _Writer) -> list[str] | None:
     if not _of_value(op.new):
         return [f"got = swap({op.cell.name}, {writer._text(op.new)})"]
     match op.new:
-        case (Binary("+", value, by) | Binary("+", by, value)) if value == VALUE and not _of_value(by):
+        case Binary("+", value, by) | Binary("+", by, value) if value == VALUE and not _of_value(by):
             return [f"got = faa({op.cell.name}, {writer._text(by)})"]
         case Binary("-", value, by) if value == VALUE and not _of_value(by):
             return [f"got = faa({op.cell.name}, {writer._text(Unary('-', by))})"]
@@ -212,5 +227,3 @@ def _written(expr: Expr) -> str:
         case Binary(op, left, right):
             return f"({_written(left)} {op} {_written(right)})"
     raise UsageError("an expression that is not written")
-
-
