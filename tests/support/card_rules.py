@@ -1,0 +1,183 @@
+"""The rules of the card in the machine of RDMA as deployed, as deployed.md says them in words: written without the tables.
+
+    may_happen(machine, t, queue) is the set of events, as (place in the queue, event), that no order holds back
+
+where the machine asks its tables. What values, locks of words and receive buffers hold back is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, Posted, Queue, parts_of
+from rdma_robust.semantics.trace import EventType as T
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request of a queue, by what it does: its events with how far each is."""
+
+    events: tuple[tuple[T, int, bool], ...]
+    undecided: bool
+
+    def stage(self, *kinds: T) -> int:
+        """How far the least advanced event of these kinds is; OVER if there is none."""
+        return min((stage for kind, stage, _ in self.events if kind in kinds), default=OVER)
+
+    @property
+    def reads_own(self) -> bool:
+        """A put or send whose card has not read its source yet."""
+        return self.stage(T.NLR) == TO_COME
+
+    @property
+    def reads_remote(self) -> bool:
+        """A get, or an atomic, that has not read yet."""
+        return self.stage(T.NRR, T.NAR, T.NA) == TO_COME
+
+    @property
+    def is_get(self) -> bool:
+        return any(kind is T.NRR for kind, _, _ in self.events)
+
+    @property
+    def is_atomic(self) -> bool:
+        return any(kind in (T.NAR, T.NA) for kind, _, _ in self.events)
+
+    @property
+    def is_fence(self) -> bool:
+        return any(kind is T.NF for kind, _, _ in self.events)
+
+    @property
+    def issued(self) -> bool:
+        """A put or send whose writes are issued; an atomic that has read, and whose write is issued, if it has one."""
+        return not self.undecided and self.stage(T.NLR, T.NRW, T.NAR, T.NAW, T.NA) != TO_COME
+
+    @property
+    def left(self) -> bool:
+        """Gone from the pipe."""
+        return not self.undecided and all(stage != TO_COME for _, stage, _ in self.events)
+
+
+def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int, int]]:
+    """Return the events of a queue pair that may happen next as far as their order goes."""
+    order = machine.model.order
+    requests = [_request(machine, t, posted) for posted in queue]
+    ordered = machine.model.ordered_reads
+    rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
+    return set(rules.events())
+
+
+def _request(machine: DeployedMachine, t: int, posted: Posted) -> Request:
+    parts = parts_of(machine.request(t, posted.command), posted)
+    stages = posted.stages or (TO_COME,) * len(parts)
+    events = tuple((part.type, stage, part.message) for part, stage in zip(parts, stages, strict=True))
+    return Request(events, posted.way < 0)
+
+
+@dataclass
+class _InOrder:
+    """Order default: two FIFO buffers, wbR and wbL."""
+
+    requests: list[Request]
+    ordered_reads: bool
+
+    def events(self) -> Iterator[tuple[int, int]]:
+        for place, request in enumerate(self.requests):
+            for number, (kind, stage, message) in enumerate(request.events):
+                if request.undecided and number:
+                    continue
+                if stage == OVER:
+                    continue
+                waits = self.lands if stage == BUFFERED else self.happens
+                if waits(place, number, kind, message):
+                    yield place, number
+
+    def earlier(self, place: int) -> list[Request]:
+        return self.requests[:place]
+
+    def fenced(self, place: int) -> bool:
+        return any(r.is_fence and not r.left for r in self.earlier(place))
+
+    def remote_buffer_empty(self) -> bool:
+        return not any(s == BUFFERED for r in self.requests for k, s, _ in r.events if k in (T.NRW, T.NAW))
+
+    def local_buffer_empty(self) -> bool:
+        return not any(s == BUFFERED for r in self.requests for k, s, _ in r.events if k is T.NLW)
+
+    def remote_writes_issued(self, place: int) -> bool:
+        """Everything earlier in the pipe that writes remotely is issued."""
+        return all(r.is_get or r.is_fence or r.issued for r in self.earlier(place))
+
+    def happens(self, place: int, number: int, kind: T, _message: bool) -> bool:
+        before = self.requests[place].events[:number]
+        if self.fenced(place) and kind is not T.NF:
+            return False
+        match kind:
+            case T.NLR:
+                return not any(r.reads_own for r in self.earlier(place)) and self.local_buffer_empty()
+            case T.NRR:
+                gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
+                return (
+                    self.remote_writes_issued(place) and self.remote_buffer_empty() and (gets_read or not self.ordered_reads)
+                )
+            case T.NAR | T.NA:
+                return self.remote_writes_issued(place) and self.remote_buffer_empty()
+            case T.NRW:
+                return all(stage != TO_COME for _, stage, _ in before) and self.remote_writes_issued(place)
+            case T.NAW:
+                return before[0][1] != TO_COME
+            case _:  # an answer, or a fence: everything earlier has left the pipe
+                return all(r.left for r in self.earlier(place)) and all(stage != TO_COME for _, stage, _ in before)
+
+    def lands(self, place: int, number: int, kind: T, _message: bool) -> bool:
+        """The oldest entry of its buffer."""
+        mine = (T.NLW,) if kind is T.NLW else (T.NRW, T.NAW)
+        older = [(k, s) for r in self.earlier(place) for k, s, _ in r.events]
+        older += [(k, s) for k, s, _ in self.requests[place].events[:number]]
+        return not any(k in mine and s == BUFFERED for k, s in older)
+
+
+@dataclass
+class _Weaker(_InOrder):
+    """Orders multipath and relaxed: entries leave the buffers in any order."""
+
+    relaxed: bool = False
+
+    def __init__(self, requests: list[Request], relaxed: bool, ordered_reads: bool) -> None:
+        super().__init__(requests, ordered_reads)
+        self.relaxed = relaxed
+
+    def sources_read(self, place: int) -> bool:
+        return not any(r.reads_own for r in self.earlier(place))
+
+    def happens(self, place: int, number: int, kind: T, message: bool) -> bool:
+        before = self.requests[place].events[:number]
+        own_read = all(stage == OVER for k, stage, _ in before if k in (T.NLR, T.NRR, T.NAR, T.NA))
+        if self.fenced(place) and kind is not T.NF:
+            return False
+        match kind:
+            case T.NLR:
+                return self.sources_read(place)
+            case T.NRR:
+                gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
+                return self.sources_read(place) and (gets_read or not self.ordered_reads)
+            case T.NAR | T.NA:
+                if self.relaxed:
+                    return self.sources_read(place)
+                in_buffer = any(s == BUFFERED for r in self.earlier(place) for k, s, _ in r.events if k in (T.NRW, T.NAW))
+                return self.remote_writes_issued(place) and not in_buffer
+            case T.NRW:
+                sent = all(stage != TO_COME for r in self.earlier(place) for _, stage, m in r.events if m)
+                return own_read and self.sources_read(place) and (sent or not message)
+            case T.NAW:
+                return own_read
+            case T.NLW:
+                gets_read = not any(r.reads_remote or (r.is_atomic and not r.issued) for r in self.earlier(place))
+                own_written = all(stage != TO_COME for k, stage, _ in before if k is T.NAW)
+                return own_read and own_written and self.sources_read(place) and gets_read
+            case _:
+                return all(r.left for r in self.earlier(place))
+
+    def lands(self, _place: int, _number: int, _kind: T, _message: bool) -> bool:
+        return True
