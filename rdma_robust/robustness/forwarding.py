@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, negate
+from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
@@ -81,8 +81,11 @@ class StoreBuffers:
 
     def forces(self, edge: EventEdge, conflict: Expr) -> Expr:
         """Whether that it conflicts with an event of beta forces the event into beta, `conflict` if it does."""
-        forwards = self.forwards(edge)
-        return conflict if FALSE in (forwards, conflict) else Binary("&&", conflict, negate(forwards))
+        return conj(conflict, negate(self.forwards(edge)))
+
+    def is_before_pivot(self, edge: EventEdge, conflict: Expr) -> Expr:
+        """Whether sc leads from the event, in alpha, to the pivot that it may conflict with, `conflict` if it does."""
+        return conj(conflict, negate(self.forwards(edge)))
 
     def after_beta_write(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """The marks behind an event of beta that writes."""

@@ -302,7 +302,7 @@ class PivotInstrumentation:
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
         taint = Assign((("taint'", self._taint(edge)),))
-        closing = disj(self.buffers.forces(edge, self._meets_pivot(edge)), self._own(edge))
+        closing = disj(self.buffers.is_before_pivot(edge, self._meets_pivot(edge)), self._own(edge))
         spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
         marks = self.receiving.marks(edge, ALPHA, Name("taint'"))
         happens = (*effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))

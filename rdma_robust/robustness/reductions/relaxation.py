@@ -52,11 +52,15 @@ class Relaxation:
         self.graph = graph
         self.poll = poll
         self.model = model
-        self.flushes = frozenset({EventType.NLW, EventType.NLR}) in nfo_pairs_of(model)
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
         self.unpolled: dict[str, dict[int, int]] = {}
+
+    @property
+    def flushes(self) -> bool:
+        """Whether nfo orders an nlR and an nlW of one queue pair, so that R3 counts."""
+        return frozenset({EventType.NLW, EventType.NLR}) in nfo_pairs_of(self.model)
 
     def overtaking(self, edge: EventEdge) -> list[EventEdge]:
         """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""

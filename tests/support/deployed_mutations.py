@@ -1,0 +1,189 @@
+"""The rules for store buffers, completions and weaker orders, each switched off, and programs that see it.
+
+`python -m tests.support.deployed_mutations` looks for a smallest program on which each mutant is wrong, among random ones
+and mutations of the named ones, and writes it to tests/agreement/deployed/; the tests then only replay these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
+from rdma_robust.expr import FALSE
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
+from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
+from rdma_robust.robustness import continuation, frame
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
+from rdma_robust.robustness.reductions import outlook, relevance
+from rdma_robust.robustness.reductions.relaxation import Relaxation
+from rdma_robust.robustness.rules import Rules
+from rdma_robust.robustness.scope import way_to_decide
+from rdma_robust.semantics.oracle.brute_force import oracle_robust
+from rdma_robust.semantics.trace import STORE_TYPES, EventType
+from tests.support.random_deployed import loaded, mutants, named, random_deployed
+from tests.support.shrinking import shrink
+
+FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
+
+Patch = tuple[Any, str, Any]
+
+_FORCES_POLL, _OVERTAKING, _MOVE = Rules.forces_poll, Relaxation.overtaking, outlook._move
+
+
+def _fence_flagged(self: Rules) -> frozenset[frame.QueuePair]:
+    """R3 where nfo is empty too."""
+    needed = {EventType.NLW, EventType.NF, EventType.NLR}
+    return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+
+
+def _outstanding(self: Relaxation, write: Any) -> int:
+    """As if the poll of an unsignaled completion was that of the one before it."""
+    return self._most_unpolled(write.remote).get(write.target, 0)
+
+
+def _stores_only(mutant: Callable[..., bool]) -> Callable[..., bool]:
+    """What keeps the pivot out of alpha, but for stores what `mutant` says."""
+
+    def rule(edge: Any, c: Any, model: Any) -> bool:
+        return mutant(edge, c) if edge.type in STORE_TYPES else keeps_pivot_out(edge, c, model)
+
+    return rule
+
+
+def _kept_out(mutant: Callable[..., bool]) -> tuple[Patch, ...]:
+    rule = _stores_only(mutant)
+    return (continuation, "keeps_pivot_out", rule), (relevance, "keeps_pivot_out", rule)
+
+
+def _move_of_stores(**changes: Any) -> Callable[..., Any]:
+    def move(cycles: Any, rules: Any, seen: Any, buffers: Any, e: Any) -> Any:
+        made = _MOVE(cycles, rules, seen, buffers, e)
+        return replace(made, **changes) if e.type in STORE_TYPES else made
+
+    return move
+
+
+def _barred_reads(cycles: Any, rules: Any, seen: Any, buffers: Any, e: Any) -> Any:
+    made = _MOVE(cycles, rules, seen, buffers, e)
+    barred = tuple(seen.accessed.parts(seen.marks.conflicting(e)))
+    return replace(made, access=barred) if e.type is EventType.LR else made
+
+
+BARE: dict[str, tuple[Patch, ...]] = {
+    "T1-stores-move-like-other-cpu-events": ((Rules, "buffering", frozenset()),),
+    "T1-stores-force-nothing": ((Rules, "store_forces", lambda *_: FALSE),),
+    "T1-stores-force-reads": ((Rules, "forced_by_store", lambda self, e: e.thread in self.buffering),),
+    "T2-reads-do-not-forward": ((StoreBuffers, "forces", lambda _self, _e, conflict: conflict),),
+    "T2-forwarding-reads-come-before-the-pivot": ((StoreBuffers, "is_before_pivot", lambda _self, _e, conflict: conflict),),
+    "T2-what-others-write-is-forwarded-too": ((StoreBuffers, "after_beta_write", lambda self, e: [
+        frame.set_bit(name, part) for name, part in self.marks.parts(self._pair(e) * (e.type is EventType.LW))]),),
+    "T3-stores-never-keep-the-pivot-out": _kept_out(lambda _e, _c: False),
+    "T3-stores-of-the-word-do-not-keep-the-pivot-out": _kept_out(lambda _e, c: c.writes),
+    "T3-stores-always-keep-the-pivot-out": _kept_out(lambda _e, _c: True),
+    "unsignaled-operations-force-nothing": ((Rules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
+                                             if e.completes else FALSE),),
+    "fences-do-not-force-inline-writes": ((Rules, "inline", frozenset()),),
+    "weaker-orders-have-nfo": ((Rules, "fence_flagged", property(_fence_flagged)),),
+}  # fmt: skip
+"""Name to what is replaced; looked at without reductions."""
+
+REDUCED: dict[str, tuple[Patch, ...]] = {
+    "filter-keeps-loads-behind-stores": ((Relaxation, "overtaking", lambda self, e: []
+                                          if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
+    "filter-polls-unsignaled-early": ((Relaxation, "_outstanding", _outstanding),),
+    "filter-has-nfo-under-weaker-orders": ((Relaxation, "flushes", True),),
+    "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
+    "dead-ends-bar-forwarding-reads": ((outlook, "_move", _barred_reads),),
+}  # fmt: skip
+"""The same for reductions."""
+
+MUTATIONS = BARE | REDUCED
+
+REDUNDANT = frozenset[str]()
+"""Those for which no program was found: possibly redundant, kept as their proof is not written out."""
+
+
+@contextmanager
+def mutated(name: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        for owner, attribute, replacement in MUTATIONS[name]:
+            stack.enter_context(patch.object(owner, attribute, replacement, create=True))
+        yield
+
+
+def by_search(name: str, program: Program, model: Model) -> str:
+    reductions = frozenset[str]() if name in BARE else ALL_REDUCTIONS
+    options = CheckOptions(hardware=model, reductions=reductions, large=0, max_states=30_000, kernel="python")
+    try:
+        return decide(program, options).verdict.value
+    except InternalError as error:
+        return str(error)
+
+
+def by_axioms(program: Program, model: Model) -> str:
+    return "robust" if oracle_robust(program, model) is None else "not-robust"
+
+
+def caught(name: str, program: Program, model: Model) -> bool:
+    """Whether the mutated search gives a wrong verdict, or an unconfirmed witness, where the real one is right."""
+    if way_to_decide(model, program) != "search":
+        return False
+    right = by_search(name, program, model)
+    with mutated(name):
+        if by_search(name, program, model) in (right, "unknown"):
+            return False
+    try:
+        return right == by_axioms(program, model)
+    except SizeLimitError:
+        return False
+
+
+def _caught_text(name: str, text: str) -> bool:
+    try:
+        return caught(name, *loaded(text, "mutant.rdma"))
+    except RdmaRobustError:
+        return False
+
+
+def find(name: str, seeds: range) -> str | None:
+    """Return the smallest shrunk program among the first few that catch the mutant."""
+    families = ("stores", "completions", "weaker")
+    found = []
+    for seed in seeds:
+        one = [seed]
+        first = named() if seed == 0 else ()
+        for program, model in chain(first, mutants(one), *(random_deployed(family, one) for family in families)):
+            if caught(name, program, model):
+                text = re.sub(r"(?m)^(thread .*\{) *(reg .*)$", r"\1\n  \2", program.source)
+                found.append(shrink(text, lambda text: _caught_text(name, text)))
+                break
+        if len(found) == 3:
+            break
+    return min(found, key=len, default=None)
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in MUTATIONS:
+        path = FOLDER / f"{name}.rdma"
+        if path.exists():
+            continue
+        text = find(name, range(4_000))
+        if text is None:
+            print(f"{name}: nothing found", flush=True)
+        else:
+            path.write_text(f"// wrong when this is so: {name}\n{text}")
+            print(f"{name}: {len(text.splitlines())} lines", flush=True)
+
+
+if __name__ == "__main__":
+    main()
