@@ -58,7 +58,8 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     visible = [row if kinds[e] is Kind.GET_WRITES else 0 for e, row in enumerate(pf)]
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
-    return _cycle(_union(oppo, seen, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous))
+    posted = _relation(size, _behind_stores(trace, platform))
+    return _cycle(_union(oppo, seen, posted, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous))
 
 
 def sc_cycle(trace: Execution) -> list[int] | None:
@@ -146,6 +147,19 @@ def _forwarded(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]
             continue
         if one.thread == two.thread and one.kind is Kind.LOCAL_WRITE and two.kind is Kind.LOCAL_READ:
             yield write, read
+
+
+def _behind_stores(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """[lW];oppo;pf: a request leaves the store buffer behind earlier stores, so a poll that takes its completion is behind
+    them too. Other requests than inline ones read by the NIC first, which says the same."""
+    if platform.buffered:
+        where = {e: (t, i) for t, thread in enumerate(trace.threads) for i, e in enumerate(thread)}
+        for completed, poll in told_by_poll(trace):
+            t, i = where[completed]
+            for e in trace.threads[t][:i]:
+                event = trace.events[e]
+                if event is not None and event.kind is Kind.LOCAL_WRITE:
+                    yield e, poll
 
 
 def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:

@@ -246,11 +246,11 @@ class Rules:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
 
         A get has written then; of a put or a send the poll tells that it was issued: after instantaneous events of beta on
-        the queue pair, and after the buffer that a message has found (S2).
+        the queue pair, after what was in the store buffer before it, and after the buffer that a message has found (S2).
         """
         if event.completion is Completion.NONE:
             return False
-        if event.kind is Kind.GET_WRITES or tag.beta:
+        if event.kind is Kind.GET_WRITES or tag.beta or event.thread in marks.stores:
             return True
         queue = _queue(event)
         return any(

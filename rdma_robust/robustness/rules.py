@@ -111,8 +111,8 @@ class Rules:
     def forces_poll(self, edge: EventEdge) -> Expr:
         """R2: the completion of the NIC write of `edge`, put into the second part, forces.
 
-        It does if an instantaneous event of the second part is ippo-before it. Of an nF that need not be asked where a put
-        has an nlR: by R1 it forces that.
+        It does if an instantaneous event of the second part is ippo-before it, or a store that waits in the buffer before
+        it. Of an nF, and of a store, that need not be asked where a put has an nlR: by R1 it forces that.
         """
         qp = qp_of(edge)
         if edge.type is EventType.NLW or edge.type is None:
@@ -121,7 +121,8 @@ class Rules:
         if qp not in self.inline:
             asked = asked - {EventType.NF}
         before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), self.receive_forces_poll(edge))
+        stored = self.store_forces(edge) if qp in self.inline else FALSE
+        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
     def receive_forces_poll(self, edge: EventEdge) -> Expr:
         """S2: the V that the message has taken is in the second part."""

@@ -142,6 +142,12 @@ def polled(trace: Trace) -> Relation:
     return Relation(tuple(rows))
 
 
+def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
+    """Return [lW];oppo;pf: a request leaves the store buffer behind earlier stores, so a polled completion tells that
+    these have left it. Only of inline requests this does not follow: others read by the card first, which is in Inst."""
+    return oppo(trace, model).restrict(events_of(trace, (EventType.LW,))).then(polled(trace))
+
+
 def received(trace: Trace, model: Model = RDMA) -> Relation | None:
     """Return rpf as ib and ob have it, None if there is none: under weaker orders a receive completion stays behind all
     earlier remote writes and atomics of the sender's queue pair."""
@@ -192,12 +198,15 @@ def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ob, by name; `rf` is without rfb."""
     seen = trace.rf.minus(rfb(trace, model)) if model.cpu == "tso" else trace.rf
     first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": polled(trace).restrict(nlw(trace)), "nfo": trace.nfo}
+    if model.cpu == "tso":
+        first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
     last = {"rb": rb(trace), "mo": trace.mo, "[Inst];ib": ib(trace, model).restrict(inst(trace, model))}
     return first | _deployed(trace, model) | last
 
 
 def ob(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return observed-before: (oppo + (rf - rfb) + [nlW];pf + nfo + rao + sm + rpf + rb + mo + [Inst];ib)+."""
+    """Return observed-before: (oppo + (rf - rfb) + [nlW];pf + nfo + rao + sm + rpf + rb + mo + [Inst];ib)+, under tso also
+    with [lW];oppo;pf."""
     return _union(ob_parts(trace, model)).closure()
 
 

@@ -170,6 +170,8 @@ class Naive:
         issued = {(a, b) for a, b in po if self.kept(events[a], events[b])[0]} | pf
         observed = {(a, b) for a, b in po if self.kept(events[a], events[b])[1]}
         observed |= {(a, b) for a, b in pf if events[a].kind == "nlW"}
+        if self.model.cpu == "tso":
+            observed |= {(s, p) for w, p in pf for s, later in po if later == w and events[s].kind == "lW"}
         arrived = set(rpf)
         for m, p in rpf if self.model.order != "default" else ():
             mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
@@ -49,11 +50,17 @@ class Block:
 
     @cached_property
     def ob(self) -> list[int]:
-        """(oppo + [nlW];pf + [Inst];ib)+"""
+        """(oppo + [nlW];pf + [Inst];ib)+, under tso also with [lW];oppo;pf: all completions behind a store"""
         polled = self._polls(VISIBLE_WHEN_POLLED)
         delayed = delayed_types(self.model)
         instant = [0 if e.type in delayed else row for e, row in zip(self.path.events, self.ib, strict=True)]
-        return _closed([a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)])
+        rows = [a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)]
+        if EventType.LW in delayed:
+            told = self._polls(None)
+            for i, e in enumerate(self.path.events):
+                if e.type is EventType.LW:
+                    rows[i] |= reduce(or_, told[i + 1 :], 0)
+        return _closed(rows)
 
     @cached_property
     def nfo(self) -> list[tuple[int, int]]:
