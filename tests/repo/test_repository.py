@@ -22,6 +22,7 @@ PYTHON = sorted(
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
+DEPLOYED = sorted((ROOT / "litmus/deployed").glob("*.rdma"))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
 
@@ -92,8 +93,9 @@ def test_every_program_to_prove_says_what_it_asks_and_what_is_expected() -> None
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+\.rdma", path.name), f"{path.name} is not FAMILY-variant"
 
 
-def test_all_of_the_suite_is_directly_in_litmus_but_what_is_to_be_proven() -> None:
-    assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE)
+def test_every_program_of_the_suite_has_its_place() -> None:
+    """Directly in litmus, but for what is to be proven, and for RDMA as deployed."""
+    assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE + DEPLOYED)
 
 
 def test_the_grammar_is_nowhere_in_python() -> None:
