@@ -69,7 +69,7 @@ class Model:
     @property
     def has_normal_form(self) -> bool:
         """Whether it is proven that violations have a normal form, so that a search decides robustness (Theorem 5.1)."""
-        return self.network == "rdma" and self.cpu != "pso" and self.atomics == "hca" and self.order in _SEARCHED_ORDERS
+        return self.network == "rdma" and self.cpu != "pso" and self.order in _SEARCHED_ORDERS
 
     @property
     def is_of_paper(self) -> bool:

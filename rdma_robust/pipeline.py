@@ -16,6 +16,7 @@ from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.decide import DECISION, decide, decided
+from rdma_robust.robustness.paper import beyond_paper
 from rdma_robust.robustness.passes import Context, Contract, Pass, Passes, run
 
 
@@ -125,7 +126,7 @@ def with_spin(outcome: Outcome, options: CheckOptions) -> Outcome:
 def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tuple[str, ...]:
     """Decide again by the other instrumentation and, for loop-free programs of moderate size, by brute force.
 
-    The paper's instrumentation decides under the paper's model alone.
+    The paper's instrumentation decides under the paper's model, and programs of the paper's operations, alone.
 
     Returns the names of the methods that confirmed the verdict; one that reaches a limit is left out.
     Raises InternalError on a disagreement.
@@ -144,7 +145,7 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
             else Verdict.ROBUST
         ),
     }
-    if not options.model.is_of_paper:
+    if not options.model.is_of_paper or beyond_paper(program) is not None:
         del methods[other]
     agreed = []
     for name, method in methods.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -60,23 +60,32 @@ def explore_lowered(
     engine: str = "auto",
     reduce: bool = True,
     compiled: bool = True,
+    accept: Callable[[int, Sequence[Label]], bool] | None = None,
 ) -> Exploration[Label]:
     """Search for a target of a lowered program.
 
     `engine` is a name in ENGINES, or `auto`: `karp-miller` if there are unbounded counters, else `dfs`. `reduce` allows
     partial-order reduction. `compiled` allows the kernel, which gives the same answer, sizes and run as the search in
-    Python; that one is used where the kernel is missing or its numbers are too small for the program.
+    Python; that one is used where the kernel is missing or its numbers are too small for the program. With `accept` the
+    search goes on behind targets with a run that it does not accept, in Python; it tries one run for each control state.
     """
     dimension = lowered.dimension
     if engine == "auto":
         engine = "karp-miller" if dimension else "dfs"
-    if compiled and kernel.AVAILABLE:
+    if compiled and kernel.AVAILABLE and accept is None:
         try:
             found = kernel.search(lowered.program, lowered.bounds, limits, progress, engine=engine, reduce=reduce)
         except UnsupportedError:
             pass
         else:
             return Exploration(engine, True, dimension, found.result, found.run, found.fired, found.bytes)
-    result = ENGINES[engine](lowered, limits, progress, reduce)
+    if accept is None:
+        result = ENGINES[engine](lowered, limits, progress, reduce)
+    else:
+
+        def accepted(target: int, ids: Sequence[int]) -> bool:
+            return accept(target, single(lowered.labels[i] for i in ids))
+
+        result = ENGINES[engine](lowered, limits, progress, reduce, accepted)
     run, fired = (single(lowered.labels[i] for i in ids) for ids in (result.run, sorted(result.fired)))
     return Exploration(engine, False, dimension, result, run, list(dict.fromkeys(fired)))

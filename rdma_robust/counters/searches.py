@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,20 +34,35 @@ class SearchResult:
     frontier: int = 0
 
 
-def breadth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
+Accept = Callable[[int, tuple[int, ...]], bool]
+"""Whether a search may end with this target and this run to it; one run is tried for each control state."""
+
+
+def every_run(_target: int, _run: tuple[int, ...]) -> bool:
+    """Accept whatever is found."""
+    return True
+
+
+def breadth_first(
+    vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True, accept: Accept = every_run
+) -> SearchResult:
     """Explore exact markings, shortest runs first; complete iff the reachable state space is finite."""
-    return _search(vass, _store(vass, reduce), limits, progress, None)
+    return _search(vass, _store(vass, reduce), limits, progress, by_rank=None, accept=accept)
 
 
-def depth_first(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
+def depth_first(
+    vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True, accept: Accept = every_run
+) -> SearchResult:
     """Explore exact markings, states of the highest rank first and the newest of them; complete as above.
 
     Reaches a target after far fewer states than :func:`breadth_first`, by a run that need not be shortest.
     """
-    return _search(vass, _store(vass, reduce), limits, progress, vass)
+    return _search(vass, _store(vass, reduce), limits, progress, by_rank=vass, accept=accept)
 
 
-def karp_miller(vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True) -> SearchResult:
+def karp_miller(
+    vass: Vass, limits: Limits, progress: Progress = ignore, reduce: bool = True, accept: Accept = every_run
+) -> SearchResult:
     """Decide coverability: always complete unless a limit is reached.
 
     A node is dropped only if a stored node of the same control state has a marking at least as large, and no stored
@@ -56,7 +71,7 @@ def karp_miller(vass: Vass, limits: Limits, progress: Progress = ignore, reduce:
 
     Source: Karp and Miller 1969; normal-form.md, part 3.
     """
-    return _search(vass, _store(vass, reduce, accelerate=True), limits, progress, vass)
+    return _search(vass, _store(vass, reduce, accelerate=True), limits, progress, by_rank=vass, accept=accept)
 
 
 Step = tuple[int, Control, int, Marking]
@@ -89,7 +104,9 @@ def _store(vass: Vass, reduce: bool, *, accelerate: bool = False) -> _Store:
     return _Tree(vass, reduce, accelerate) if vass.dimension else _States(vass, reduce)
 
 
-def _search(vass: Vass, store: _Store, limits: Limits, progress: Progress, by_rank: Vass | None) -> SearchResult:
+def _search(
+    vass: Vass, store: _Store, limits: Limits, progress: Progress, *, by_rank: Vass | None, accept: Accept
+) -> SearchResult:
     """Expand what is stored, in the order of the agenda, until a target is there, nothing is left, or a limit is reached."""
     fired: set[int] = set()
     done = 0
@@ -98,7 +115,7 @@ def _search(vass: Vass, store: _Store, limits: Limits, progress: Progress, by_ra
         run = store.run(at) if target >= 0 else ()
         return SearchResult(target, run, len(store), store.transitions, frozenset(fired), cut, len(store) - done)
 
-    if (found := vass.target(vass.initial)) >= 0:
+    if (found := vass.target(vass.initial)) >= 0 and accept(found, ()):
         return result(found)
     agenda = _Agenda(by_rank, vass.initial)
     most = sys.maxsize if limits.states is None else limits.states
@@ -118,7 +135,7 @@ def _search(vass: Vass, store: _Store, limits: Limits, progress: Progress, by_ra
                 return result(-1, cut="states")
             first = store.add(at, step)
             agenda.push(number, control)
-            if first and (found := vass.target(control)) >= 0:
+            if first and (found := vass.target(control)) >= 0 and (accept is every_run or accept(found, store.run(number))):
                 return result(found, number)
     return result(-1)
 

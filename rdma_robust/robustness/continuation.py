@@ -15,7 +15,8 @@ from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import PivotClass
 from rdma_robust.robustness.pivot_classes import PivotClasses
 
-ALPHA, BETA = 0, 1
+ALPHA, BETA, TORN = 0, 1, 2
+"""The part of an event; TORN is that of a remote read-modify-write with its read in alpha and its write in beta."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.messages import is_message
 from rdma_robust.robustness.passes import Contract
+from rdma_robust.robustness.pivot_classes import opens
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
@@ -75,7 +76,8 @@ def _filtered(left: Filtered) -> Iterator[str]:
     for c in classes.tried:
         if not classes.sites(c):
             yield f"no event is in the class {c}"
-        if not any(classes.may_start(e, c) for g in left.frame.graphs for e in g.edges):
+        edges = [e for g in left.frame.graphs for e in g.edges]
+        if not any(classes.may_start(e, c) or opens(e, c, left.frame) for e in edges):
             yield f"nothing can come first after a pivot of the class {c}"
 
 

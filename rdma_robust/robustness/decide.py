@@ -23,8 +23,8 @@ from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
 from rdma_robust.robustness.passes import Context, Pass, Passes, run
 from rdma_robust.robustness.pivot import instrument_pivots
-from rdma_robust.robustness.scope import way_to_decide
 from rdma_robust.robustness.static_filter import pivots_to_try
+from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched
 
 NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
@@ -47,7 +47,8 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
     axioms; a search cut short by a limit of `options` is UNKNOWN and says which limit and how far it got. So is a program in
     which a message can find no buffer, or a receive no room, under SC, as long as no violation is found. Under a model
     without a proven normal form brute force over the axioms decides, see :func:`~by_axioms.decide_by_axioms`. Raises
-    InternalError when the witness of a reached target does not confirm. Source: normal-form.md; Theorems 5.1 and 5.2.
+    InternalError when the witness of a reached target does not confirm (but see :mod:`unconfirmed`).
+    Source: normal-form.md; Theorems 5.1 and 5.2.
     """
     started = time.monotonic()
     return replace(decided(program, Context.of(options, progress, only)), time_s=time.monotonic() - started)
@@ -56,7 +57,9 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 def decided(program: Program, context: Context) -> Outcome:
     """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was."""
     try:
-        outcome: Outcome = run(passes_of(context.options.model, program), program, context)
+        outcome: Outcome = run(passes_of(context.options.model), program, context)
+    except UnconfirmedError as reached:
+        outcome = search_on(reached.covered, context)
     except LimitReached as reached:
         options = context.options
         return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
@@ -134,13 +137,15 @@ def _cover(lowered: Lowered, context: Context) -> Covered:
 def _lift(covered: Covered, context: Context) -> Attempt:
     if covered.shortest.result.target < 0:
         return Attempt(covered, None)
-    return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target, context.options.model))
+    with watched(covered):
+        return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target, context.options.model))
 
 
 def _confirm(attempt: Attempt, context: Context) -> Outcome:
     covered, options = attempt.covered, context.options
     program, found = covered.lowered.program, covered.found
-    witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
+    with watched(covered):
+        witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
     verdict, reason = _verdict(covered, options)
     pivots = len({label.starts for label in found.fired} - {None})
     return Outcome(
@@ -173,9 +178,9 @@ BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts
 """The same under a model for which no search is proven to decide."""
 
 
-def passes_of(model: Model, program: Program | None = None) -> Passes:
-    """Return the passes that decide robustness (of `program`) under `model`."""
-    return DECISION if way_to_decide(model, program) == "search" else BY_AXIOMS
+def passes_of(model: Model) -> Passes:
+    """Return the passes that decide robustness under `model`."""
+    return DECISION if model.has_normal_form else BY_AXIOMS
 
 
 def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:

@@ -15,11 +15,11 @@ from itertools import count
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, names, size, substitute
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, RecvPoll, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Op, Program, Recv, RecvPoll, RemoteRmw, Step, Thread, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 _MAX_FOLDED = 64
 """Silent paths from one program point that are folded; beyond it silent edges stay, which is correct and larger."""
@@ -45,6 +45,10 @@ class EventEdge:
 
     `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
     has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
+
+    The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
+    `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
+    naR alone, behind which the thread does not go on (:mod:`remote_atomics`).
     """
 
     thread: int
@@ -64,6 +68,17 @@ class EventEdge:
     peer: str | None = None
     wraps: Fault | None = None
     connection: Connection | None = None
+    also: EventType | None = None
+    rmw: tuple[Expr, Expr] | None = None
+    stops: bool = False
+
+    @property
+    def reads(self) -> bool:
+        return self.type in READ_TYPES
+
+    @property
+    def writes(self) -> bool:
+        return self.also is not None or (self.type in WRITE_TYPES and self.cell is not None)
 
     @property
     def fault(self) -> Fault | None:
@@ -178,7 +193,12 @@ def _split(
         at_once, when_read = (guard, TRUE) if not case.acts or case.acts[0].reads else _of_value(guard)
         reading = next((number for number, act in enumerate(case.acts, 1) if act.reads), len(case.acts) + 1)
         source = bare.source
+        rmw = _rmw(step.op, rename)
         for number, act in enumerate(case.acts, 1):
+            if act.type is EventType.NAW:
+                continue
+            also = next((later for later in case.acts if later.type is EventType.NAW), None)
+            wrote = also if act.type is EventType.NAR and also is not None else act
             more = number < len(case.acts)
             target = next(fresh) if more else bare.target
             edge = EventEdge(
@@ -196,13 +216,25 @@ def _split(
                 peer=act.peer,
                 wraps=None if more else case.fault,
                 connection=_connection(program, bare.thread, act),
+                also=wrote.type if wrote is not act else None,
+                rmw=rmw if act.reads else None,
             )
             for each in _placements(program, bare.thread, act):
-                written = None if each.written is None or each.copies else substitute(each.written, rename)
-                if act.message is not None and act.message.data is None:
-                    written = substitute(act.message.imm, rename)
+                written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
+
+
+def _written(act: Act, rename: dict[str, Name]) -> Expr | None:
+    """What the event writes; of a message without data that is its immediate."""
+    if act.message is not None and act.message.data is None:
+        return substitute(act.message.imm, rename)
+    return None if act.written is None or act.copies else substitute(act.written, rename)
+
+
+def _rmw(op: Op, rename: dict[str, Name]) -> tuple[Expr, Expr] | None:
+    """The condition and the new value of a remote read-modify-write."""
+    return (substitute(op.when, rename), substitute(op.new, rename)) if isinstance(op, RemoteRmw) else None
 
 
 def _of_value(guard: Expr) -> tuple[Expr, Expr]:
@@ -307,7 +339,8 @@ def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], e
 def _folded_size(silent: EventEdge, edge: EventEdge) -> int:
     """The size of all expressions of `edge` preceded by `silent`, without building them."""
     grows = {register: size(value) for register, value in silent.assigns}
-    parts = (edge.guard, *(value for _, value in edge.assigns), *(() if edge.written is None else (edge.written,)))
+    written = () if edge.written is None else (edge.written,)
+    parts = (edge.guard, *(value for _, value in edge.assigns), *written, *(edge.rmw or ()))
     substituted = sum(size(part) + sum(grows.get(name, 0) for name in names(part)) for part in parts)
     return size(silent.guard) + sum(grows.values()) + substituted
 
@@ -322,6 +355,7 @@ def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
         guard=conj(silent.guard, substitute(edge.guard, by)),
         assigns=tuple(assigns.items()),
         written=None if edge.written is None else substitute(edge.written, by),
+        rmw=None if edge.rmw is None else (substitute(edge.rmw[0], by), substitute(edge.rmw[1], by)),
     )
 
 
@@ -340,6 +374,7 @@ def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dic
         assigned = dict(edge.assigns)
         uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
         uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
+        uses |= {n for e in edge.rmw or () for n in names(e)}
         new = (uses | (wanted - set(assigned))) - {VALUE.name}
         if not new <= live[edge.source]:
             live[edge.source] |= new

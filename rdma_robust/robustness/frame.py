@@ -16,34 +16,41 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, is_message, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import EventType
 
 QueuePair = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class PivotClass:
-    """Pivots that the search treats alike: accesses of `cell` by `thread` that write (or, if not `writes`, only read)."""
+    """Pivots that the search treats alike: accesses of `cell` by `thread` that write (or, if not `writes`, only read).
+
+    Those by the naR of a remote read-modify-write, which others of its word must not take apart, are classes of their own.
+    """
 
     thread: int
     cell: Cell
     writes: bool
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class EventLabel:
     """What one transition of the instrumented program does.
 
-    `part` is 1 for tau1 / alpha (also all of phase 1), 2 for tau2 / beta, 0 for the pivot itself and for silent steps.
+    `part` is 1 for tau1 / alpha (also all of phase 1), 2 for tau2 / beta, 0 for the pivot itself and for silent steps; a
+    remote read-modify-write whose naR is in the first and whose naW is in the second part is `torn`.
     `starts` is set on the transition that leaves phase 1 for that pivot class.
     """
 
     edge: EventEdge
     part: int
     starts: PivotClass | None = None
+    torn: bool = False
 
     def __str__(self) -> str:
         where = {0: "", 1: " in the first part", 2: " in the second part"}[self.part]
+        where += ", its write in the second" * self.torn
         start = (
             f", after a pivot that {'writes' if self.starts.writes else 'reads'} {self.starts.cell}" if self.starts else ""
         )
@@ -126,7 +133,7 @@ class Frame:
         for graph in self.graphs:
             for e in graph.edges:
                 if e.remote is not None and e.type is not None:
-                    found.setdefault((e.thread, e.remote), set()).add(e.type)
+                    found.setdefault((e.thread, e.remote), set()).update({e.type, e.also or e.type})
         return {qp: frozenset(types) for qp, types in found.items()}
 
     @cached_property
@@ -195,11 +202,11 @@ def set_bit(variable: str, mask: int) -> tuple[str, Expr]:
 
 
 def reads(edge: EventEdge) -> bool:
-    return edge.type in READ_TYPES
+    return edge.reads
 
 
 def writes(edge: EventEdge) -> bool:
-    return edge.type in WRITE_TYPES and edge.cell is not None
+    return edge.writes
 
 
 def stores_carried(edge: EventEdge) -> bool:

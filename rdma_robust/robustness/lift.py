@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate
@@ -19,7 +19,6 @@ from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import (
     COMPLETING_TYPES,
     CPU_TYPES,
-    READ_TYPES,
     STORE_TYPES,
     WRITE_TYPES,
     Event,
@@ -27,9 +26,6 @@ from rdma_robust.semantics.trace import (
     Trace,
 )
 from rdma_robust.semantics.wellformed import check_well_formed
-
-_INIT = -1
-"""Edge number of the initial register values in a thread's replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +44,32 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
     `run` has the labels of the run in the order of the search; `target` that of the pivot (None for the paper's
     instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, and the
     values are computed anew along it; a read before a store of its own CPU that it comes after in program order, which is
-    still in the store buffer, takes its value. Raises InternalError if they cannot be.
+    still in the store buffer, takes its value. A remote read-modify-write of part 2 may write where it does not in the run,
+    or the other way round. Raises InternalError if they cannot be.
     Source: Theorem 5.1 (normal form), Definition 4 (the trace of an order).
     """
-    replay = _Replay(program, buffers_stores(model))
+    replay = _Replay(program, model)
     for label in run:
         replay.add(label.edge)
     pivot = None
     if target is not None:
         pivot = replay.add(target.edge)
     events = {i: label for i, label in enumerate(run) if label.edge.type is not None}
-    alpha = [i for i, label in events.items() if label.part == 1]
-    beta = [i for i, label in events.items() if label.part == 2]
-    middle = [] if pivot is None else [pivot]
-    for i in (*alpha, *middle, *beta):
-        replay.happen(i)
-    order = [replay.done[i] for i in (*alpha, *middle, *beta)]
-    trace = trace_of_order(order, program, model)
-    place = {i: trace.events[len(program.cells) + k] for k, i in enumerate((*alpha, *middle, *beta))}
-    return Lifted(trace, len(alpha), None if pivot is None else place[pivot], tuple(place[i] for i in events))
+    for i, label in events.items():
+        if label.part == 1:
+            replay.happen(i, label.torn)
+    before = len(replay.order)
+    if pivot is not None:
+        replay.happen(pivot)
+    for i, label in events.items():
+        if label.part == 2:
+            replay.happen(i)
+        elif label.torn:
+            replay.write_of(i)
+    trace = trace_of_order(replay.in_order(), program, model)
+    place = {n: trace.events[len(program.cells) + k] for k, n in enumerate(replay.order)}
+    at_pivot = None if pivot is None else place[replay.of(pivot)[-1]]
+    return Lifted(trace, before, at_pivot, tuple(place[n] for i in events for n in replay.of(i)))
 
 
 def confirm(program: Program, lifted: Lifted, model: Model) -> Witness:
@@ -98,7 +101,6 @@ class _Thread:
     registers: dict[str, int]
     before: dict[int, dict[str, int]] = field(default_factory=dict)
     applied: int = 0
-    events: int = 0
 
 
 @dataclass
@@ -106,16 +108,18 @@ class _Replay:
     """Replays edges on one memory in any order that keeps each thread's CPU events in program order.
 
     Register updates of an edge are made when a later event of the thread needs them: NIC events, stores and silent steps do
-    not read values into registers, and CPU events that do have happened by then.
+    not read values into registers, and CPU events that do have happened by then. An edge makes one event, or two (naR and
+    naW); `order` has them as (edge, number of the event) in the order in which they happen.
     """
 
     program: Program
-    buffered: bool = False
+    model: Model
     edges: list[EventEdge] = field(default_factory=list)
-    position: list[int] = field(default_factory=list)
-    done: dict[int, Event] = field(default_factory=dict)
+    done: dict[tuple[int, int], Event] = field(default_factory=dict)
+    order: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.buffered = buffers_stores(self.model)
         self.memory: dict[Cell, int] = {c: c.init for c in self.program.cells}
         self.threads = []
         for i, thread in enumerate(self.program.threads):
@@ -125,20 +129,31 @@ class _Replay:
 
     def add(self, edge: EventEdge) -> int:
         """Append an edge to its thread's program order; return its number."""
-        number = len(self.edges)
-        thread = self.threads[edge.thread]
         self.edges.append(edge)
-        self.position.append(thread.events if edge.type is not None else _INIT)
-        thread.events += edge.type is not None
-        thread.edges.append(number)
-        return number
+        self.threads[edge.thread].edges.append(len(self.edges) - 1)
+        return len(self.edges) - 1
 
-    def happen(self, number: int) -> None:
-        """Let the event of edge `number` take effect now."""
+    def of(self, number: int) -> list[tuple[int, int]]:
+        """The events of an edge."""
+        return [(number, k) for k in (0, 1) if (number, k) in self.done]
+
+    def in_order(self) -> list[Event]:
+        """The events in the order in which they happened, with their places in program order."""
+        position: dict[tuple[int, int], int] = {}
+        for thread in self.threads:
+            mine = [n for number in thread.edges for n in self.of(number)]
+            position.update((n, k) for k, n in enumerate(mine))
+        return [replace(self.done[n], position=position[n]) for n in self.order]
+
+    def happen(self, number: int, torn: bool = False) -> None:
+        """Let the event of edge `number` take effect now; of a remote read-modify-write that is `torn` its read."""
         edge = self.edges[number]
         assert edge.type is not None
+        if edge.rmw is not None:
+            self._modify(number, torn or edge.stops)
+            return
         read = written = None
-        if edge.cell is not None and edge.type in READ_TYPES:
+        if edge.cell is not None and edge.reads:
             store = self._in_buffer(number) if edge.type is EventType.LR else None
             read = self.memory[edge.cell] if store is None else self._stored(store, None)
         if edge.type in WRITE_TYPES:
@@ -147,21 +162,56 @@ class _Replay:
             self._registers_before(number)
         if edge.type is EventType.RP:
             read = self._received(number)
-        if edge.cell is not None and edge.type in WRITE_TYPES:
+        self._note(number, edge.type, read, written)
+
+    def _modify(self, number: int, read_only: bool) -> None:
+        """Let a remote read-modify-write take effect: in one event if it excludes every access, else in two."""
+        edge = self.edges[number]
+        assert edge.cell is not None
+        read = self.memory[edge.cell]
+        written = self._new_value(number, read)
+        if self.model.atomics == "glob" and written is not None:
+            self._note(number, EventType.NA, read, written)
+            return
+        self._note(number, EventType.NAR, read, None)
+        if not read_only:
+            self.write_of(number)
+
+    def write_of(self, number: int) -> None:
+        """Let the naW of a remote read-modify-write take effect now, if what its naR has read makes it write."""
+        read = self.done[number, 0].read
+        assert read is not None
+        written = self._new_value(number, read)
+        if written is not None:
+            self._note(number, EventType.NAW, None, written)
+
+    def _new_value(self, number: int, read: int) -> int | None:
+        """What a remote read-modify-write that has read this writes, None if it does not."""
+        rmw = self.edges[number].rmw
+        assert rmw is not None
+        env = {**self._registers_before(number), VALUE.name: read}
+        return evaluate(rmw[1], env) if evaluate(rmw[0], env) else None
+
+    def _note(self, number: int, kind: EventType, read: int | None, written: int | None) -> None:
+        """Let an event of edge `number` take effect now, with these values."""
+        edge = self.edges[number]
+        if edge.cell is not None and kind in WRITE_TYPES:
             assert written is not None
             self.memory[edge.cell] = written
-        self.done[number] = Event(
+        n = number, int((number, 0) in self.done)
+        self.order.append(n)
+        self.done[n] = Event(
             -1,
-            edge.type,
+            kind,
             edge.thread,
-            self.position[number],
+            -1,
             edge.remote,
             edge.cell,
             read,
             written,
             edge.step,
             unsignaled=edge.completing and not edge.completes,
-            within=edge.type in COMPLETING_TYPES and not edge.completing,
+            within=kind in COMPLETING_TYPES and not edge.completing,
             peer=edge.peer,
         )
 
@@ -174,7 +224,7 @@ class _Replay:
         sent = self.threads[poll.connection[0]].edges
         messages = [i for i in sent if self.edges[i].connection == poll.connection and is_message(self.edges[i])]
         place = polls.index(number)
-        message = self.done.get(messages[place]) if place < len(messages) else None
+        message = self.done.get((messages[place], 0)) if place < len(messages) else None
         if message is None:
             raise InternalError("the witness has a receive completion before its message")
         return message.written if message.cell is None else None
@@ -194,21 +244,21 @@ class _Replay:
         edge = self.edges[number]
         mine = self.threads[edge.thread].edges
         earlier = (i for i in reversed(mine[: mine.index(number)]) if self.edges[i].type is EventType.LW)
-        return next((i for i in earlier if self.edges[i].cell == edge.cell and i not in self.done), None)
+        return next((i for i in earlier if self.edges[i].cell == edge.cell and (i, 0) not in self.done), None)
 
     def _carried(self, number: int) -> int:
         """What the last event before this one that reads, which is of the same operation, has read."""
         thread = self.threads[self.edges[number].thread]
         before = thread.edges[: thread.edges.index(number)]
-        source = next(i for i in reversed(before) if self.edges[i].type in READ_TYPES)
-        found = self.done[source].read if source in self.done else None
+        source = next(i for i in reversed(before) if self.edges[i].reads)
+        found = self.done[source, 0].read if (source, 0) in self.done else None
         if found is None:
             raise InternalError("the witness has a NIC write before its read")
         return found
 
     def _after(self, number: int, registers: dict[str, int]) -> dict[str, int]:
         """The thread's registers after edge `number`. Raises InternalError if that is a CPU event to come."""
-        edge, event = self.edges[number], self.done.get(number)
+        edge, event = self.edges[number], self.done.get((number, 0))
         if event is None and edge.type in CPU_TYPES and not (self.buffered and edge.type in STORE_TYPES):
             raise InternalError("the witness has an event before an earlier CPU event of its thread")
         if not edge.assigns:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
 from rdma_robust.counters.program import (
     Assign,
@@ -27,7 +28,7 @@ from rdma_robust.counters.program import (
 )
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Send, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import (
@@ -59,12 +60,33 @@ def instrument_frame(frame: Frame) -> CounterProgram[EventLabel]:
     """Return the counter program of the frame's program, see :func:`instrument_paper`.
 
     Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
-    each other.
+    each other; and for operations that it does not have, see :func:`beyond_paper`.
     """
     if buffers_stores(frame.model) or frame.model.order in WEAKER:
         what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order}"
         raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
+    if (more := beyond_paper(frame.program)) is not None:
+        raise UsageError(f"the paper's instrumentation does not have {more}; use the instrumentation pivot")
     return _Paper(frame, Rules(frame), possible_values(frame.program)).build()
+
+
+_BEYOND: Final[dict[type, str]] = {
+    RemoteRmw: "remote atomics",
+    InlinePut: "inline requests",
+    Send: "messages",
+    ImmPut: "messages",
+    Recv: "messages",
+    RecvPoll: "messages",
+}
+
+
+def beyond_paper(program: Program) -> str | None:
+    """Return what the program has that the paper's programs have not, None if there is nothing."""
+    ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
+    found = next((_BEYOND[type(op)] for op in ops if type(op) in _BEYOND), None)
+    if found is None and not all(getattr(op, "signaled", True) for op in ops):
+        return "unsignaled requests"
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ Source: normal-form.md, part 2; Theorem 5.2 and Appendix D.1 of the paper.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -40,7 +41,7 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name,
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE, RECV_DEPTH
-from rdma_robust.robustness.continuation import ALPHA, BETA, Continuation
+from rdma_robust.robustness.continuation import ALPHA, BETA, TORN, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers
 from rdma_robust.robustness.frame import (
@@ -54,7 +55,7 @@ from rdma_robust.robustness.frame import (
     stores_carried,
     writes,
 )
-from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if, union
+from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.receiving import CLOSED, Receiving
@@ -62,8 +63,10 @@ from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
 from rdma_robust.robustness.reductions.relevance import Relevance
+from rdma_robust.robustness.remote_atomics import RemoteAtomics, with_prefixes
 from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
+from rdma_robust.robustness.taint import Taint
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 ALPHA_VALUE, POISON_CARRIED = "alpha_value", "poison_carried"
@@ -99,7 +102,7 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
 
 def plain_instrumentation(program: Program, model: Model = RDMA, recv_depth: int = RECV_DEPTH) -> PivotInstrumentation:
     """Return the instrumentation without reductions, of every class: what certificates are about."""
-    frame = Frame.to_instrument(program, model, recv_depth=recv_depth)
+    frame = with_prefixes(Frame.to_instrument(program, model, recv_depth=recv_depth))
     classes = PivotClasses(frame, classes_of(frame, everywhere))
     return PivotInstrumentation.of(frame, classes, Continuation(classes))
 
@@ -115,12 +118,16 @@ class PivotInstrumentation:
     onward: Continuation
     buffers: StoreBuffers
     receiving: Receiving
+    atomics: RemoteAtomics
+    taint: Taint
 
     @staticmethod
     def of(frame: Frame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
-        rules = Rules(frame)
+        rules, seen = Rules(frame), Remembered.of(frame)
         buffers, receiving = StoreBuffers(frame, rules), Receiving(frame, rules, classes, onward)
-        return PivotInstrumentation(frame, rules, classes, Remembered.of(frame), onward, buffers, receiving)
+        atomics = RemoteAtomics(frame, rules, classes, seen)
+        taint = Taint(classes, seen, onward, receiving)
+        return PivotInstrumentation(frame, rules, classes, seen, onward, buffers, receiving, atomics, taint)
 
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
@@ -132,7 +139,7 @@ class PivotInstrumentation:
             (CLASS, 0),
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
-            *((name, 0) for name in dict(self.buffers.variables())),
+            *((name, 0) for name in dict((*self.buffers.variables(), *self.atomics.variables()))),
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(Process(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
@@ -142,7 +149,7 @@ class PivotInstrumentation:
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
             **({CLOSED: 2} if self.receiving.by_message else {}),
             **dict(self.rules.sizes()),
-            **dict(self.buffers.variables()),
+            **dict((*self.buffers.variables(), *self.atomics.variables())),
         }
         return CounterProgram(
             frame.program.name,
@@ -178,7 +185,8 @@ class PivotInstrumentation:
         a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
         bit, queues = self.frame.bit(edge.cell), self.frame.messages.touched(edge) << len(self.frame.cells)
-        return Footprint(bit * reads(edge), bit * writes(edge) | queues)
+        ordered = edge.type is EventType.NAR  # by rao
+        return Footprint(bit * reads(edge), bit * (writes(edge) or ordered) | queues)
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
@@ -186,7 +194,9 @@ class PivotInstrumentation:
             early = equals(Name(CLASS), Const(0))
             allowed = early if edge.connection is not None else disj(early, self.classes.current_kept(edge))
             return leaf(EventLabel(edge, 0), Require(allowed), *effect(self.frame, edge))
-        first = (*self._phase1(edge), *self._starts(edge))
+        if edge.type is EventType.NAW:  # as a pivot only
+            return leaf(EventLabel(edge, 1), Require(FALSE))
+        first = (*self._phase1(edge), *self._starts(edge), *self.atomics.openings(edge))
         alternatives = []
         if first:
             alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
@@ -208,24 +218,42 @@ class PivotInstrumentation:
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.rules.first_part(edge)
         ahead = self.onward.start_ahead(edge)
-        return [] if ahead == FALSE else [leaf(EventLabel(edge, 1), Require(ahead), *effect(self.frame, edge), *counted)]
+        if ahead == FALSE:
+            return []
+        enabled = Require(conj(ahead, self.atomics.enabled_first(edge)))
+        happens = (*effect(self.frame, edge), Assign(self.atomics.after_first(edge)))
+        return [leaf(EventLabel(edge, 1), enabled, *happens, *counted)]
 
     def _starts(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The event as the first of beta, tainted, after a pivot of any class for which it may be."""
         classes = [
             c for c in self.classes.touching(edge) if self.classes.is_kept(edge, c) and self.classes.may_start(edge, c)
         ]
-        if not classes:
-            return []
+        whole = [c for c in classes if self.atomics.may_be_whole(edge, c)]
+        torn = [c for c in classes if self.atomics.may_be_torn(edge, c)]
+        found = self._started(edge, whole, self._into_beta(edge, Const(1)), self.rules.second_part(edge)) if whole else []
+        if torn:
+            found += self._started(edge, torn, self._tearing(edge, Const(1)), ((self.atomics.torn_part(edge),),), torn=True)
+        return found
+
+    def _started(
+        self,
+        edge: EventEdge,
+        classes: Sequence[PivotClass],
+        does: Sequence[Statement],
+        parts: Sequence[Sequence[Statement]],
+        *,
+        torn: bool = False,
+    ) -> list[Body[EventLabel]]:
         options = tuple(
             (self.classes.number(c), conj(self.classes.ahead_now(edge, c), self.onward.readable_now(edge, c)))
             for c in classes
         )
         writing = self.classes.current_in([c for c in self.classes.tried if c.writes], edge)
         poisoned = [(name, marked_if(writing, part)) for name, part in self.seen.poison.parts(self.frame.bit(edge.cell))]
-        statements = (Choose(CLASS, options), Assign(tuple(poisoned)), *self._into_beta(edge, Const(1)))
-        labels = tuple(EventLabel(edge, 2, c) for c in classes)
-        return [Body((*statements, *counted), (), labels) for counted in self.rules.second_part(edge)]
+        statements = (Require(self.atomics.enabled_first(edge)), Choose(CLASS, options), Assign(tuple(poisoned)), *does)
+        labels = tuple(EventLabel(edge, 1 if torn else 2, c, torn) for c in classes)
+        return [Body((*statements, *counted), (), labels) for counted in parts]
 
     def _forced_by_conflict(self, edge: EventEdge) -> Expr:
         """The access conflicts with an earlier event of beta."""
@@ -240,60 +268,17 @@ class PivotInstrumentation:
         """The access conflicts with the pivot."""
         return self.classes.current_in(self.classes.touching(edge), edge)
 
-    def _own(self, edge: EventEdge) -> Expr:
-        """The event belongs to the pivot's thread."""
-        return self.classes.current_in([c for c in self.classes.tried if c.thread == edge.thread], edge)
-
-    def _spreading(self, edge: EventEdge, part: int, taint: Expr, closing: Expr) -> tuple[Statement, ...]:
-        """Record that the event is tainted if `taint` is non-zero, and that it closes the cycle if `closing` is as well.
-
-        Once the cycle is closed, taint has done its work and is forgotten.
-        """
-        some = disj(self.receiving.closed, self.seen.tainted.some(), *self.receiving.tainted())
-        needed = (Require(some),) if self.onward.needs_taint else ()
-        spent = self.classes.current_in(self.onward.spent(edge), edge)
-        spread = self._spread(edge, part, taint, spent)
-        if conj(taint, closing) == FALSE:
-            return (Assign(tuple(spread.items())), *needed)
-        closed = Name("closed'")
-        marks = {name: spread.get(name, Name(name)) for name, _ in self.seen.tainted.variables()}
-        return (
-            Assign((("closed'", Ite(disj(self.receiving.closed, conj(taint, closing)), Const(1), Const(0))),)),
-            Assign(
-                (
-                    (CLOSED, self.receiving.now_closed(closed)),
-                    *((name, Ite(closed, Const(0), value)) for name, value in marks.items()),
-                )
-            ),
-            *self.receiving.forgotten(closed),
-            *needed,
-        )
-
-    def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
-        """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
-        thread, cell = self.seen.marks.thread(edge.thread), self.seen.marks.left_by(edge)
-        through_thread = self.classes.current_in(self.onward.thread_mark(edge, part), edge)
-        through_cell = self.classes.current_in(self.onward.cell_marks(edge, part), edge)
-        marks, gone = dict(self.seen.tainted.parts(thread | cell)), dict(self.seen.tainted.parts(thread))
-        cells = dict(self.seen.tainted.parts(cell))
-        spread: dict[str, Expr] = {}
-        for name in marks:
-            left = union(marked_if(through_thread, gone.get(name, 0)), marked_if(through_cell, cells.get(name, 0)))
-            spread[name] = Ite(taint, Binary("|", Name(name), left), Name(name))
-            if name in gone and spent != FALSE:
-                spread[name] = Binary("&~", spread[name], marked_if(spent, gone[name]))
-        return spread
-
     def _forced(self, edge: EventEdge) -> Expr:
         """In alpha the event would break a rule against the events already in beta."""
-        return disj(self.rules.oppo_forces(edge), self.buffers.forces(edge, self._forced_by_conflict(edge)))
+        conflict = self.buffers.forces(edge, self._forced_by_conflict(edge))
+        return disj(self.rules.oppo_forces(edge), conflict, self.atomics.forces(edge))
 
     def _alpha_allowed(self, edge: EventEdge) -> Expr:
         return negate(self._forced(edge))
 
     def _cuts(self, edge: EventEdge) -> Expr:
         """In beta the event would keep the pivot out of alpha, as a CPU event of the pivot's own thread does."""
-        return self.classes.current_in(self.onward.keeps_pivot_out(edge), edge)
+        return disj(self.classes.current_in(self.onward.keeps_pivot_out(edge), edge), self.atomics.cuts(edge))
 
     def _poisons(self, edge: EventEdge) -> Expr:
         """In beta the event would make a CPU event depend on the pivot's value."""
@@ -302,11 +287,12 @@ class PivotInstrumentation:
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
         taint = Assign((("taint'", self._taint(edge)),))
-        closing = disj(self.buffers.is_before_pivot(edge, self._meets_pivot(edge)), self._own(edge))
-        spread = self._spreading(edge, ALPHA, Name("taint'"), closing)
+        closing = disj(self.buffers.is_before_pivot(edge, self._meets_pivot(edge)), self.classes.own(edge))
+        spread = self.taint.spreading(edge, ALPHA, Name("taint'"), closing)
         marks = self.receiving.marks(edge, ALPHA, Name("taint'"))
         happens = (*effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))
-        statements = (Require(self._alpha_allowed(edge)), taint, *happens, *spread)
+        enabled = Require(conj(self._alpha_allowed(edge), self.atomics.enabled(edge)))
+        statements = (enabled, taint, *happens, Assign(self.atomics.after_alpha(edge, self.receiving.closed)), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
 
     def _beta(self, edge: EventEdge) -> list[Body[EventLabel]]:
@@ -317,21 +303,38 @@ class PivotInstrumentation:
         if edge.type is EventType.P:
             return [self._beta_poll(edge)]
         taint = Assign((("taint'", disj(self._taint(edge), meets) if meets != FALSE else self._taint(edge)),))
+        forced = self._forced(edge) if edge.also is None else self.atomics.read_forced(edge, self._forced(edge))
         statements = (
-            Require(self._forced(edge)),
-            Require(negate(self._cuts(edge))),
+            Require(disj(forced, self.atomics.chooses(edge))),
+            Require(conj(negate(self._cuts(edge)), self.atomics.enabled(edge))),
             taint,
             *self._into_beta(edge, Name("taint'")),
         )
-        return [Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in self.rules.second_part(edge)))]
+        whole = Body(statements, tuple(leaf(EventLabel(edge, 2), *counted) for counted in self.rules.second_part(edge)))
+        return [*self._torn(edge), whole]
+
+    def _torn(self, edge: EventEdge) -> list[Body[EventLabel]]:
+        """The naR of an RMW stays in alpha, its naW goes to beta."""
+        if edge.also is None:
+            return []
+        allowed = conj(self.atomics.torn_allowed(edge, self._forced(edge)), negate(self._cuts(edge)))
+        return [self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]
+
+    def _tearing(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
+        """The effect of an RMW that is torn on everything but the types of its queue pair."""
+        updates = (*self._freeze(edge), *self.buffers.after_beta_write(edge), *self.atomics.after_torn(edge))
+        closing = disj(self.classes.own(edge), self.atomics.meets_torn(edge))
+        spread = self.taint.spreading(edge, TORN, taint, closing)
+        return (Assign(updates), *effect(self.frame, edge), *spread)
 
     def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
         updates = [*self._freeze(edge), *self._poisoning(edge, bit), *self.buffers.after_beta_write(edge)]
+        updates += self.atomics.after_beta(edge)
         if bit:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
-        spread = self._spreading(edge, BETA, taint, self._own(edge))
+        spread = self.taint.spreading(edge, BETA, taint, self.classes.own(edge))
         happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint))
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *happens, *spread)
 
@@ -364,7 +367,7 @@ class PivotInstrumentation:
         assert edge.remote is not None
         early = self.rules.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
-        spread = self._spreading(edge, BETA, Name("taint'"), FALSE)
+        spread = self.taint.spreading(edge, BETA, Name("taint'"), FALSE)
         (counted,) = self.rules.second_part(edge)
         again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
         first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
@@ -381,10 +384,10 @@ class PivotInstrumentation:
         )
         found: list[Target[EventLabel | None]] = []
         # The type and the queue pair count as well: before a put and a get of one cell, only one of the two may be forced.
-        sites = {(e.source, e.possible, e.type, e.remote, e.connection): e for e in self.classes.sites(c)}
+        sites = {(e.source, e.possible, e.type, e.remote, e.connection, e.stops): e for e in self.classes.sites(c)}
         for edge in sites.values():
             by_nic = FALSE if edge.type in CPU_TYPES else self.rules.nic_forces(edge)
-            allowed = negate(disj(self.rules.store_forces(edge), by_nic))
+            allowed = negate(disj(self.rules.store_forces(edge), by_nic, self.atomics.keeps_out(edge)))
             condition = conj(
                 equals(Name(CLASS), Const(self.classes.number(c))),
                 self.receiving.closed_by(edge),

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, names
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, reads, writes
-from rdma_robust.semantics.trace import CPU_TYPES
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
 """The number of the current class; 0 in phase 1."""
@@ -18,6 +19,16 @@ CLASS = "class"
 
 Allowed = Callable[[EventEdge, PivotClass], bool]
 """Whether the event, which conflicts with pivots of the class, may be the first of beta after one of them."""
+
+
+def class_of(edge: EventEdge, cell: Cell) -> PivotClass:
+    """Return the class of the event of an edge, an access of the cell, as a pivot."""
+    return PivotClass(edge.thread, cell, edge.writes, edge.type is EventType.NAR and not edge.writes)
+
+
+def class_of_write(edge: EventEdge) -> PivotClass | None:
+    """Return the class of the write behind a read that stops: as a pivot it is in alpha, and so is that read."""
+    return PivotClass(edge.thread, edge.cell, True) if edge.stops and edge.cell is not None else None
 
 
 def everywhere(_edge: EventEdge, _c: PivotClass) -> bool:
@@ -32,9 +43,24 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
     for edge in (e for g in frame.graphs for e in g.edges):
         of_cell.setdefault(frame.bit(edge.cell), []).append(edge)
         if edge.cell is not None and frame.bit(edge.cell):
-            found[PivotClass(edge.thread, edge.cell, writes(edge))] = None
+            found[class_of(edge, edge.cell)] = None
     poll = frame.limits.poll("filtering")
-    return tuple(c for c in poll.each(found) if any(can_start(e, c) and allowed(e, c) for e in of_cell[frame.bit(c.cell)]))
+    return tuple(
+        c
+        for c in poll.each(found)
+        if any((can_start(e, c) and allowed(e, c)) or opens(e, c, frame) for e in of_cell[frame.bit(c.cell)])
+    )
+
+
+def opens(edge: EventEdge, c: PivotClass, frame: Frame) -> bool:
+    """Whether pivots of the class are the writes behind this edge, a read that stops, and other threads write the word too.
+
+    Then the cycle may leave the pivot by its read, which is a part of it, to one of those writes in alpha.
+    """
+    if not edge.stops or class_of_write(edge) != c:
+        return False
+    others = (e for t, g in enumerate(frame.graphs) if t != c.thread for e in g.edges)
+    return any(e.writes and e.cell == c.cell and e.also is None and e.type is not EventType.NAW for e in others)
 
 
 def can_start(edge: EventEdge, c: PivotClass) -> bool:
@@ -42,7 +68,7 @@ def can_start(edge: EventEdge, c: PivotClass) -> bool:
 
     A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value.
     """
-    if not conflicts(edge, c.cell, c.writes):
+    if not conflicts(edge, c.cell, c.writes) or (edge.stops and class_of_write(edge) == c):
         return False
     return edge.type not in CPU_TYPES or not (edge.thread == c.thread or (c.writes and reads(edge)))
 
@@ -82,7 +108,7 @@ class PivotClasses:
         return frozenset(c for c in self.tried if any(VALUE.name in names(e.possible) for e in self.sites(c)))
 
     def sites(self, c: PivotClass) -> list[EventEdge]:
-        return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and writes(e) == c.writes]
+        return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and class_of(e, c.cell) == c]
 
     def may_start(self, edge: EventEdge, c: PivotClass) -> bool:
         """Whether the edge's event is tried as the first of beta for a pivot of class `c`."""
@@ -95,6 +121,10 @@ class PivotClasses:
         if mask in (0, possible):
             return TRUE if mask else FALSE
         return Binary("&", Binary(">>", Const(mask), Name(CLASS)), Const(1))
+
+    def own(self, edge: EventEdge) -> Expr:
+        """The event belongs to the pivot's thread."""
+        return self.current_in([c for c in self.tried if c.thread == edge.thread], edge)
 
     def number(self, c: PivotClass) -> int:
         return self._numbers[id(c)]

@@ -44,7 +44,9 @@ from rdma_robust.semantics.order_table import (
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
-NIC_BITS = {t: 1 << i for i, t in enumerate((EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF))}
+_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA"))
+
+NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
 
 CPU_BETA = "cpu_beta"
@@ -165,7 +167,8 @@ class Rules:
             return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        added = Assign((set_bit(self.beta(qp), NIC_BITS[edge.type]), *self._receiving(edge)))
+        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type]
+        added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         if not edge.completing or qp not in self.frame.polled:
             return ((added,),)
         forces = self.forces_poll(edge)

@@ -10,6 +10,7 @@ from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.symmetry import automorphisms, representatives
+from rdma_robust.robustness.remote_atomics import with_prefixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = N
         reductions -= {"values", "dead"}
     if "values" in reductions:
         frame = frame.specialised()
+    frame = with_prefixes(frame)
     cycles = CriticalCycles(frame)
     allowed = cycles.may_start if "filter" in reductions else everywhere
     tried = classes_of(frame, allowed)

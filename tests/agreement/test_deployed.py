@@ -19,7 +19,6 @@ from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, LARGE, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.scope import way_to_decide
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from tests.support.random_deployed import FAMILIES, model_of, mutants, named, random_deployed
 from tests.support.random_programs import Size, random_program
@@ -58,7 +57,7 @@ def agreeing(cases: Iterable[Case], kinds: int) -> int:
     many programs that it knows it was not cut short."""
     compared = 0
     for number, (program, model) in enumerate(cases):
-        if way_to_decide(model, program) != "search" or (wanted := truth(program, model)) is None:
+        if (wanted := truth(program, model)) is None:
             continue
         chosen = ["none", "all", *(TURNS[(number + k) % len(TURNS)] for k in range(kinds))]
         for kind in chosen:

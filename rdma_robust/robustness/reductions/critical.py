@@ -28,6 +28,7 @@ from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
 from rdma_robust.robustness.messages import is_message, takes
+from rdma_robust.robustness.pivot_classes import class_of
 from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.semantics.trace import EventType
 
@@ -104,7 +105,11 @@ class CriticalCycles:
         """For each event the accesses that may be in alpha, or the pivot, while it is before them and in beta."""
         relaxations = [Relaxation(g, self.frame.model, self.poll) for g in self.frame.graphs]
         found = (relaxations[e.thread].overtaking(e) for e in self.events)
-        return tuple(_set(self.number(e) for e in edges) & self.accesses for edges in found)
+        return tuple((_set(self.number(e) for e in edges) | self._torn(i)) & self.accesses for i, edges in enumerate(found))
+
+    def _torn(self, number: int) -> int:
+        """A remote read-modify-write whose write is in beta may be in alpha with its read, and is one vertex."""
+        return (self.events[number].also is not None) << number
 
     @cached_property
     def conflicting(self) -> tuple[int, ...]:
@@ -155,7 +160,8 @@ class CriticalCycles:
     def sites(self, c: PivotClass) -> int:
         """The accesses that can be a pivot of the class."""
         every, written = self._of_cell[self.frame.bit(c.cell)]
-        return self.of_thread[c.thread] & (written if c.writes else every & ~written)
+        found = self.of_thread[c.thread] & (written if c.writes else every & ~written)
+        return found if c.writes else _set(i for i in _bits(found) if class_of(self.events[i], c.cell) == c)
 
     def meeting(self, c: PivotClass) -> int:
         """The accesses of other threads that conflict with a pivot of the class, or that it can wait for."""
@@ -220,7 +226,7 @@ class CriticalCycles:
         if key not in self._entered:
             alpha, beta = exits
             self._entered[key] = (
-                _set(i for i in _bits(members) if alpha >> i & 1 or self.after[i] & (alpha | beta)),
+                _set(i for i in _bits(members) if (alpha | self._torn(i) & beta) >> i & 1 or self.after[i] & (alpha | beta)),
                 _set(i for i in _bits(members) if beta >> i & 1 or self.after[i] & beta or self.overtaking[i] & alpha),
             )
         return self._entered[key]

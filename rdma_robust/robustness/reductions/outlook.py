@@ -63,6 +63,7 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
     frame, number = cycles.frame, cycles.number(e)
     bit = frame.bit(e.cell)
     conflicting = seen.marks.conflicting(e)
+    barring = seen.marks.written(e.cell) if e.also else conflicting  # what forces the naR of a remote read-modify-write
     cpu = e.type in CPU_TYPES
     forwards = buffers.forwards(e) != FALSE
     waits = cpu and e.cell is not None and bit and e.type is not EventType.P and not forwards
@@ -72,14 +73,14 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
         e.source,
         e.target,
         () if e.type is None else _ordered(rules, e),
-        () if forwards else tuple(seen.accessed.parts(conflicting)),
+        () if forwards else tuple(seen.accessed.parts(barring)),
         not cpu or buffered(e, frame.model),
         str(e.cell) if bit else None,
         guard,
         bool(bit and writes(e)),
         bool(bit or (e.type and e.connection)),
         (*seen.tainted.parts(conflicting), *frame.messages.taints_of(e)),
-        cycles.overtaking[number],
+        cycles.overtaking[number] | (cycles.conflicting[number] if e.stops else 0),
         cycles.after[number],
         cycles.conflicting[number],
     )

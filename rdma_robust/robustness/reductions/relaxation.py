@@ -70,7 +70,7 @@ class Relaxation:
             return found
         start = _After(edge.target, store, frozenset())
         most: dict[tuple[object, ...], Polls] = {}
-        todo = [start if store else self._after_nic(start, edge)]
+        todo = [start if store else self._after_nic(start, edge, edge.also)]
         while todo:
             self.poll()
             now = todo.pop()
@@ -102,10 +102,10 @@ class Relaxation:
             return onward if later.type in STORE_TYPES else None
         return self._after_nic(onward, later)
 
-    def _after_nic(self, now: _After, edge: EventEdge) -> _After:
-        """What is known behind a NIC event of beta."""
+    def _after_nic(self, now: _After, edge: EventEdge, kind: EventType | None = None) -> _After:
+        """What is known behind a NIC event of beta; where it makes two, and only one is known to be, that is the `kind`."""
         assert edge.type is not None and edge.remote is not None
-        beta, polls = now.beta | {(edge.remote, edge.type)}, now.polls
+        beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
         if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now.beta, edge):
             polls = tuple(sorted((*polls, (edge.remote, self._outstanding(edge)))))
         return replace(now, beta=beta, polls=polls)

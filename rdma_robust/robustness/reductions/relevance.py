@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.expr import TRUE, VALUE, Expr, disj, names, substitute
-from rdma_robust.robustness.continuation import ALPHA, Continuation
+from rdma_robust.robustness.continuation import ALPHA, BETA, TORN, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import PivotClass, writes
+from rdma_robust.robustness.pivot_classes import opens
 from rdma_robust.robustness.reductions.critical import CriticalCycles, Parts
 
 
@@ -40,14 +41,15 @@ class Relevance(Continuation):
         """Classes for which a walk can go on from the event, in this part, through a later event of its thread."""
         number = self.cycles.number(edge)
         after, overtaking = self.cycles.after[number], self.cycles.overtaking[number]
-        if part == ALPHA:
+        if part != BETA:
             return [c for c, (alpha, beta) in self._exits if after & (alpha | beta)]
         return [c for c, (alpha, beta) in self._exits if after & beta | overtaking & alpha]
 
     def cell_marks(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a conflict."""
         number = self.cycles.number(edge)
-        return [c for c, exits in self._exits if exits[part] >> number & 1]
+        parts = (ALPHA, BETA) if part == TORN else (part,)
+        return [c for c, exits in self._exits if any(exits[p] >> number & 1 for p in parts)]
 
     def spent(self, edge: EventEdge) -> list[PivotClass]:
         """Classes for which an exit of a walk lay ahead of the event's thread before it, but none does any more."""
@@ -89,10 +91,14 @@ class Relevance(Continuation):
     def _start_points(self) -> tuple[frozenset[int], ...]:
         """For each thread the program points ahead of which lies an event that can be the first of beta."""
         classes = self.classes
-        return tuple(
-            g.leading_to(e.source for e in g.edges if any(classes.may_start(e, c) for c in classes.touching(e)))
-            for g in classes.frame.graphs
-        )
+        return tuple(g.leading_to(e.source for e in g.edges if self._starts(e)) for g in classes.frame.graphs)
+
+    def _starts(self, edge: EventEdge) -> bool:
+        """Whether the event can be the first of beta, or the read of a pivot by which the cycle leaves it."""
+        classes = self.classes
+        if any(classes.may_start(edge, c) for c in classes.touching(edge)):
+            return True
+        return any(opens(edge, c, classes.frame) for c in (classes.tried if edge.stops else ()))
 
     @cached_property
     def _can_go_wrong(self) -> bool:

@@ -20,7 +20,7 @@ from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
 from rdma_robust.robustness.messages import immediate, is_message
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import EventType
 
 _MOST_VALUES = 16
 """Values of a cell beyond which it is taken to hold any."""
@@ -61,7 +61,7 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
 
 def _source(edge: EventEdge) -> Source | None:
     """Where the event reads from: its cell, for an RP its connection, None for all that read nothing."""
-    return edge.connection if edge.type is EventType.RP else edge.cell if edge.type in READ_TYPES else None
+    return edge.connection if edge.type is EventType.RP else edge.cell if edge.reads else None
 
 
 def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tuple[Source, Values]]:
@@ -70,12 +70,12 @@ def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tup
     carried: dict[int, Values] = {}
     for e in graph.edges:
         if e.carries:
-            held = values[e.cell] if e.cell is not None and e.type in READ_TYPES else carried.get(e.source, frozenset())
+            held = values[e.cell] if e.cell is not None and e.reads else carried.get(e.source, frozenset())
             carried[e.target] = _join(carried.get(e.target, frozenset()), held)
     for e in graph.edges:
         if is_message(e) and e.connection is not None:
             yield e.connection, _one(immediate(e))
-        if e.type not in WRITE_TYPES or e.cell is None:
+        if not e.writes or e.cell is None:
             continue
         if e.written is None:
             yield e.cell, carried[e.source]
@@ -140,7 +140,8 @@ class _Specialisation:
         assigns = [(name, substitute(value, by)) for name, value in edge.assigns]
         kept = any(VALUE.name in names(value) for _, value in assigns)
         written = None if edge.written is None else substitute(edge.written, by)
-        new = replace(edge, guard=guard, unsplit=guard, written=written)
+        rmw = None if edge.rmw is None else (substitute(edge.rmw[0], by), substitute(edge.rmw[1], by))
+        new = replace(edge, guard=guard, unsplit=guard, written=written, rmw=rmw)
         source = edge.connection if edge.type is EventType.RP else edge.cell
         possible = self.values[source] if source is not None else frozenset({0})
         if possible is None:

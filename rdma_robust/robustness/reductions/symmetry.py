@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rdma_robust.expr import VALUE, Expr, Name, names, substitute
@@ -59,7 +59,7 @@ class Automorphism:
 
     def image(self, c: PivotClass) -> PivotClass:
         """Return the class of the images of the pivots of class `c`."""
-        return PivotClass(self.threads[c.thread], self.cells[c.cell], c.writes)
+        return replace(c, thread=self.threads[c.thread], cell=self.cells[c.cell])
 
 
 def automorphisms(frame: Frame) -> tuple[Automorphism, ...]:
@@ -114,6 +114,8 @@ class _Shape:
                 e.carries,
                 e.completes,
                 e.completing,
+                e.also,
+                e.stops,
                 points.setdefault(e.source, len(points)),
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),

@@ -95,7 +95,7 @@ DEPLOYED = (
     Recv(X, "U"),
     RecvPoll("U"),
 )
-"""Rows that not every consumer knows: `scope.way_to_decide` says which search does."""
+"""Rows that not every consumer knows."""
 
 BEYOND = {Nondet, Flush}
 """What has no events here: robustness is not decided for it."""

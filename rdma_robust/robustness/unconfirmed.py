@@ -1,0 +1,86 @@
+"""What is done where a run of the search leads to a target, but its witness, executed with real values, is not confirmed.
+
+Remote read-modify-writes of beta may go another way in the witness than in the run that was searched
+(:mod:`remote_atomics`, M1 and M2), and control states that can be reached by several runs are stored with the first. So a
+reached target alone proves nothing: other runs to targets are looked for, and if none is confirmed, brute force over the
+axioms decides programs without loops. What is left is UNKNOWN, never ROBUST.
+
+Source: deployed.md, part 7, M2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from rdma_robust.counters.search import explore_lowered
+from rdma_robust.errors import InternalError
+from rdma_robust.expr import VALUE, names
+from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
+from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+from rdma_robust.robustness.artefacts import Covered
+from rdma_robust.robustness.by_axioms import decide_by_axioms
+from rdma_robust.robustness.frame import EventLabel
+from rdma_robust.robustness.lift import confirm, lift
+from rdma_robust.robustness.passes import Context
+
+
+class UnconfirmedError(InternalError):
+    """The witness of a reached target is not confirmed, of a program for which that need not be a mistake."""
+
+    def __init__(self, covered: Covered, why: str) -> None:
+        super().__init__(why)
+        self.covered = covered
+
+
+def may_differ(program: Program) -> bool:
+    """Return whether what some remote read-modify-write does depends on what it reads."""
+    ops = (step.op for thread in program.threads for _, _, step in steps(thread))
+    return any(isinstance(op, RemoteRmw) and VALUE.name in names(op.when) for op in ops)
+
+
+@contextmanager
+def watched(covered: Covered) -> Iterator[None]:
+    """Raise UnconfirmedError instead of InternalError for a program for which that need not be a mistake."""
+    try:
+        yield
+    except InternalError as error:
+        if not may_differ(covered.lowered.program):
+            raise
+        raise UnconfirmedError(covered, str(error)) from error
+
+
+def search_on(covered: Covered, context: Context) -> Outcome:
+    """Return the outcome for a program of which a reached target is not confirmed."""
+    options, lowered = context.options, covered.lowered
+    program = lowered.program
+    found: list[Witness] = []
+
+    def accept(target: int, run: Sequence[EventLabel]) -> bool:
+        try:
+            lifted = lift(program, run, lowered.vass.program.targets[target].label, options.model)
+            found.append(confirm(program, lifted, options.model))
+        except InternalError:
+            return False
+        return True
+
+    result = explore_lowered(lowered.vass, context.limits, context.progress, engine=options.engine, accept=accept).result
+    counts = Counts(result.states, result.transitions, 0, covered.found.dimension)
+    if found:
+        reason = "a violating trace was found and confirmed by the axioms"
+        outcome = _undecided(covered, context, reason, counts)
+        return replace(outcome, verdict=Verdict.NOT_ROBUST, witness=found[0], checked_by=("axioms",))
+    if context.only is None:
+        by_axioms = decide_by_axioms(program, options)
+        if by_axioms.verdict is not Verdict.UNKNOWN:
+            return by_axioms
+    reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
+    return _undecided(covered, context, reason, counts)
+
+
+def _undecided(covered: Covered, context: Context, reason: str, counts: Counts) -> Outcome:
+    program, engine = covered.lowered.program, covered.found.engine
+    return Outcome(
+        program, Verdict.UNKNOWN, reason, context.options.instrumentation, engine, counts, 0.0, faults_exact=False
+    )
