@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
-    from rdma_robust.model import Model, ModelName
+    from rdma_robust.model import Atomics, Model, ModelName, Order, Processor
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 
@@ -102,7 +102,11 @@ class OptionValues(TypedDict, total=False):
     memory: int | None
     self_check: bool
     reductions: frozenset[str]
-    hardware: Model
+    hardware: Model | None
+    recv_depth: int
+    cpu: Processor | None
+    atomics: Atomics | None
+    order: Order | None
 
 
 def parse(
@@ -155,6 +159,9 @@ def reach(
     *,
     model: ModelName = "rdma",
     ordered_reads: bool = False,
+    cpu: Processor | None = None,
+    atomics: Atomics | None = None,
+    order: Order | None = None,
     define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,
@@ -162,6 +169,7 @@ def reach(
 ) -> Reached:
     """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
 
+    `ordered_reads`, `cpu`, `atomics` and `order` say what the program runs on, and where they do not, its `hardware` line.
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
     target that means nothing in the program, and UsageError for another `model`.
     """
@@ -170,7 +178,7 @@ def reach(
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import decidable, target_in  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
-    from rdma_robust.model import NAMED, SEARCHED, rdma  # noqa: PLC0415
+    from rdma_robust.model import NAMED, SEARCHED, Hardware  # noqa: PLC0415
 
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
@@ -178,13 +186,17 @@ def reach(
     loaded = decidable(_loaded(program, define, proofs=False))
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
-    return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, rdma(ordered_reads)).answers[0]
+    hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
+    return answer(waiting(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
 
 
 def verify(
     program: Program | str | os.PathLike[str],
     *,
     ordered_reads: bool = False,
+    cpu: Processor | None = None,
+    atomics: Atomics | None = None,
+    order: Order | None = None,
     define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,
@@ -198,10 +210,12 @@ def verify(
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.limits import Limits  # noqa: PLC0415
-    from rdma_robust.model import rdma  # noqa: PLC0415
+    from rdma_robust.model import Hardware  # noqa: PLC0415
 
     limits = Limits.of(timeout, max_states, memory)
-    return verify_all(blocking(_loaded(program, define)), limits, rdma(ordered_reads), hangs=hangs)
+    loaded = blocking(_loaded(program, define))
+    hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
+    return verify_all(loaded, limits, hardware.model, hangs=hangs)
 
 
 def prove(

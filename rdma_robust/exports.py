@@ -18,7 +18,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA, Model
+from rdma_robust.model import RDMA, UNSAID, Hardware, Model
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.paper import instrument_paper
@@ -45,15 +45,22 @@ MAX_DRAWN: Final = 2_000
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """What to write. `variant` None is `paper` for Promela and `pivot` for the others; `max_states` bounds the control
-    states written out (None: by the form), `counter_bound` the counters of a Promela model without a proven bound."""
+    states written out (None: by the form), `counter_bound` the counters of a Promela model without a proven bound.
+    `hardware` is the memory model; where it is None, that is what is `told` of the hardware, and then what the program
+    says."""
 
     form: Form
     variant: Variant | None = None
     graph: Graph = "vass"
     counter_bound: int = COUNTER_BOUND
     max_states: int | None = None
-    hardware: Model = RDMA
+    hardware: Model | None = None
     await_loops: bool = False
+    told: Hardware = UNSAID
+
+    def model_of(self, program: Program) -> Model:
+        """Return the memory model that `program` is asked about."""
+        return self.hardware or self.told.over(program.hardware).model
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +86,9 @@ def export_program(program: Program, options: ExportOptions) -> Export:
     """
     program = blocking(program, options.await_loops)
     if options.form == "promela":
-        model = promela_of(program, options.variant or "paper", options.counter_bound, options.hardware)
+        model = promela_of(program, options.variant or "paper", options.counter_bound, options.model_of(program))
         return Export(model.text, _bounded(model, options.counter_bound))
-    counter_program = VARIANTS[options.variant or "pivot"](program, options.hardware)
+    counter_program = VARIANTS[options.variant or "pivot"](program, options.model_of(program))
     if options.form == "dot" and options.graph == "program":
         from rdma_robust.counters.dot import program_dot  # noqa: PLC0415 - one form of many
 

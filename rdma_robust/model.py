@@ -15,6 +15,10 @@ ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma", "rma"]
 Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
+Processor = Literal["sc", "tso"]
+"""What processors of machines with network cards do."""
+Order = Literal["default", "multipath", "relaxed"]
+"""What their networks keep of the order of a queue pair."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
@@ -57,6 +61,12 @@ class Model:
         reads = ", reads ordered" if self.ordered_reads else ""
         return f"network {self.network}, cpu {self.cpu}, atomics {self.atomics}, order {self.order}{reads}"
 
+    @property
+    def words(self) -> str:
+        """What tells the model from the paper's, but for its open cell: `cpu tso, order relaxed`, or nothing."""
+        told = ((name, getattr(self, name)) for name in ("network", "cpu", "atomics", "order"))
+        return ", ".join(f"{name} {word}" for name, word in told if word != getattr(RDMA, name))
+
     def described(self) -> dict[str, object]:
         """Return the model as members of a report's `options`: `ordered_reads`, as ever, and `model` with all of it."""
         return {"ordered_reads": self.ordered_reads, "model": asdict(self)}
@@ -79,6 +89,34 @@ class Model:
     def with_ordered_reads(self, ordered_reads: bool) -> Model:
         return self if ordered_reads == self.ordered_reads else replace(self, ordered_reads=ordered_reads)
 
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model."""
+
+    cpu: Processor | None = None
+    atomics: Atomics | None = None
+    order: Order | None = None
+    ordered_reads: bool | None = None
+
+    def over(self, other: Hardware) -> Hardware:
+        """Return what this says, and what `other` says where this says nothing."""
+        said = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(other, **said)
+
+    @property
+    def said(self) -> bool:
+        """Whether it says anything."""
+        return self != UNSAID
+
+    @property
+    def model(self) -> Model:
+        """The memory model that it is, with the defaults where nothing is said."""
+        return Model("rdma", self.cpu or "sc", self.atomics or "hca", self.order or "default", bool(self.ordered_reads))
+
+
+UNSAID: Final = Hardware()
+"""What is said of hardware by somebody who says nothing."""
 
 SC: Final = Model(network="none")
 TSO: Final = Model(network="none", cpu="tso")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.model import RDMA, Model
+from rdma_robust.model import Atomics, Hardware, Model, Order, Processor
 
 Instrumentation = Literal["pivot", "paper"]
 KernelName = Literal["auto", "python"]
@@ -29,6 +29,9 @@ ALL_REDUCTIONS: Final = frozenset(REDUCTIONS)
 RECV_DEPTH: Final = 8
 """Receives of one connection that are posted, or filled and not yet polled, at most, if nothing else is said."""
 
+MOST_RECEIVES: Final = 16
+"""Of such receives, what anybody can ask for: every one is a part of the control of a search."""
+
 LARGE: Final = 10_000
 """Combinations of program points from which on `values` and `dead` pay: below, preparing them costs more than they save."""
 
@@ -38,8 +41,10 @@ class CheckOptions:
     """How to decide one program.
 
     `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
-    of one search; None means no limit. `hardware` is the memory model; `ordered_reads` sets the
-    one open cell (nrR, nrR) of its order table to `qp`, if it does not do so itself. `model` is both together.
+    of one search; None means no limit. `cpu`, `atomics`, `order` and `ordered_reads` (which sets the one open cell
+    (nrR, nrR) of the order table to `qp`) say what programs run on; where they are None or False, the `hardware` line
+    of a program does, see :meth:`on`. `hardware` is the whole memory model instead, whatever a program says; with it, of
+    the others only `ordered_reads` counts. `model` is the resulting one.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
@@ -62,19 +67,41 @@ class CheckOptions:
     self_check: bool = False
     reductions: frozenset[str] = ALL_REDUCTIONS
     large: int = LARGE
-    hardware: Model = RDMA
+    hardware: Model | None = None
     define: tuple[str, ...] = ()
     recv_depth: int = RECV_DEPTH
+    cpu: Processor | None = None
+    atomics: Atomics | None = None
+    order: Order | None = None
 
     def __post_init__(self) -> None:
-        if self.recv_depth < 1:
-            raise UsageError(f"a receive queue has room for at least 1 receive, not for {self.recv_depth}")
-        if not isinstance(self.hardware, Model):
+        if not 1 <= self.recv_depth <= MOST_RECEIVES:
+            raise UsageError(f"a receive queue has room for 1 to {MOST_RECEIVES} receives, not for {self.recv_depth}")
+        if self.hardware is not None and not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
-        if not self.hardware.has_order_table:
+        if self.hardware is not None and self.told != Hardware(ordered_reads=self.told.ordered_reads):
+            raise UsageError("`hardware` is a whole memory model: leave out `cpu`, `atomics` and `order`, or it")
+        for what, words, word in (("cpu", get_args(Processor), self.cpu), ("order", get_args(Order), self.order)):
+            if word is not None and word not in words:
+                raise UsageError(f"no {what} is called {word!r}; there is {', '.join(words)}")
+        if self.hardware is not None and not self.hardware.has_order_table:
             raise UsageError(f"robustness is not decided under this model ({self.hardware}): `prove` decides safety there")
 
     @property
+    def told(self) -> Hardware:
+        """What these options say about the hardware, without `hardware`."""
+        return Hardware(self.cpu, self.atomics, self.order, self.ordered_reads or None)
+
+    @property
     def model(self) -> Model:
-        """The memory model that programs are decided under."""
+        """The memory model that programs are decided under, if they say nothing about it themselves."""
+        if self.hardware is None:
+            return self.told.model
         return self.hardware.with_ordered_reads(self.hardware.ordered_reads or self.ordered_reads)
+
+    def on(self, hardware: Hardware) -> CheckOptions:
+        """Return the options for a program that says this about its hardware: their `model` is that which results."""
+        if self.hardware is not None:
+            return self
+        model = self.told.over(hardware).model
+        return replace(self, hardware=model, cpu=None, atomics=None, order=None, ordered_reads=model.ordered_reads)

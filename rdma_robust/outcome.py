@@ -8,6 +8,7 @@ from typing import Final
 
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.trace import Cycle, Event, Trace
 
@@ -57,7 +58,7 @@ class Witness:
 class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
-    `hang` is one that was come by; None says nothing about hangs.
+    `hang` is one that was come by; None says nothing about hangs. `model` is the memory model that was asked about.
     """
 
     program: Program
@@ -73,6 +74,7 @@ class Outcome:
     spin_only: bool = False
     checked_by: tuple[str, ...] = ()
     hang: Hang | None = None
+    model: Model = RDMA
 
     @property
     def as_expected(self) -> bool | None:

@@ -84,8 +84,11 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     names = [each.name for each in PASSES]
     if pass_name not in names:
         raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(names)}")
-    wanted = PASSES[: names.index(pass_name) + 1]
-    return wanted[-1].show(run(wanted, Text(text, file), Context.of(options)))
+    wanted, first = PASSES[: names.index(pass_name) + 1], len(PREPARATION)
+    program: Program = run(PREPARATION, Text(text, file), Context.of(options))
+    if len(wanted) <= first:
+        return wanted[-1].show(program if len(wanted) == first else load_decidable(text, file))
+    return wanted[-1].show(run(wanted[first:], program, Context.of(options.on(program.hardware))))
 
 
 def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore) -> Outcome:
@@ -104,6 +107,7 @@ def check_program(given: Given, options: CheckOptions, progress: Progress = igno
     context = Context.of(options, progress)
     started = time.monotonic()
     program: Program = run(PREPARATION, given, context)
+    options = options.on(program.hardware)
     outcome = decided(program, context)
     if options.self_check:
         agreed = self_check(program, _remaining(options, started), outcome)

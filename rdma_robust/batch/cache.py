@@ -17,10 +17,11 @@ import shutil
 import time
 import zlib
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from rdma_robust import parse
 from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.private_folder import key_of, make_private, write_private
@@ -162,8 +163,8 @@ def _proves(proof: object, job: Job) -> bool:
     try:
         certificate = read_document(b64decode(str(proof), validate=True))
         meant = read_program_options(certificate.options)
-        model = certificate.options["model"] == job.options.model.described()["model"]
-        same = model and meant.await_loops == job.options.await_loops
+        options = job.options.on(parse(job.text, job.name).hardware)
+        same = certificate.options["model"] == asdict(options.model) and meant.await_loops == options.await_loops
         return same and verify(certificate, job.text, job.name).claim == "not-robust"
     except (InvalidCertificate, ValueError, RecursionError):
         return False
@@ -178,6 +179,8 @@ def settled_question(job: Job) -> Question:
         "instrumentation": options.instrumentation,
         "engine": options.engine,
         **options.model.described(),
+        "told": asdict(options.told),
+        "recv_depth": options.recv_depth,
         "await_loops": options.await_loops,
         "define": list(options.define),
         "max_states": options.max_states,

@@ -20,7 +20,7 @@ from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_claims import Asking, SafetyAnswer, answer_safety, load_safety, lost_safety
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.model import ModelName, rdma
+from rdma_robust.model import Hardware, ModelName
 from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.finding_lines import WRITERS
@@ -46,7 +46,8 @@ class SafetyRequest:
 class Given:
     """The options that both commands have, as they are typed."""
 
-    ordered_reads: bool
+    hardware: Hardware
+    recv_depth: int
     define: Sequence[str] | None
     timeout: float
     max_states: int
@@ -71,7 +72,7 @@ class Given:
         defined = tuple(self.define or ())
         items = expand(files, define=defined)
         asking = Asking(
-            rdma(self.ordered_reads),
+            self.hardware,
             limit(self.timeout),
             self.max_states or None,
             memory_limit(self.memory, min(self.jobs or processors(), len(items))),
@@ -83,6 +84,7 @@ class Given:
             hangs=hangs,
             strict=strict,
             define=defined,
+            recv_depth=self.recv_depth,
         )
         form = report_form(self.output, self.form, VERDICT_FORMATS, items)
         path = None if self.output == "-" else self.output

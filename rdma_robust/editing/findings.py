@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
 from rdma_robust.language.load import load_program, to_be_proven
+from rdma_robust.model import Model
 
 Report = Mapping[str, Any]
 
@@ -85,6 +86,8 @@ def verdict_line(report: Report) -> str:
     result = report["results"][0]
     words = {"robust": "robust", "not-robust": "not robust", "unknown": "unknown", "error": "no verdict"}
     line = words[result["verdict"]]
+    if result["model"] is not None:
+        line += f" under {Model(**result['model']).words}"
     if result["verdict"] in ("unknown", "error"):
         return f"{line}: {result['reason']}"
     if result["as_expected"] is False:

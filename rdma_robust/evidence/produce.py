@@ -28,7 +28,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     SizeLimitError if one of the limits is reached or those rules do not prove it, and InternalError if the search
     contradicts the verdict.
     """
-    program = outcome.program
+    program, options = outcome.program, options.on(outcome.program.hardware)
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None

@@ -55,15 +55,21 @@ def decide(program: Program, options: CheckOptions, progress: Progress = ignore,
 
 
 def decided(program: Program, context: Context) -> Outcome:
-    """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was."""
+    """Return the outcome of the passes for `program`; UNKNOWN with the pass in which a limit was reached, if one was.
+
+    What the options leave open about the hardware, the program says.
+    """
+    context = replace(context, options=context.options.on(program.hardware))
+    model = context.options.model
     try:
-        outcome: Outcome = run(passes_of(context.options.model), program, context)
+        outcome: Outcome = run(passes_of(model), program, context)
     except UnconfirmedError as reached:
         outcome = search_on(reached.covered, context)
     except LimitReached as reached:
         options = context.options
-        return Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, NOTHING.engine, Counts(), 0.0)
-    return _followed(outcome)
+        engine = NOTHING.engine
+        outcome = Outcome(program, Verdict.UNKNOWN, str(reached), options.instrumentation, engine, Counts(), 0.0)
+    return replace(_followed(outcome), model=model)
 
 
 def _followed(outcome: Outcome) -> Outcome:

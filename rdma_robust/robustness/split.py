@@ -21,6 +21,7 @@ from rdma_robust.robustness.static_filter import pivots_to_try
 
 def class_count(program: Program, options: CheckOptions) -> int:
     """Return the number of pivot classes that the static reductions leave; 0 if the program is robust without a search."""
+    options = options.on(program.hardware)
     frame = Frame.to_instrument(program, options.model, recv_depth=options.recv_depth)
     return len(pivots_to_try(frame, options.reductions, large=options.large).classes.tried)
 

@@ -21,7 +21,7 @@ WORDS = "errors diagnose expr files layers limits model outcome options processe
 
 MAY_IMPORT = {
     "diagnose": "errors",
-    "outcome": "errors language semantics",
+    "outcome": "errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
     "petri": WORDS,

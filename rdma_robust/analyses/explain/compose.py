@@ -41,6 +41,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
     witness.
     """
     program, witness = outcome.program, outcome.witness
+    options = options.on(program.hardware)
     run = drawn = None
     if witness is not None:
         run = timeline(program, witness, machine_run(program, witness, options.model))

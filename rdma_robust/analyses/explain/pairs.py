@@ -34,6 +34,7 @@ MOST_PAIRS = 5_000
 def explained_pairs(outcome: Outcome, options: CheckOptions) -> tuple[tuple[Pair, ...], bool]:
     """Return the pairs of accesses of a thread whose order the hardware alone does not keep, in program order, and whether
     these are all: at most `MOST_PAIRS` are."""
+    options = options.on(outcome.program.hardware)
     frame = Frame.to_instrument(outcome.program, options.model)
     proofs = Proofs(frame)
     words = Words(outcome.program)

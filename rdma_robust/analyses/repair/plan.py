@@ -19,7 +19,7 @@ from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import has_text, is_trencher
+from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 
@@ -34,6 +34,7 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
+    limits = limits.on(load_decidable(text, file).hardware)
     if not replace(limits.model, cpu="sc").is_of_paper:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout

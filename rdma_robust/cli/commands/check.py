@@ -17,8 +17,10 @@ from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, Source, expand
 from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
     AwaitLoops,
     Certificates,
+    CpuOption,
     Define,
     Disable,
     Enable,
@@ -32,8 +34,10 @@ from rdma_robust.cli.options.arguments import (
     MaxStates,
     Memory,
     OrderedReads,
+    OrderOption,
     OutputFile,
     Quiet,
+    RecvDepth,
     Reductions,
     SelfCheck,
     Timeout,
@@ -53,7 +57,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import UsageError
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check import json_report
 from rdma_robust.reports.check.check_findings import findings_of
@@ -132,6 +136,10 @@ def check_command(
     engine: Engine = "auto",
     kernel: Kernel = "auto",
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
@@ -167,6 +175,10 @@ def check_command(
         engine=engine,
         kernel=kernel,
         ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
         await_loops=await_loops,
         timeout=limit(timeout),
         max_states=max_states or None,

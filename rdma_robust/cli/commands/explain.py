@@ -15,13 +15,17 @@ from rdma_robust.cli.inputs import Source, expand
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
     AllSteps,
+    AtomicsOption,
     AwaitLoops,
+    CpuOption,
     Define,
     File,
     MaxStates,
     Memory,
     OrderedReads,
+    OrderOption,
     OutputFile,
+    RecvDepth,
     Timeout,
     limit,
     memory_limit,
@@ -37,7 +41,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.share.columns import PAPER
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -68,6 +72,10 @@ def explain_command(
     format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
@@ -93,6 +101,10 @@ def explain_command(
     named, every = models_named(models)
     options = CheckOptions(
         ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
         await_loops=await_loops,
         timeout=limit(timeout),
         max_states=max_states or None,

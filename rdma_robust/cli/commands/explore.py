@@ -12,11 +12,15 @@ import typer
 
 from rdma_robust.cli.inputs import Missing, Source, expand, read_source
 from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
     AwaitLoops,
+    CpuOption,
     Define,
     File,
     Memory,
     OrderedReads,
+    OrderOption,
+    RecvDepth,
     Watch,
     limit,
     memory_limit,
@@ -29,7 +33,7 @@ from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
@@ -73,6 +77,10 @@ def explore_command(
     browser: Browser = True,
     state: State = "",
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
     define: Define = None,
     timeout: DecideTimeout = 60,
@@ -82,6 +90,10 @@ def explore_command(
     """Note in the context what is to be done."""
     options = CheckOptions(
         ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
         await_loops=await_loops,
         timeout=limit(timeout),
         memory=memory_limit(memory),
@@ -139,7 +151,7 @@ def _session(item: Source, options: CheckOptions, *, warnings: bool = True) -> S
     program = blocking(load_decidable(text, item.name), options.await_loops)
     for warning in program.warnings if warnings else ():
         warn(printable(warning.render(item.name, text), "\n"))
-    return Session(program, model=options.model, await_loops=options.await_loops)
+    return Session(program, model=options.on(program.hardware).model, await_loops=options.await_loops)
 
 
 def _explore(session: Session, request: ExploreRequest) -> None:

@@ -11,10 +11,20 @@ import typer
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import Source
-from rdma_robust.cli.options.arguments import AwaitLoops, Define, File, Force, MadeFile, OrderedReads
+from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
+    AwaitLoops,
+    CpuOption,
+    Define,
+    File,
+    Force,
+    MadeFile,
+    OrderedReads,
+    OrderOption,
+)
 from rdma_robust.cli.output import output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.model import rdma
+from rdma_robust.model import Hardware
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -50,6 +60,9 @@ def export_command(
         typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
     ] = 0,
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
     await_loops: AwaitLoops = False,
     define: Define = None,
     output: MadeFile = None,
@@ -58,8 +71,8 @@ def export_command(
     """Note in the context what is to be done."""
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415
 
-    hardware = rdma(ordered_reads)
-    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, hardware, await_loops)
+    hardware = Hardware(cpu, atomics, order, ordered_reads or None)
+    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, None, await_loops, hardware)
     context.obj.append(partial(run_export, file, options, output, force, define))
 
 

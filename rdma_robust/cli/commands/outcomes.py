@@ -13,14 +13,28 @@ from rdma_robust import TOOL
 from rdma_robust.cli.answering import answer_item, only
 from rdma_robust.cli.destinations import Destination, report_form
 from rdma_robust.cli.inputs import expand
-from rdma_robust.cli.options.arguments import AnswerFormat, Define, File, MaxStates, OrderedReads, OutputFile, Timeout, limit
+from rdma_robust.cli.options.arguments import (
+    AnswerFormat,
+    AtomicsOption,
+    CpuOption,
+    Define,
+    File,
+    MaxStates,
+    OrderedReads,
+    OrderOption,
+    OutputFile,
+    RecvDepth,
+    Timeout,
+    limit,
+)
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.limits import Limits
-from rdma_robust.model import Model, rdma
+from rdma_robust.model import Hardware
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -29,12 +43,13 @@ from rdma_robust.text import printable
 class OutcomesRequest:
     """Of each search; None means none."""
 
-    hardware: Model
+    hardware: Hardware
     depth: int | None
     max_states: int | None
     timeout: float | None
     under_way: int | None = None
     define: tuple[str, ...] = ()
+    recv_depth: int = RECV_DEPTH
 
 
 def outcomes_command(
@@ -56,13 +71,18 @@ def outcomes_command(
         ),
     ] = None,
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     format_: AnswerFormat = None,
     output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
-    bounds = OutcomesRequest(rdma(ordered_reads), depth, max_states or None, limit(timeout), under_way, tuple(define or ()))
+    hardware, defined = Hardware(cpu, atomics, order, ordered_reads or None), tuple(define or ())
+    bounds = OutcomesRequest(hardware, depth, max_states or None, limit(timeout), under_way, defined, recv_depth)
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
@@ -84,17 +104,17 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     program = load_decidable(text, name)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
-    report = explore_outcomes(
-        program, bounds.hardware, bounds.depth, bounds.max_states, bounds.timeout, under_way=bounds.under_way
-    )
+    model = bounds.hardware.over(program.hardware).model
+    report = explore_outcomes(program, model, bounds.depth, bounds.max_states, bounds.timeout, under_way=bounds.under_way)
     if place.format == "json":
         options = {
-            **bounds.hardware.described(),
+            **model.described(),
             "depth": bounds.depth,
             "max_states": bounds.max_states,
             "timeout": bounds.timeout,
             "under_way": bounds.under_way,
             "define": list(bounds.define),
+            "recv_depth": bounds.recv_depth,
         }
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         place.write(json_report.layout(result) + "\n")

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
+    CpuOption,
     Define,
     Explain,
     Files,
@@ -15,13 +17,17 @@ from rdma_robust.cli.options.arguments import (
     MaxStates,
     Memory,
     OrderedReads,
+    OrderOption,
     OutputFile,
     Quiet,
+    RecvDepth,
     Timeout,
     VerdictsFormat,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.safety_run import Given, run_safety
+from rdma_robust.model import Hardware
+from rdma_robust.options import RECV_DEPTH
 
 TargetText = Annotated[
     str,
@@ -39,6 +45,10 @@ def reach_command(
     target: TargetText,
     model: ModelName = "rdma",
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -50,5 +60,6 @@ def reach_command(
     quiet: Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
-    given = Given(ordered_reads, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
+    hardware = Hardware(cpu, atomics, order, ordered_reads or None)
+    given = Given(hardware, recv_depth, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
     context.obj.append(partial(run_safety, given.request("reach", files, target=target, model=model)))

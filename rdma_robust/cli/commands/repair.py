@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -17,7 +17,9 @@ from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.inputs import BOM, Source, UnreadableError, read_bytes, read_source
 from rdma_robust.cli.options.arguments import (
     FORMAT_HELP,
+    AtomicsOption,
     AwaitLoops,
+    CpuOption,
     Define,
     File,
     Force,
@@ -25,6 +27,8 @@ from rdma_robust.cli.options.arguments import (
     MaxStates,
     Memory,
     OrderedReads,
+    OrderOption,
+    RecvDepth,
     Timeout,
     limit,
     memory_limit,
@@ -37,7 +41,8 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
+from rdma_robust.model import Hardware
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -137,6 +142,10 @@ def repair_command(
     diff: Diff = False,
     format_: RepairFormat = None,
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
@@ -154,6 +163,10 @@ def repair_command(
     most = memory_limit(memory)
     limits = CheckOptions(
         ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
         await_loops=await_loops,
         max_states=max_states or None,
         memory=most,
@@ -171,9 +184,13 @@ def _given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
+OF_HARDWARE: Final = ("ordered_reads", "cpu", "atomics", "order", "recv_depth")
+"""Options of the hardware, which `--goal safe` has not."""
+
+
 def _belongs(context: typer.Context, goal: str) -> None:
     """Raise UsageError if an option of the other goal was given on the command line."""
-    of_robust, of_safe = ["cost_poll", "cost_rfence", "ordered_reads"], ["model", "sites", "from_full", "cost_mfence"]
+    of_robust, of_safe = ["cost_poll", "cost_rfence", *OF_HARDWARE], ["model", "sites", "from_full", "cost_mfence"]
     other, options = ("robust", of_robust) if goal == "safe" else ("safe", of_safe)
     for name in options:
         source = context.get_parameter_source(name)
@@ -194,6 +211,7 @@ def run_repair(request: RepairRequest) -> Exit:
 
     def repaired(source: Source, text: str) -> Exit:
         original = read_source(replace(source, define=()))
+        hardware = _hardware(text, source.name)
         repair = _undefined(_repair(text, source.name, request), original, source)
         try:
             written = _write(repair, original, source, request)
@@ -201,11 +219,18 @@ def run_repair(request: RepairRequest) -> Exit:
             if isinstance(error, BrokenPipeError):
                 raise
             warn(message_of(UsageError(str(error)), source.name))
-            _report(repair, source, request, None)
+            _report(repair, source, request, None, hardware)
             return Exit.INVALID
-        return _report(repair, source, request, written)
+        return _report(repair, source, request, written, hardware)
 
     return answer_item(item, Limits.of(request.options.timeout, memory=request.limits.memory), repaired, ENDING)
+
+
+def _hardware(text: str, name: str) -> Hardware:
+    """Return what a program says about its hardware."""
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, and reading may have failed
+
+    return load_program(text, name).hardware
 
 
 def _agree(request: RepairRequest) -> None:
@@ -303,7 +328,7 @@ def _bytes(text: str, source: Source) -> bytes:
     return (BOM if begin == BOM else b"") + text.encode("utf-8")
 
 
-def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None) -> Exit:
+def _report(repair: Repair, source: Source, request: RepairRequest, written: str | None, hardware: Hardware) -> Exit:
     from rdma_robust.reports.analyses import repair_report, repair_sarif  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
 
@@ -315,7 +340,7 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         if repair.status in ("impossible", "unknown"):
             warn("\n".join(repair_report.repair_text(repair, source.name, request.needless)))
     elif request.format == "json":
-        report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair), written)
+        report = repair_report.repair_object(repair, source.name, TOOL, _options(request, repair, hardware), written)
         out.line(json_report.layout(report))
     elif request.format == "sarif":
         log = repair_sarif.repair_sarif(repair, source.name, TOOL, request.needless)
@@ -327,8 +352,9 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
     return repair_report.exit_of_repair(repair)
 
 
-def _options(request: RepairRequest, repair: Repair) -> dict[str, object]:
+def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict[str, object]:
     costs, limits = request.options.costs, request.limits
+    model = limits.on(hardware).model
     return {
         "cost_poll": costs.poll,
         "cost_rfence": costs.rfence,
@@ -341,9 +367,10 @@ def _options(request: RepairRequest, repair: Repair) -> dict[str, object]:
         "from_full": request.safety is not None and request.safety.own,
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,
-        **limits.model.described(),
+        **model.described(),
         "await_loops": limits.await_loops,
         "define": list(limits.define),
+        "recv_depth": limits.recv_depth,
         "timeout": request.options.timeout,
         "max_states": limits.max_states,
         "memory": limits.memory,

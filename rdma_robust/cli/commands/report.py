@@ -20,7 +20,9 @@ from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.inputs import Item, Missing, UnreadableError, expand, loaded, read_source
 from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
     AwaitLoops,
+    CpuOption,
     Define,
     Engine,
     Expect,
@@ -30,6 +32,8 @@ from rdma_robust.cli.options.arguments import (
     MaxStates,
     Memory,
     OrderedReads,
+    OrderOption,
+    RecvDepth,
     Reductions,
     SelfCheck,
     Timeout,
@@ -49,7 +53,7 @@ from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
@@ -199,6 +203,10 @@ def report_command(
     engine: Engine = "auto",
     kernel: Kernel = "auto",
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
     define: Define = None,
     self_check: SelfCheck = False,
@@ -215,6 +223,10 @@ def report_command(
         engine=engine,
         kernel=kernel,
         ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
         await_loops=await_loops,
         timeout=limit(timeout),
         max_states=max_states or None,

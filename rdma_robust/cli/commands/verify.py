@@ -8,6 +8,8 @@ from functools import partial
 import typer
 
 from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
+    CpuOption,
     Define,
     Explain,
     Files,
@@ -16,8 +18,10 @@ from rdma_robust.cli.options.arguments import (
     Memory,
     NoHangs,
     OrderedReads,
+    OrderOption,
     OutputFile,
     Quiet,
+    RecvDepth,
     Strict,
     Timeout,
     VerdictsFormat,
@@ -25,6 +29,8 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.safety_run import Given, run_safety
+from rdma_robust.model import Hardware
+from rdma_robust.options import RECV_DEPTH
 
 
 def verify_command(
@@ -32,6 +38,10 @@ def verify_command(
     files: Files,
     *,
     ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
     define: Define = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
@@ -51,5 +61,6 @@ def verify_command(
 
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
-    given = Given(ordered_reads, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
+    hardware = Hardware(cpu, atomics, order, ordered_reads or None)
+    given = Given(hardware, recv_depth, define, timeout, max_states, memory, jobs, format_, output, explain, quiet)
     context.obj.append(partial(run_safety, given.request("verify", files, hangs=not no_hangs, strict=strict)))

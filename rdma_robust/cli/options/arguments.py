@@ -10,7 +10,8 @@ import typer
 from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.cli.options.formats import FindingFormat, Format, TextOrJson, VerdictFormat
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
-from rdma_robust.options import EngineName, Instrumentation, KernelName
+from rdma_robust.model import Atomics, Order, Processor
+from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName
 
 FORMAT_HELP = "Form of the report. Default: by the suffix of OUT, else text."
 
@@ -55,6 +56,37 @@ Kernel = Annotated[
 ]
 OrderedReads = Annotated[
     bool, typer.Option("--ordered-reads", help="Assume that the hardware keeps the order of two remote reads.")
+]
+CpuOption = Annotated[
+    Processor | None,
+    typer.Option(
+        "--cpu",
+        help="Whether processors buffer stores and posted requests: tso, or sc. Default: as the program says, else sc.",
+        show_default=False,
+    ),
+]
+AtomicsOption = Annotated[
+    Atomics | None,
+    typer.Option(
+        "--atomics",
+        help="Remote atomics exclude only each other (hca), or every access (glob). Default: as the program says, else hca.",
+        show_default=False,
+    ),
+]
+OrderOption = Annotated[
+    Order | None,
+    typer.Option(
+        "--order",
+        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less. Default: as the program "
+        "says, else default.",
+        show_default=False,
+    ),
+]
+RecvDepth = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=1, max=MOST_RECEIVES, help="Receives of a connection that are posted, or filled and not yet polled."
+    ),
 ]
 AwaitLoops = Annotated[
     bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")

@@ -18,7 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from rdma_robust.cli.colour import When, choose
 from rdma_robust.cli.options.defaults import MOST_MIB
-from rdma_robust.cli.options.help_texts import GROUPS, OPTION_GROUPS
+from rdma_robust.cli.options.help_texts import GROUPS
+from rdma_robust.cli.options.option_groups import OPTION_GROUPS
 from rdma_robust.cli.screen import FALLBACK, width_of_output
 from rdma_robust.reports.share.columns import Column, Columns
 from rdma_robust.text import filled

@@ -18,16 +18,19 @@ Kind = Literal["number", "whole", "yes or no", "text", "list"]
 
 DECIDING: Final = ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove", "lint")
 
+UNDER_RDMA: Final = ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify")
+
 SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "timeout": ("number", DECIDING),
     "memory": ("whole", ("check", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint")),
     "max-states": ("whole", ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove")),
     "jobs": ("whole", ("check", "cover", "report", "reach", "verify", "prove")),
     "expect": ("yes or no", ("check", "cover", "report", "prove")),
-    "ordered-reads": (
-        "yes or no",
-        ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify"),
-    ),
+    "ordered-reads": ("yes or no", UNDER_RDMA),
+    "cpu": ("text", UNDER_RDMA),
+    "atomics": ("text", UNDER_RDMA),
+    "order": ("text", UNDER_RDMA),
+    "recv-depth": ("whole", tuple(name for name in UNDER_RDMA if name != "export")),
     "await-loops": ("yes or no", ("check", "explain", "explore", "export", "repair", "report")),
     "instrumentation": ("text", ("check", "report")),
     "engine": ("text", ("check", "report")),

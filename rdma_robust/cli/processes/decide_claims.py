@@ -13,12 +13,13 @@ from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_it
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import Diagnostic, LimitReached
 from rdma_robust.limits import Limits
-from rdma_robust.model import Model, ModelName
-from rdma_robust.options import CheckOptions
+from rdma_robust.model import Hardware, Model, ModelName
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
+    from rdma_robust.language.flow.cfg import Program
     from rdma_robust.reports.analyses.safety_record import SafetyRecord
 
 
@@ -27,11 +28,11 @@ class Asking:
     """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
 
     The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide,
-    `full` for every step of them.
-    `hangs` and `strict` are for claims. `define` are definitions that reports repeat.
+    `full` for every step of them. `hangs` and `strict` are for claims. `define` are definitions that reports repeat.
+    `hardware` is what is said of it besides by the programs, `recv_depth` the room of a receive queue.
     """
 
-    hardware: Model
+    hardware: Hardware
     timeout: float | None
     max_states: int | None
     memory: int | None
@@ -43,12 +44,18 @@ class Asking:
     hangs: bool = True
     strict: bool = False
     define: tuple[str, ...] = ()
+    recv_depth: int = RECV_DEPTH
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         limits = {"timeout": self.timeout, "max_states": self.max_states, "memory": self.memory}
         claims = {} if self.target is not None else {"hangs": self.hangs, "strict": self.strict}
-        return self.hardware.described() | limits | claims | {"define": list(self.define)}
+        more = {"define": list(self.define), "recv_depth": self.recv_depth}
+        return self.hardware.model.described() | limits | claims | more
+
+    def model_of(self, program: Program) -> Model:
+        """Return the memory model that a program is asked about."""
+        return self.hardware.over(program.hardware).model
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
@@ -115,7 +122,7 @@ def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
 
     program = blocking(load_program(text, name))
-    verified = verify_all(program, asking.limits(), asking.hardware, hangs=asking.hangs, progress=progress)
+    verified = verify_all(program, asking.limits(), asking.model_of(program), hangs=asking.hangs, progress=progress)
     record = replace(
         verified_record(verified, strict=asking.strict),
         answer=verify_object(verified),
@@ -134,7 +141,7 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
 
     program, meant = load_program_and_target(text, name, asking.target or "")
     program = waiting(program, meant)
-    asked = reach(program, [StateGoal(meant)], asking.model, asking.limits(), asking.hardware, progress=progress)
+    asked = reach(program, [StateGoal(meant)], asking.model, asking.limits(), asking.model_of(program), progress=progress)
     lines = reach_text(program, meant, asking.model, asked, asking.width, full=asking.full)
     record = replace(
         reached_record(program, meant.text, asking.model, asked),

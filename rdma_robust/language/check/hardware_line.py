@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
-from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
+from rdma_robust.model import Hardware
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
@@ -17,14 +17,14 @@ WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "order": ("order", {"default": "default", "multipath": "multipath", "relaxed": "relaxed"}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
 }
-"""The words of a `hardware` line: the fields of :class:`cfg.Hardware` that they are, and what they can be."""
+"""The words of a `hardware` line: the fields of :class:`Hardware` that they are, and what they can be."""
 
 
 class HardwareLines:
     """The hardware that a program names; each word counts once. Errors go to the report."""
 
     def __init__(self, report: Reporter) -> None:
-        self.found = cfg.Hardware()
+        self.found = Hardware()
         self._report = report
         self._first: dict[str, Span] = {}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr
 from rdma_robust.language.flow.claims import Expectation, Invariant, OutcomeLine
+from rdma_robust.model import UNSAID, Hardware
 
 if TYPE_CHECKING:
     import networkx as nx  # slow, and few need it
@@ -320,16 +321,6 @@ class Thread:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a `hardware` line says, None where it says nothing: fields as in :class:`rdma_robust.model.Model`."""
-
-    cpu: Literal["sc", "tso"] | None = None
-    atomics: Literal["hca", "glob"] | None = None
-    order: Literal["default", "multipath", "relaxed"] | None = None
-    ordered_reads: bool | None = None
-
-
 @dataclass(frozen=True)
 class Program:
     """A checked program.
@@ -354,7 +345,7 @@ class Program:
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     undecided: tuple[Diagnostic, ...] = ()
-    hardware: Hardware = Hardware()
+    hardware: Hardware = UNSAID
 
     @property
     def expect_robust(self) -> bool | None:

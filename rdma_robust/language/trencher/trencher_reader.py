@@ -17,7 +17,6 @@ from rdma_robust.language.flow.cfg import (
     Cell,
     Edge,
     Fault,
-    Hardware,
     MFence,
     Op,
     Program,
@@ -33,6 +32,7 @@ from rdma_robust.language.trencher.locked_sections import Sections, Way
 from rdma_robust.language.trencher.trencher_syntax import Automata, Automaton, Transition, read_automata
 from rdma_robust.language.trencher.trencher_values import Values, values_of
 from rdma_robust.language.trencher.without_bits import interval, without_bits
+from rdma_robust.model import Hardware
 
 NODE: Final = "M"
 """The node on which everything is."""

@@ -12,6 +12,7 @@ from typing import Literal
 
 from rdma_robust.errors import Diagnostic, Severity
 from rdma_robust.language.flow.cfg import Fault
+from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
 from rdma_robust.semantics.hang import Wait
@@ -59,7 +60,8 @@ class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
 
     `expected` is what the `expect` line at `expected_line` says; `as_expected` is None without one or without a decided
-    verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs.
+    verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs. `model` is the
+    memory model that was asked about, None for the paper's.
     """
 
     file: str
@@ -85,6 +87,7 @@ class Result:
     errors: tuple[DiagnosticView, ...] = ()
     hangs: tuple[Wait, ...] = ()
     witness: WitnessView | None = None
+    model: Model | None = None
 
 
 def result_of(outcome: Outcome, file: str) -> Result:
@@ -115,6 +118,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         warnings=diagnostics(outcome.warnings),
         hangs=outcome.hang.waits if outcome.hang else (),
         witness=view(program, outcome.witness) if outcome.witness else None,
+        model=outcome.model if outcome.model.words else None,
     )
 
 

@@ -95,6 +95,8 @@ def note(result: Result) -> str:
     remarks = []
     if result.verdict in ("unknown", "error"):
         remarks.append(result.reason)
+    if result.model is not None:
+        remarks.append(result.model.words)
     if result.spin_only:
         remarks.append("only through failed spin reads")
     if result.faults:

@@ -34,7 +34,7 @@ def decided(session: Session, options: CheckOptions) -> VerdictView:
         return VerdictView("robust", "SC can follow every run.")
     if outcome.witness is None:
         return VerdictView("unknown", f"Not known: {one_line(outcome.reason, 200)}")
-    choices = witness_choices(outcome, options.model)
+    choices = witness_choices(outcome, outcome.model)
     if choices is None:
         return VerdictView(
             "not-robust", f"SC cannot follow a run of more than {LONGEST} steps, too long to step through here."

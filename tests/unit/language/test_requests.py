@@ -16,6 +16,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical, same
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import format_source, load_decidable
+from rdma_robust.model import Hardware
 
 HEAD = "domain 0..3\nnode A { x = 1, a[2] }\nnode B { y, z }\nnode C { w }\n"
 OTHER = "thread U on B {\n  reg r\n  posted y, z from T\n  rpoll T\n  recv z from T\n  r = rpoll T\n  y = r\n}\n"
@@ -105,7 +106,7 @@ thread U on B {{ reg r; for i in 0..1 {{ posted y, z from T; r = rpoll T; rpoll 
 
 def test_what_hardware_is_told() -> None:
     loaded = load_decidable(f"hardware cpu tso, reads ordered\nhardware order relaxed\n{HEAD}thread T on A {{ x = 2 }}", "t")
-    assert loaded.hardware == cfg.Hardware("tso", None, "relaxed", True)
+    assert loaded.hardware == Hardware("tso", None, "relaxed", True)
     assert not list(complaints(loaded))
     assert load_decidable(format_source(loaded.source, "t"), "t").hardware == loaded.hardware
 
@@ -150,7 +151,7 @@ def test_wrong_programs_that_come_from_no_text() -> None:
     bad = replace(loaded.threads[1], posted=(("T", x), ("W", y)))
     told = "; ".join(map(str, complaints(replace(loaded, threads=(loaded.threads[0], bad)))))
     assert "posts `A.x`, which is no variable of its node" in told and "unknown thread `W`" in told
-    hardware = cfg.Hardware(cpu="pso", atomics="all", order="any")  # type: ignore[arg-type]
+    hardware = Hardware(cpu="pso", atomics="all", order="any")  # type: ignore[arg-type]
     told = "; ".join(map(str, complaints(replace(loaded, hardware=hardware))))
     assert "no cpu is called" in told and "no atomics is called" in told and "no order is called" in told
 
