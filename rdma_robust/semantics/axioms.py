@@ -36,6 +36,7 @@ __all__ = [
     "nlw",
     "ob",
     "ob_parts",
+    "observed_parts",
     "oppo",
     "rb",
     "rdma_violation",
@@ -44,6 +45,7 @@ __all__ = [
     "sc_parts",
     "sc_violation",
     "trace_of_order",
+    "united",
 ]
 
 
@@ -191,23 +193,27 @@ def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
 
 def ib(trace: Trace, model: Model = RDMA) -> Relation:
     """Return issued-before: (ippo + rf + rbb + pf + nfo + rao + sm + rpf)+."""
-    return _union(ib_parts(trace, model)).closure()
+    return united(ib_parts(trace, model)).closure()
 
 
-def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
-    """Return the relations whose union's transitive closure is ob, by name; `rf` is without rfb."""
+def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
+    """Return the relations of :func:`ob_parts` but [Inst];ib."""
     seen = trace.rf.minus(rfb(trace, model)) if model.cpu == "tso" else trace.rf
     first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": polled(trace).restrict(nlw(trace)), "nfo": trace.nfo}
     if model.cpu == "tso":
         first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
-    last = {"rb": rb(trace), "mo": trace.mo, "[Inst];ib": ib(trace, model).restrict(inst(trace, model))}
-    return first | _deployed(trace, model) | last
+    return first | _deployed(trace, model) | {"rb": rb(trace), "mo": trace.mo}
+
+
+def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
+    """Return the relations whose union's transitive closure is ob, by name; `rf` is without rfb."""
+    return observed_parts(trace, model) | {"[Inst];ib": ib(trace, model).restrict(inst(trace, model))}
 
 
 def ob(trace: Trace, model: Model = RDMA) -> Relation:
     """Return observed-before: (oppo + (rf - rfb) + [nlW];pf + nfo + rao + sm + rpf + rb + mo + [Inst];ib)+, under tso also
     with [lW];oppo;pf."""
-    return _union(ob_parts(trace, model)).closure()
+    return united(ob_parts(trace, model)).closure()
 
 
 def sc_parts(trace: Trace) -> dict[str, Relation]:
@@ -219,7 +225,7 @@ def sc_parts(trace: Trace) -> dict[str, Relation]:
 def sc(trace: Trace) -> Relation:
     """Return sc = po + rf + rb + mo + sm + rpf (not closed), where naR and naW of one read-modify-write are one vertex,
     that of the naR."""
-    return _as_steps(_union(sc_parts(trace)), _steps(trace))
+    return _as_steps(united(sc_parts(trace)), _steps(trace))
 
 
 def _steps(trace: Trace) -> dict[int, int]:
@@ -242,7 +248,7 @@ def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
     shortest ib path in `via`.
     """
     parts = ob_parts(trace, model)
-    if _union(parts).closure().is_irreflexive():
+    if united(parts).closure().is_irreflexive():
         return None
     issued = ib_parts(trace, model)
     via = {(a, b): _shortest_path(trace, _links(issued), a, b) for a, b in parts["[Inst];ib"]}
@@ -298,7 +304,8 @@ def is_violating(trace: Trace, model: Model = RDMA) -> bool:
     return not sc(trace).closure().is_irreflexive() and ob(trace, model).is_irreflexive()
 
 
-def _union(parts: Mapping[str, Relation]) -> Relation:
+def united(parts: Mapping[str, Relation]) -> Relation:
+    """Return the union of relations by name."""
     first, *rest = parts.values()
     for part in rest:
         first = first | part

@@ -33,7 +33,7 @@ from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
 from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.semantics.axioms import inst, ippo, nlw, oppo, rb, rbb, rfb
+from rdma_robust.semantics.axioms import ib_parts, inst, observed_parts, united
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 
@@ -223,10 +223,8 @@ class Extension:
 
     def _rows(self, trace: Trace) -> list[int]:
         """The graph of `consistent`, but for what polls take."""
-        issued = (ippo(trace, self._model) | trace.rf | trace.nfo | rbb(trace, self._model)).rows
-        seen = trace.rf.minus(rfb(trace, self._model))
-        observed = (oppo(trace, self._model) | seen | trace.nfo | rb(trace) | trace.mo).rows
-        return _doubled(issued, observed, inst(trace, self._model))
+        issued, observed = united(ib_parts(trace, self._model)), united(observed_parts(trace, self._model))
+        return _doubled(issued.rows, observed.rows, inst(trace, self._model))
 
     def _acyclic(self, rows: list[int], here: int, taken: list[tuple[int, int]]) -> bool:
         rows, n = rows.copy(), len(rows) // 2
@@ -328,9 +326,7 @@ def consistent(trace: Trace, model: Model) -> bool:
     4.1).
     """
     n = len(trace.events)
-    issued = (ippo(trace, model) | trace.rf | trace.pf | trace.nfo | rbb(trace, model)).rows
-    seen = trace.rf.minus(rfb(trace, model))
-    observed = (oppo(trace, model) | seen | trace.pf.restrict(nlw(trace)) | trace.nfo | rb(trace) | trace.mo).rows
+    issued, observed = united(ib_parts(trace, model)).rows, united(observed_parts(trace, model)).rows
     instant = inst(trace, model)
     return _acyclic(_doubled(issued, observed, instant), (1 << 2 * n) - 1)
 
