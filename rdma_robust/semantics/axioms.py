@@ -22,7 +22,7 @@ from rdma_robust.semantics.order_table import (
     oppo_scope,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
+from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes, read_modify_writes
 from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
@@ -93,8 +93,9 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
     qp = same_qp(trace).rows
     po = trace.po.rows
     rows = [(everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events]
-    for a, b in same_operation(trace):
-        rows[a] |= 1 << b
+    if any(r in members and w in members and scope(r, w, model) == "-" for r, w in TOGETHER):
+        for a, b in same_operation(trace):
+            rows[a] |= 1 << b
     return Relation(tuple(rows))
 
 
@@ -230,6 +231,8 @@ def sc(trace: Trace) -> Relation:
 
 def _steps(trace: Trace) -> dict[int, int]:
     """The naR of every naW."""
+    if not any(e.type is EventType.NAW for e in trace.events):
+        return {}
     return {mine[w].index: mine[r].index for mine in _in_threads(trace) for r, w in read_modify_writes(mine)}
 
 

@@ -11,6 +11,16 @@ from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, 
 CARD_READS: Final = READ_TYPES - CPU_TYPES
 
 
+TOGETHER: Final = (
+    (EventType.NLR, EventType.NRW),
+    (EventType.NRR, EventType.NLW),
+    (EventType.NAR, EventType.NAW),
+    (EventType.NAR, EventType.NLW),
+    (EventType.NA, EventType.NLW),
+)
+"""The types of a card's read and a write of one operation."""
+
+
 class Made(Protocol):
     """What is asked of an event."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -10,10 +10,9 @@ from math import prod
 from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
-from rdma_robust.semantics.trace import EventType
 
 MAX_VALUATIONS = 512
 """A step is evaluated for at most so many valuations of its names; beyond, its results are taken to be anything."""
@@ -124,10 +123,10 @@ class _Compiled:
     receives: Connection | None
 
 
-def _targets(program: Program, thread: Thread, act: Act) -> list[tuple[Cell | Connection, Expr]]:
+def _targets(program: Program, thread: Thread, act: Act) -> Sequence[tuple[Cell | Connection, Expr]]:
     """What an event may write: for a message every buffer that its receiver may post for this thread."""
     if act.message is None:
-        return list(act.writes)
+        return act.writes
     receiver = next(each for each in program.threads if each.name == act.peer)
     if act.message.data is None:
         return [((thread.name, receiver.name), act.message.imm)]
@@ -157,8 +156,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _Compiled:
     guard = term_of(step.guard, env)
     wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
     reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
-    senders = (act.peer for case in cases for act in case.acts if act.type is EventType.RP and act.peer is not None)
-    receives = next(((sender, thread.name) for sender in senders), None)
+    receives = (step.op.sender, thread.name) if isinstance(step.op, RecvPoll) else None
     return _Compiled(used, guard.of, wanted, reads, tuple(stores), receives)
 
 

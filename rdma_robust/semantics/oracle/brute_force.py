@@ -12,7 +12,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.axioms import check_well_formed, is_violating
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.oracle.candidate import Block, Candidate
+from rdma_robust.semantics.oracle.candidate import Block, Candidate, Scopes
 from rdma_robust.semantics.oracle.choices import Budget, Search
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
@@ -119,9 +119,10 @@ def _candidates(program: Program, model: Model, limits: OracleLimits, extent: Ex
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values, immediates = held_and_carried(program)
+    scopes: Scopes = {}
     blocks = [
         [
-            Block(path, model)
+            Block(path, model, scopes)
             for path in thread_paths(thread, values, extent, limits.paths, model=model, immediates=immediates)
         ]
         for thread in program.threads

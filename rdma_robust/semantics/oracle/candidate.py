@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 
@@ -15,6 +15,7 @@ from rdma_robust.semantics.order_table import (
     BEFORE_RECEIVE_COMPLETIONS,
     VISIBLE_WHEN_POLLED,
     WEAKER,
+    Scope,
     delayed_types,
     ippo_scope,
     nfo_pairs_of,
@@ -31,13 +32,20 @@ INITIAL = -1
 
 Edges = list[tuple[int, int]]
 
+Scopes = dict[tuple[EventType, EventType], tuple[Scope, Scope]]
+"""How far ippo and oppo keep events of two types in order."""
+
 
 @dataclass(frozen=True)
 class Block:
-    """One thread's path with the closures of its static order, as bit rows over its positions."""
+    """One thread's path with the closures of its static order, as bit rows over its positions.
+
+    `scopes` is what was looked up in the order table under `model`; blocks may share it.
+    """
 
     path: Path
     model: Model
+    scopes: Scopes = field(default_factory=dict)
 
     @cached_property
     def size(self) -> int:
@@ -75,17 +83,24 @@ class Block:
             and not (self.ib[a] & self.ob[a]) >> b & 1
         ]
 
+    @cached_property
+    def together(self) -> list[tuple[int, int]]:
+        """The reads and writes of one operation, which no table takes apart."""
+        return list(read_and_writes(self.path.events))
+
     def _preserved(self, issue: bool) -> list[int]:
-        scope = ippo_scope if issue else oppo_scope
         rows = []
         for a, first in enumerate(self.path.events):
             row = 0
             for b, second in enumerate(self.path.events[a + 1 :], a + 1):
-                kept = scope(first.type, second.type, self.model)
+                key = first.type, second.type
+                if key not in self.scopes:
+                    self.scopes[key] = ippo_scope(*key, self.model), oppo_scope(*key, self.model)
+                kept = self.scopes[key][not issue]
                 if kept == "all" or (kept == "qp" and first.remote == second.remote):
                     row |= 1 << b
             rows.append(row)
-        for a, b in read_and_writes(self.path.events):
+        for a, b in self.together:
             rows[a] |= 1 << b
         return rows
 
@@ -222,12 +237,14 @@ class Candidate:
     def _atomics(self, model: Model) -> None:
         """Find the read-modify-writes, and how rao may order any two on one word."""
         self.naw: dict[int, int] = {}
+        self.rao: list[tuple[Edges | None, Edges | None]] = []
+        if EventType.NAR not in self.types:
+            return
         torn = set()
         for block, offset in zip(self.blocks, self.offsets, strict=True):
             self.naw |= {r + offset: w + offset for r, w in read_modify_writes(block.path.events)}
             if block.path.torn:
                 torn.add(offset + block.size - 1)
-        self.rao: list[tuple[Edges | None, Edges | None]] = []
         reads = [i for i, t in enumerate(self.types) if t is EventType.NAR] if model.atomics == "hca" else []
         for i, a in enumerate(reads):
             for b in reads[i + 1 :]:
@@ -240,8 +257,8 @@ class Candidate:
 
     def forwards(self, write: int, read: int) -> bool:
         """Whether a read takes, or would take, what its own CPU's store buffer has, if it has the store."""
-        same = self.tso and self.thread[write] == self.thread[read]
-        return same and self.types[write] is EventType.LW and self.types[read] is EventType.LR
+        same = self.thread[write] == self.thread[read]
+        return self.tso and same and self.types[write] is EventType.LW and self.types[read] is EventType.LR
 
     def _place_values(self) -> None:
         self.written = [0] * self.n

@@ -139,7 +139,7 @@ class Partial:
             overtaken = self.mo_after[write] & ~(1 << read)
             self.sc_before[read] |= 1 << write
             # Out of the own store buffer: no edge of ob, and one of ib that program order gives already.
-            if base.forwards(write, read):
+            if base.tso and base.forwards(write, read):
                 if write > read:
                     return False
             elif not self.add_ib(write, read):
@@ -166,7 +166,7 @@ class Partial:
 
     def _read_before(self, read: int, write: int) -> bool:
         """Add rb(read, write). It is also in ib for a store of the reading CPU's own, which must then be a later one."""
-        if self.base.forwards(write, read) and write < read:
+        if write < read and self.base.tso and self.base.forwards(write, read):
             return False
         self.sc_before[write] |= 1 << read
         return self.add_ob(read, write)

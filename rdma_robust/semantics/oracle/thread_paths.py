@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE
-from rdma_robust.language.flow.cfg import Cell, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import is_message
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -91,8 +91,8 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll, and
-    of whose messages if it is an RP."""
+    """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll,
+    of whose messages if it is an RP, and whether it may be cut where a message finds no receive."""
 
     step: Step
     cases: tuple[Case, ...]
@@ -100,13 +100,15 @@ class _Known:
     reads: frozenset[Cell]
     polls: bool
     receives: str | None
+    cut: bool
 
     @staticmethod
     def of(step: Step, model: Model) -> _Known:
         op = step.op
         cases = cases_of(op, model)
-        receives = next((act.peer for case in cases for act in case.acts if act.type is EventType.RP), None)
-        return _Known(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives)
+        receives = op.sender if isinstance(op, RecvPoll) else None
+        cut = isinstance(op, Message)
+        return _Known(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, cut)
 
 
 def thread_paths(
@@ -172,9 +174,10 @@ class _Walker:
         """Yield the prefixes that follow by this step; a put or get also gives the one that ends between its events."""
         position, step = len(node.events), known.step
         for events, condition in self.events(node, known):
-            read = next((i for i, e in enumerate(events) if e.type in READ_TYPES or e.type is EventType.RP), 0)
-            by_cpu = bool(known.reads) or known.receives is not None
-            env = {**node.registers, VALUE.name: read_at(position + read)} if by_cpu else node.registers
+            env = node.registers
+            if known.reads or known.receives is not None:
+                read = next((i for i, e in enumerate(events) if e.type in READ_TYPES or e.type is EventType.RP), 0)
+                env = {**env, VALUE.name: read_at(position + read)}
             guards = node.guards
             domains = self.domains(node, events)
             feasible = True
@@ -191,7 +194,7 @@ class _Walker:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
-            for kept in range(len(events)):
+            for kept in range(len(events) if known.cut or self.extent is Extent.ALL else 0):
                 unheard = events[kept].peer if is_message(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
@@ -212,7 +215,7 @@ class _Walker:
                 if act.type is EventType.P and not _pollable((*node.events, *made), remote):
                     return
                 read = place if act.reads else read
-                made.append(_event(act, known, place - read, {**node.registers, VALUE.name: read_at(read)}))
+                made.append(_event(act, known, place - read, node.registers, read))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
                 condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
@@ -269,8 +272,8 @@ class _Walker:
         return frozenset(k.receives for k in nexts if k.receives and k.step.guard == TRUE)
 
 
-def _event(act: Act, known: _Known, copied: int, env: Mapping[str, Term]) -> PathEvent:
-    """Return the event of an act whose operation has last read so many events before it."""
+def _event(act: Act, known: _Known, copied: int, registers: Mapping[str, Term], read: int) -> PathEvent:
+    """Return the event of an act whose operation has last read so many events before it, at position `read`."""
     value, cell, data = act.written, None, act.message is not None and act.message.data is not None
     if act.message is None:
         cell = act.cell
@@ -278,7 +281,7 @@ def _event(act: Act, known: _Known, copied: int, env: Mapping[str, Term]) -> Pat
         value = act.message.data if data else act.message.imm
     if value is None or value != VALUE or act.reads:
         copied = 0
-    written = None if copied or value is None else term_of(value, env)
+    written = None if copied or value is None else term_of(value, {**registers, VALUE.name: read_at(read)})
     return PathEvent(
         act.type, cell, known.remote, known.step, written, copied, act.completes, act.completing, act.peer, data
     )
