@@ -40,7 +40,10 @@ def test_a_twin_is_what_it_expects(path: Path) -> None:
     assert not outcome.faults
 
 
-@pytest.mark.parametrize("name", FENCES)
+QUICK: Final = frozenset({"burns", "parker", "peterson"})
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.long) for n in FENCES])
 def test_the_fewest_fences_of_a_twin(name: str) -> None:
     path = next(p for p in TWINS if p.stem == name)
     answer = repair(path.read_text(), path.name, limits=TSO)

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "analyses.safety": f"{WORDS} language semantics counters robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
+    "analyses.synthesis": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove",
@@ -48,8 +49,8 @@ MAY_IMPORT = {
     "editing": f"{WORDS} __init__ language semantics analyses.lints",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
-        "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove reports batch teaching.demos "
-        "teaching.explorer teaching.patterns editing"
+        "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis reports batch "
+        "teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "__init__ cli",

@@ -178,6 +178,22 @@ Examples
   rdma-robust import trencher --addresses 0..9 stack.txt
 """
 
+SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
+
+Settings are words of a `hardware` line. Listed are all programs of at most N statements, of all threads together, that show
+a difference and have no part that does, each once up to the names of threads, nodes, words and values. They are written as
+litmus programs with `outcome` lines.
+
+\b
+Exit codes
+  0  done, whatever was found    2  usage    3  a limit came first: what was found until then is written
+\b
+Examples
+  rdma-robust synthesise --between 'cpu sc' 'cpu tso' --size 4
+  rdma-robust synthesise --between 'order default' 'order multipath' --size 3 -o smallest
+  rdma-robust synthesise --between 'atomics hca' 'atomics glob' --size 2 --statements store,remote-cas
+"""
+
 EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`.
 
 \b
@@ -340,6 +356,7 @@ COMMANDS: Final = {
     "verify-certificate": VERIFY_CERTIFICATE_HELP,
     "export": EXPORT_HELP,
     "import": IMPORT_HELP,
+    "synthesise": SYNTHESISE_HELP,
     "repair": REPAIR_HELP,
     "report": REPORT_HELP,
     "compare": COMPARE_HELP,
@@ -355,7 +372,7 @@ COMMANDS: Final = {
 
 GROUPS: Final = {
     "Decide": ("check", "verify", "reach", "outcomes", "prove", "cover", "lint"),
-    "Understand": ("explain", "explore", "explain-code"),
+    "Understand": ("explain", "explore", "explain-code", "synthesise"),
     "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),
     "Theory": ("demo",),
