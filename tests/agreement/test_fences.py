@@ -41,7 +41,7 @@ def fewest(text: str) -> int:
     return next(n for n in range(len(states)) if any(robust(fenced(text, some)) for some in combinations(states, n)))
 
 
-@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(100, 400), marks=pytest.mark.long)], ids=["few", "many"])
+@pytest.mark.parametrize("seeds", [range(5, 11), pytest.param(range(100, 400), marks=pytest.mark.long)], ids=["few", "many"])
 def test_no_fewer_fences_make_a_random_automaton_robust(seeds: range) -> None:
     found = []
     for seed in seeds:
