@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
 T = EventType
@@ -80,6 +80,7 @@ AFTER: Final[Mapping[EventType, str]] = {
 """The later event of a reordered pair; a CPU event is "after" its statement."""
 
 CPU_DOES_NOT_WAIT: Final = "the CPU goes on without waiting for the NIC"
+STORE_WAITS: Final = "it waits in the store buffer while later reads and polls go on"
 POLLS_ANOTHER: Final = "this poll waits for another operation"
 OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
@@ -111,6 +112,9 @@ EDGE: Final[Mapping[str, str]] = {
     "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
+    "rmw": "{source} and {target} are one step (rmw)",
+    "sm": "{source} posts the buffer that {target} fills (sm)",
+    "rpf": "{target} takes the receive completion of {source} (rpf)",
 }
 
 
@@ -217,6 +221,8 @@ def proved_by_filter(engine: str, states: int) -> str:
 
 def why_reordered(earlier: Event, later: Event) -> str:
     """Return what lets RDMA hardware reorder two events of a thread, as a clause."""
+    if earlier.type in STORE_TYPES:
+        return STORE_WAITS
     if earlier.type in CPU_TYPES:
         return NOT_KEPT
     if later.type is T.P and later.remote == earlier.remote:

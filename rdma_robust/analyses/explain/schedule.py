@@ -15,6 +15,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import remote_of
+from rdma_robust.semantics.machines.chosen import machine_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType
@@ -50,12 +52,14 @@ class RemoteOperation:
 class RunStep:
     """One move: the event of the trace that takes effect, and the remote operation it is about, None if there is none.
 
-    For a poll that is the operation whose completion it takes.
+    For a poll that is the operation whose completion it takes. `write` is the write that enters a buffer, where the
+    operation makes several.
     """
 
     action: Action
     event: Event | None
     operation: int | None
+    write: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,12 @@ def machine_run(program: Program, witness: Witness, model: Model) -> Run:
 
     It exists because that order extends ob: see semantics.md, "Operational machine". Raises InternalError if not.
     """
+    if isinstance(machine := machine_of(program, model), DeployedMachine):
+        from rdma_robust.analyses.explain.deployed_schedule import deployed_run  # noqa: PLC0415 - it needs this module
+
+        return deployed_run(machine, witness)
     operations = remote_operations(witness)
-    scheduler = _Scheduler(RdmaMachine(program, model), witness.order, operations)
+    scheduler = _Scheduler(machine, witness.order, operations)
     return Run(operations, scheduler.run())
 
 

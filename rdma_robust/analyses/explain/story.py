@@ -16,6 +16,9 @@ EDGES = {
     "rf": "{source} comes before {target}, which reads its value {read}",
     "mo": "{source} comes before {target}, which overwrites {cell}",
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
+    "rmw": "{source} and {target} are one step",
+    "sm": "{source} comes before {target}, which fills the buffer that it posts",
+    "rpf": "{source} comes before {target}, which takes its receive completion",
 }
 """Why the source of an edge of the SC cycle comes before its target."""
 
@@ -26,6 +29,9 @@ WHERE = {
     ("get", "posted"): "This get is still in the pipe to {remote}, nothing read yet,",
     ("get", "read"): "Its value has been read at {remote}, but the answer is not back",
     ("get", "sent"): "Its answer is back, but not yet stored in memory,",
+    ("atomic", "posted"): "This atomic is still in the pipe to {remote}, nothing read yet,",
+    ("atomic", "read"): "Its word has been read at {remote}, but its answer is not back",
+    ("atomic", "sent"): "Its word has been read at {remote}, and its answer is not in memory yet,",
     ("rfence", "posted"): "The NIC has not come to this fence",
 }
 """How far an operation is while a later step of its thread overtakes it, by how far it has come."""
@@ -92,6 +98,14 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
     for earlier, later in witness.relaxed:
         operation, step = _overtaken(run, earlier.index), _step_of(run, later.index)
         name = program.threads[earlier.thread].name
+        if operation is None or step is None:
+            again = rounds.get(later.index, "").rstrip(",")
+            sentences += [
+                f"{name} executes {words.noun(earlier)}{rounds.get(earlier.index, '').rstrip(',')}.",
+                f"It is still in the store buffer when {_action(words, name, later)}{again}.",
+                f"The CPU allows this: {why_reordered(earlier, later)}.",
+            ]
+            continue
         line = operation.line if earlier.step is None else earlier.step.span.where
         where = _where(program, witness, operation, _progress(operation, step.number)).format(remote=earlier.remote)
         sentences += [
@@ -230,13 +244,15 @@ def _is_read_of(program: Program, event: Event, operation: Operation) -> bool:
     )
 
 
-def _overtaken(run: Timeline, event: int) -> Operation:
+def _overtaken(run: Timeline, event: int) -> Operation | None:
+    """Return the remote operation that an event is of, None for one of a CPU."""
     step = _step_of(run, event)
-    return next(o for o in run.operations if o.number == step.operation)
+    return next((o for o in run.operations if step is not None and o.number == step.operation), None)
 
 
-def _step_of(run: Timeline, event: int) -> TimelineStep:
-    return next(s for s in run.steps if s.event == event)
+def _step_of(run: Timeline, event: int) -> TimelineStep | None:
+    """Return the step with which an event takes effect; that a failed atomic waits for the store buffer has none."""
+    return next((s for s in run.steps if s.event == event), None)
 
 
 def _progress(operation: Operation, now: int) -> str:

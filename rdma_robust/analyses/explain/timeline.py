@@ -15,6 +15,7 @@ from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
+from rdma_robust.text import one_line
 
 KINDS: dict[Verb, StepKind] = {
     Verb.ACCESS: "access",
@@ -24,6 +25,9 @@ KINDS: dict[Verb, StepKind] = {
     Verb.FLUSH: "write",
     Verb.FENCE: "fence",
     Verb.POLL: "poll",
+    Verb.RECV: "access",
+    Verb.RPOLL: "access",
+    Verb.DRAIN: "write",
 }
 CPU_KINDS = ("access", "post", "poll")
 
@@ -67,6 +71,7 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
             and before is not None
             and before.action.verb is Verb.NIC_WRITE
             and before.operation == step.operation
+            and before.write in (None, step.event)
         ):
             rows[-1] = (step, True)
         else:
@@ -77,7 +82,7 @@ def _rows(steps: Sequence[RunStep]) -> list[tuple[RunStep, bool]]:
 def _step(words: Words, run: Run, row: tuple[RunStep, bool], number: int) -> TimelineStep:
     step, sent = row
     program, thread = words.program, step.action.thread
-    kind = KINDS[step.action.verb]
+    kind = "post" if _leaves(step) else KINDS[step.action.verb]
     operation = None if step.operation is None else run.operations[step.operation]
     cpu = kind in CPU_KINDS or operation is None
     label, text = _phrases(words, step, kind, operation)
@@ -102,18 +107,33 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
     """Return what a step does, without and with who does it."""
     if row.event is not None:
         return words.label(row.event), words.clause(row.event)
-    assert operation is not None
+    if operation is None or _leaves(row):
+        return _buffered(words, row)
     first = operation.events[0]
     name = words.program.threads[operation.thread].name
     statement = words.statement(first)
     if kind == "post":
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
-    write = operation.event(Verb.FLUSH)
+    write = row.write or operation.event(Verb.FLUSH)
     assert write is not None and first.step is not None
-    what = words.label(write).removeprefix("writes ")
+    what = words.label(write).removeprefix("writes ").removeprefix("delivers ")
     if write.type not in VISIBLE_WHEN_POLLED:
         return f"sends {what}", f"{name}'s NIC sends {what}: the put is complete for a poll, but not yet in memory"
     return f"receives {what}", f"{name}'s NIC has {what} for `{statement}`, not yet stored in memory"
+
+
+def _leaves(row: RunStep) -> bool:
+    """Whether a request leaves the store buffer of its CPU."""
+    return row.action.verb is Verb.DRAIN and row.event is None
+
+
+def _buffered(words: Words, row: RunStep) -> tuple[str, str]:
+    """Return what a step does that only moves something into the store buffer, or a request out of it."""
+    statement = "" if row.action.step is None else one_line(row.action.step.text)
+    name = words.program.threads[row.action.thread].name
+    if _leaves(row):
+        return f"{statement} leaves the store buffer", f"`{statement}` leaves {name}'s store buffer for the NIC"
+    return f"buffers {statement}", f"{name}'s CPU puts `{statement}` into its store buffer and goes on"
 
 
 def _operation(words: Words, operation: RemoteOperation, steps: Sequence[TimelineStep]) -> Operation:
@@ -145,6 +165,10 @@ def _kind(name: str) -> OperationKind:
     match name:
         case "put" | "get" | "rfence":
             return name
+        case "inline put" | "put with immediate" | "send":
+            return "put"
+        case "remote rmw":
+            return "atomic"
     raise UsageError(f"operations like {name} cannot be drawn yet")
 
 
