@@ -1,0 +1,38 @@
+"""What docs/deployed.md says of the order tables: every cell, with programs that are robust iff the cell keeps the order."""
+
+from __future__ import annotations
+
+import re
+
+from rdma_robust.semantics.order_table import CELLS, ORDERS
+from tests.conftest import ROOT
+
+TEXT = (ROOT / "docs/deployed.md").read_text(encoding="utf-8")
+PROGRAM = re.compile(r"\]\(\.\./litmus/deployed/([\w-]+)\.rdma\)")
+ROWS = re.findall(r"^\| (\w+) \| (\w+) \| (all|qp|i|-) \| (\[.+?) \| (.+) \|$", TEXT, re.MULTILINE)
+WEAKER = re.findall(r"^\| (n\w+) \| (n\w+) \| (qp|-) (\[\S+) \| (qp|-) (\[\S+) \|$", TEXT, re.MULTILINE)
+
+
+def is_robust(name: str) -> bool:
+    """As the `expect` line says, which the tests of the suite hold against search and brute force."""
+    return "\nexpect robust" in (ROOT / f"litmus/deployed/{name}.rdma").read_text(encoding="utf-8")
+
+
+def test_every_cell_of_atomics_has_a_program_that_is_robust_iff_the_order_is_kept() -> None:
+    cells = {cell: kept for cell, kept in CELLS.items() if {"naR", "naW"} & {*cell}}
+    assert {(earlier, later): kept for earlier, later, kept, _, _ in ROWS} == cells
+    for _, _, kept, programs, _ in ROWS:
+        first, *elsewhere = PROGRAM.findall(programs)
+        assert is_robust(first) == (kept in ("all", "qp")), first
+        assert not any(map(is_robust, elsewhere)), elsewhere
+
+
+def test_every_cell_that_weaker_orders_change_has_programs() -> None:
+    changed = {cell for order in ("multipath", "relaxed") for cell, kept in ORDERS[order].items() if kept != CELLS[cell]}
+    assert {(earlier, later) for earlier, later, *_ in WEAKER} == changed
+    for earlier, later, *columns in WEAKER:
+        for order, kept, programs in zip(("multipath", "relaxed"), columns[::2], columns[1::2], strict=True):
+            assert ORDERS[order][earlier, later] == kept
+            (program,) = PROGRAM.findall(programs)
+            assert program.startswith(f"{order}-{earlier}-{later}".lower())
+            assert is_robust(program) == (kept == "qp")
