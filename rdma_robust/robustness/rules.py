@@ -114,14 +114,13 @@ class Rules:
         """R2: the completion of the NIC write of `edge`, put into the second part, forces.
 
         It does if an instantaneous event of the second part is ippo-before it, or a store that waits in the buffer before
-        it. Of an nF, and of a store, that need not be asked where a put has an nlR: by R1 it forces that.
+        it. Of a store that need not be asked where a put has an nlR, which it forces; of an nF it never need: what forces
+        an nF into the second part forces the completion as well.
         """
         qp = qp_of(edge)
         if edge.type is EventType.NLW or edge.type is None:
             return TRUE
-        model, asked = self.frame.model, self.frame.types[qp] & NIC_BITS.keys() - NIC_WRITE_TYPES
-        if qp not in self.inline:
-            asked = asked - {EventType.NF}
+        model, asked = self.frame.model, (self.frame.types[qp] & NIC_BITS.keys()) - NIC_WRITE_TYPES - {EventType.NF}
         before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))

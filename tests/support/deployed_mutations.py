@@ -90,7 +90,7 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "T3-stores-always-keep-the-pivot-out": _kept_out(lambda _e, _c: True),
     "unsignaled-operations-force-nothing": ((Rules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
-    "fences-do-not-force-inline-writes": ((Rules, "inline", frozenset()),),
+    "stores-do-not-force-polls-of-inline-writes": ((Rules, "inline", frozenset()),),
     "weaker-orders-have-nfo": ((Rules, "fence_flagged", property(_fence_flagged)),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""

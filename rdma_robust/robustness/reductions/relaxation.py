@@ -106,14 +106,14 @@ class Relaxation:
         """What is known behind a NIC event of beta; where it makes two, and only one is known to be, that is the `kind`."""
         assert edge.type is not None and edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
-        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now.beta, edge):
+        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
             polls = tuple(sorted((*polls, (edge.remote, self._outstanding(edge)))))
         return replace(now, beta=beta, polls=polls)
 
-    def _forces_poll(self, beta: frozenset[tuple[str | None, EventType]], edge: EventEdge) -> bool:
-        if edge.type is EventType.NLW or edge.type is None:
+    def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
+        if edge.type is EventType.NLW or edge.type is None or now.store:
             return True
-        earlier = (t for remote, t in beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
+        earlier = (t for remote, t in now.beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
         return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
