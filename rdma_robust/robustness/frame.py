@@ -13,7 +13,7 @@ from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph, Kept, event_graph
+from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, Kept, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, is_message, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.semantics.trace import EventType
@@ -26,12 +26,18 @@ class PivotClass:
     """Pivots that the search treats alike: accesses of `cell` by `thread` that write (or, if not `writes`, only read).
 
     Those by the naR of a remote read-modify-write, which others of its word must not take apart, are classes of their own.
+    With `receive` they are the V by which the thread posts `cell` for that connection: see :mod:`receiving`.
     """
 
     thread: int
     cell: Cell
     writes: bool
     atomic: bool = False
+    receive: Connection | None = None
+
+    @property
+    def verb(self) -> str:
+        return "posts" if self.receive else "writes" if self.writes else "reads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +57,7 @@ class EventLabel:
     def __str__(self) -> str:
         where = {0: "", 1: " in the first part", 2: " in the second part"}[self.part]
         where += ", its write in the second" * self.torn
-        start = (
-            f", after a pivot that {'writes' if self.starts.writes else 'reads'} {self.starts.cell}" if self.starts else ""
-        )
+        start = f", after a pivot that {self.starts.verb} {self.starts.cell}" if self.starts else ""
         return f"{self.edge}{where}{start}"
 
 
@@ -219,10 +223,12 @@ def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
     return edge.cell == cell and (writes(edge) or other_writes)
 
 
-def effect(frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS) -> tuple[Statement, ...]:
+def effect(
+    frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS, *, credit: bool = False
+) -> tuple[Statement, ...]:
     """The edge's guard and its effect on registers, queues and on the memory copy of that name.
 
-    `marks` are those of the event in the queues, see :mod:`messages`.
+    `marks` are those of the event in the queues, see :mod:`messages`. On `credit` a message takes a V that is still to come.
     """
     value: dict[str, Expr] = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell, copy)}
     received = frame.messages.value(edge)
@@ -239,7 +245,10 @@ def effect(frame: Frame, edge: EventEdge, copy: str = "", marks: Expr = NO_MARKS
         updates.append((f"{edge.cell}{copy}", stored))
         if taken and not edge.carries:
             updates.append((frame.carried(edge.thread), Const(0)))
-    updates += frame.messages.updates(edge, marks)
-    guard = Require(conj(frame.messages.enabled(edge), substitute(edge.guard, value)))
-    looked = (Assign(((TAKEN, frame.messages.marked(edge, IN_BETA)),)),) if is_message(edge) else ()
-    return (guard, *looked, Assign(tuple(updates))) if updates else (guard,)
+    if not credit:
+        updates += frame.messages.updates(edge, marks)
+    enabled = frame.messages.waits(edge) if credit else frame.messages.enabled(edge)
+    guard = Require(conj(enabled, substitute(edge.guard, value)))
+    in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
+    looked = (Assign(((TAKEN, in_beta),)),) if is_message(edge) else ()
+    return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

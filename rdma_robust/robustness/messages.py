@@ -144,12 +144,16 @@ class Messages:
             case EventType.V:
                 return negate(self._full(channel))
             case None:
-                return self._full(channel) if fault == "receive queue full" else negate(channel.posted.some())
+                return self._full(channel) if fault == "receive queue full" else self.waits(edge)
             case _ if edge.cell is None:
                 return channel.posted.some()
             case _:
                 buffers = channel.posted.oldest(channel.marks(channel.posted, 1) - 1)
                 return equals(buffers, Const(channel.buffers.index(edge.cell) + 1))
+
+    def waits(self, edge: EventEdge) -> Expr:
+        """Whether the message of the edge finds no buffer."""
+        return negate(self.channel(edge).posted.some())
 
     def value(self, edge: EventEdge) -> Expr | None:
         """The immediate that an RP takes, None for every other event."""

@@ -201,7 +201,7 @@ class PivotInstrumentation:
         if first:
             alternatives.append(Body((Require(equals(Name(CLASS), Const(0))),), first))
         if (current := self.classes.current_kept(edge)) != FALSE:
-            second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), self._spoken_for)
+            second = Later(lambda: (self._alpha(edge), *self._beta(edge)), self._outline(edge), frozenset(self.of_program))
             alternatives.append(Body((Require(Name(CLASS)), Require(current)), second))
         return Body((), tuple(alternatives)) if alternatives else leaf(EventLabel(edge, 1), Require(FALSE))
 
@@ -210,10 +210,6 @@ class PivotInstrumentation:
         kept = Require(self.frame.memory(edge.cell)) if edge.cell is not None and self._freeze(edge) else Require(TRUE)
         counted = (*self.rules.first_part(edge), *self.rules.second_part(edge))
         return [leaf(EventLabel(edge, 1), kept, *effect(self.frame, edge), *each) for each in counted]
-
-    @cached_property
-    def _spoken_for(self) -> frozenset[str]:
-        return frozenset(self.of_program)
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.rules.first_part(edge)
@@ -232,6 +228,8 @@ class PivotInstrumentation:
         whole = [c for c in classes if self.atomics.may_be_whole(edge, c)]
         torn = [c for c in classes if self.atomics.may_be_torn(edge, c)]
         found = self._started(edge, whole, self._into_beta(edge, Const(1)), self.rules.second_part(edge)) if whole else []
+        if credit := self.classes.on_credit(edge):
+            found += self._started(edge, credit, self._into_beta(edge, Const(1), credit=True), self.rules.second_part(edge))
         if torn:
             found += self._started(edge, torn, self._tearing(edge, Const(1)), ((self.atomics.torn_part(edge),),), torn=True)
         return found
@@ -291,7 +289,7 @@ class PivotInstrumentation:
         spread = self.taint.spreading(edge, ALPHA, Name("taint'"), closing)
         marks = self.receiving.marks(edge, ALPHA, Name("taint'"))
         happens = (*effect(self.frame, edge, marks=marks), *self.receiving.awaited(edge, Name("taint'")))
-        enabled = Require(conj(self._alpha_allowed(edge), self.atomics.enabled(edge)))
+        enabled = Require(conj(self._alpha_allowed(edge), self.atomics.enabled(edge), self.receiving.allows(edge)))
         statements = (enabled, taint, *happens, Assign(self.atomics.after_alpha(edge, self.receiving.closed)), *spread)
         return Body(statements, tuple(leaf(EventLabel(edge, 1), *counted) for counted in self.rules.first_part(edge)))
 
@@ -306,7 +304,7 @@ class PivotInstrumentation:
         forced = self._forced(edge) if edge.also is None else self.atomics.read_forced(edge, self._forced(edge))
         statements = (
             Require(disj(forced, self.atomics.chooses(edge))),
-            Require(conj(negate(self._cuts(edge)), self.atomics.enabled(edge))),
+            Require(conj(negate(self._cuts(edge)), self.atomics.enabled(edge), self.receiving.allows(edge))),
             taint,
             *self._into_beta(edge, Name("taint'")),
         )
@@ -327,7 +325,7 @@ class PivotInstrumentation:
         spread = self.taint.spreading(edge, TORN, taint, closing)
         return (Assign(updates), *effect(self.frame, edge), *spread)
 
-    def _into_beta(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
+    def _into_beta(self, edge: EventEdge, taint: Expr, *, credit: bool = False) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bit = self.frame, self.frame.bit(edge.cell)
         updates = [*self._freeze(edge), *self._poisoning(edge, bit), *self.buffers.after_beta_write(edge)]
@@ -335,7 +333,7 @@ class PivotInstrumentation:
         if bit:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self.taint.spreading(edge, BETA, taint, self.classes.own(edge))
-        happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint))
+        happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint), credit=credit)
         return (Require(negate(self._poisons(edge))), Assign(tuple(updates)), *happens, *spread)
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:

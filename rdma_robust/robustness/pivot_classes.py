@@ -11,6 +11,7 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, name
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass, conflicts, reads, writes
+from rdma_robust.robustness.messages import buffer_of, is_message
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 CLASS = "class"
@@ -44,11 +45,17 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
         of_cell.setdefault(frame.bit(edge.cell), []).append(edge)
         if edge.cell is not None and frame.bit(edge.cell):
             found[class_of(edge, edge.cell)] = None
+        if (cell := buffer_of(edge)) is not None:
+            found[PivotClass(edge.thread, cell, False, receive=edge.connection)] = None
+    messages = [e for g in frame.graphs for e in g.edges if is_message(e)]
     poll = frame.limits.poll("filtering")
     return tuple(
         c
         for c in poll.each(found)
-        if any((can_start(e, c) and allowed(e, c)) or opens(e, c, frame) for e in of_cell[frame.bit(c.cell)])
+        if any(
+            (can_start(e, c) and allowed(e, c)) or opens(e, c, frame)
+            for e in (messages if c.receive else of_cell[frame.bit(c.cell)])
+        )
     )
 
 
@@ -66,8 +73,11 @@ def opens(edge: EventEdge, c: PivotClass, frame: Frame) -> bool:
 def can_start(edge: EventEdge, c: PivotClass) -> bool:
     """Whether the edge's event can be the first of beta for a pivot of class `c`.
 
-    A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value.
+    A CPU event of the pivot's own thread would keep the pivot out of alpha; a CPU read would depend on its value. After a V
+    comes the message that takes it.
     """
+    if c.receive is not None:
+        return is_message(edge) and edge.connection == c.receive and edge.cell in (None, c.cell)
     if not conflicts(edge, c.cell, c.writes) or (edge.stops and class_of_write(edge) == c):
         return False
     return edge.type not in CPU_TYPES or not (edge.thread == c.thread or (c.writes and reads(edge)))
@@ -86,11 +96,17 @@ class PivotClasses:
         every, writing = self._of_cell.get(self.frame.bit(edge.cell), ((), ()))
         return every if writes(edge) else writing
 
+    def on_credit(self, edge: EventEdge) -> Sequence[PivotClass]:
+        """The classes of V that the edge's event, if it is a message, can take on credit, as the first of beta."""
+        if not is_message(edge):
+            return ()
+        return [c for c in self.tried if c.receive and self.is_kept(edge, c) and self.may_start(edge, c)]
+
     @cached_property
     def _of_cell(self) -> dict[int, tuple[list[PivotClass], list[PivotClass]]]:
         """By the bit of the cell: the classes of the cell, and those that write it."""
         found: dict[int, tuple[list[PivotClass], list[PivotClass]]] = {}
-        for c in self.tried:
+        for c in (c for c in self.tried if c.receive is None):
             every, writing = found.setdefault(self.frame.bit(c.cell), ([], []))
             every.append(c)
             if c.writes:
@@ -108,6 +124,9 @@ class PivotClasses:
         return frozenset(c for c in self.tried if any(VALUE.name in names(e.possible) for e in self.sites(c)))
 
     def sites(self, c: PivotClass) -> list[EventEdge]:
+        if c.receive is not None:
+            edges = self.frame.graphs[c.thread].edges
+            return [e for e in edges if e.connection == c.receive and buffer_of(e) == c.cell]
         return [e for e in self.frame.graphs[c.thread].edges if e.cell == c.cell and class_of(e, c.cell) == c]
 
     def may_start(self, edge: EventEdge, c: PivotClass) -> bool:

@@ -3,7 +3,11 @@
 A pivot that is a message takes a V of alpha, from which sc leads to it. Which V that is, is known only where the pivot is
 put: the one at the head of the queue. So the cycle is closed there, if that V is tainted.
 
-Source: deployed.md, part 7 (S1 to S3).
+A pivot can also be a V. Then the search starts at a message that finds no buffer, and takes the V on credit: it is the first
+of beta, and no further V of its connection comes, until the V itself is put last into alpha. Such a message is one that
+meets `rnr`: a search that finds no violation proves nothing then (S4), but more violations are found.
+
+Source: deployed.md, part 7 (S1 to S4).
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Statement
-from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, disj
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
 from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass, has_bit
@@ -87,6 +91,12 @@ class Receiving:
         if conj(taint, may) == FALSE:
             return ()
         return (Assign(((CLOSED, Ite(conj(taint, may), Binary("|", Name(CLOSED), Const(_AWAITED)), Name(CLOSED))),)),)
+
+    def allows(self, edge: EventEdge) -> Expr:
+        """Whether the event is no V of a connection whose next V, taken on credit, is the pivot."""
+        if edge.type is not EventType.V:
+            return TRUE
+        return negate(self.classes.current_in([c for c in self.classes.tried if c.receive == edge.connection], edge))
 
     def _takes(self, c: PivotClass, edge: EventEdge) -> bool:
         return any(site.connection == edge.connection and takes(site, edge) for site in self.classes.sites(c))

@@ -10,6 +10,7 @@ from rdma_robust.expr import FALSE, Const
 from rdma_robust.robustness import rules
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.messages import TAINTED, Messages, is_message
+from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.robustness.receiving import Receiving
 from rdma_robust.robustness.reductions import specialise
 from rdma_robust.robustness.reductions.critical import CriticalCycles
@@ -44,12 +45,16 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any, tuple[str, ...]]]] = {
     "S3 of receive completions": (Messages, "marked", _not_tainted(_is_poll), ("s3-poll", "immediate")),
     "S5": (Rules, "receive_flagged", frozenset(), ("s5-fence",)),
     "pivots that are messages": (Receiving, "closed_by", lambda self, _site: self.closed, ("s3-message",)),
+    "pivots that are receives": (PivotClasses, "on_credit", lambda _self, _edge: (), ("credit",)),
     "the filter follows messages": (
         CriticalCycles, "_waiting_for", property(lambda self: (0,) * len(self.events)), ("s3-poll", "immediate"),
     ),
     "dead ends follow messages": (Messages, "taints_of", lambda _self, _edge: (), ("s3-poll",)),
-    "queues are marks of taint": (Receiving, "tainted", lambda _self: (), ("s3-message", "immediate")),
+    "queues are marks of taint": (Receiving, "tainted", lambda _self: (), ("immediate",)),
     "messages and receives do not change places": (Messages, "touched", lambda _self, _edge: 0, ("receiver-not-ready",)),
     "registers have immediates": (specialise, "immediate", lambda _edge: Const(0), ("immediate",)),
 }  # fmt: skip
 """What is switched off: the class or module, its attribute, what stands for it, and the programs that notice."""
+
+REDUNDANT: Final = ("S3 of messages", "pivots that are messages")
+"""What was noticed only where no receive may be the pivot: it is possibly redundant where one may."""

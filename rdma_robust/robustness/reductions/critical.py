@@ -27,7 +27,7 @@ from operator import or_
 from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, writes
-from rdma_robust.robustness.messages import is_message, takes
+from rdma_robust.robustness.messages import buffer_of, is_message, takes
 from rdma_robust.robustness.pivot_classes import class_of
 from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.semantics.trace import EventType
@@ -159,12 +159,17 @@ class CriticalCycles:
 
     def sites(self, c: PivotClass) -> int:
         """The accesses that can be a pivot of the class."""
+        if c.receive is not None:
+            numbered = ((i, self.events[i]) for i in _bits(self.of_thread[c.thread]))
+            return _set(i for i, e in numbered if e.connection == c.receive and buffer_of(e) == c.cell)
         every, written = self._of_cell[self.frame.bit(c.cell)]
         found = self.of_thread[c.thread] & (written if c.writes else every & ~written)
         return found if c.writes else _set(i for i in _bits(found) if class_of(self.events[i], c.cell) == c)
 
     def meeting(self, c: PivotClass) -> int:
         """The accesses of other threads that conflict with a pivot of the class, or that it can wait for."""
+        if c.receive is not None:
+            return 0
         conflicting = self._of_cell[self.frame.bit(c.cell)][not c.writes] & ~self.of_thread[c.thread]
         return conflicting | _union(self._waited_for[i] for i in _bits(self.sites(c)))
 

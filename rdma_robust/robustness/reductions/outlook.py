@@ -105,6 +105,8 @@ def _pivot(cycles: CriticalCycles, seen: Remembered, c: PivotClass) -> Pivot:
     frame, events, sites = cycles.frame, cycles.events, cycles.sites(c)
     numbers = [i for i in range(len(events)) if sites >> i & 1]
     guards = {i: guard for i in numbers if (guard := _guard(frame, events[i].possible)) is not None}
+    if c.receive is not None:
+        return Pivot(c.thread, sites, 0, {}, CLASS, ())
     written = tuple(seen.accessed.parts(seen.marks.written(c.cell)))
     return Pivot(c.thread, sites, cycles.meeting(c), guards, str(c.cell), written)
 

@@ -96,7 +96,7 @@ class Relevance(Continuation):
     def _starts(self, edge: EventEdge) -> bool:
         """Whether the event can be the first of beta, or the read of a pivot by which the cycle leaves it."""
         classes = self.classes
-        if any(classes.may_start(edge, c) for c in classes.touching(edge)):
+        if any(classes.may_start(edge, c) for c in classes.touching(edge)) or classes.on_credit(edge):
             return True
         return any(opens(edge, c, classes.frame) for c in (classes.tried if edge.stops else ()))
 

@@ -59,7 +59,8 @@ class Automorphism:
 
     def image(self, c: PivotClass) -> PivotClass:
         """Return the class of the images of the pivots of class `c`."""
-        return replace(c, thread=self.threads[c.thread], cell=self.cells[c.cell])
+        receive = None if c.receive is None else (self.threads[c.receive[0]], self.threads[c.receive[1]])
+        return replace(c, thread=self.threads[c.thread], cell=self.cells[c.cell], receive=receive)
 
 
 def automorphisms(frame: Frame) -> tuple[Automorphism, ...]:
