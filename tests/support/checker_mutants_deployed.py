@@ -11,7 +11,7 @@ from unittest.mock import patch
 from rdma_robust.certify.hardware import STORES, Kind
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import Rules
-from rdma_robust.certify.remembered import Mail, Marks, Placed, Tag
+from rdma_robust.certify.remembered import UNTAGGED, Mail, Marks, Placed, Tag
 from rdma_robust.certify.search_steps import Around, Steps, Taken
 from rdma_robust.certify.thread_events import Completion, Event, Move, Stage
 from rdma_robust.certify.thread_reading import Ahead
@@ -43,9 +43,10 @@ def _poison_cuts(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag
 
 
 def _writing_cleans(self: Rules, marks: Marks, event: Event) -> Marks:
-    if event.kind is Kind.ATOMIC_WRITES and event.cell is not None:
-        return replace(marks, poisoned=marks.poisoned - {event.cell})
-    return _POISON(self, marks, event)
+    after = _POISON(self, marks, event)
+    if event.kind in (Kind.ATOMIC_WRITES, Kind.ATOMIC) and event.cell is not None:
+        return replace(after, poisoned=after.poisoned - {event.cell})
+    return after
 
 
 def _only_half(self: Rules, marks: Marks, event: Event) -> bool:
@@ -76,15 +77,15 @@ def _opening_nothing(self: Rules, marks: Marks, event: Event) -> Placed | None:
     return replace(begun, marks=replace(begun.marks, tainted_reads=marks.tainted_reads))
 
 
-def _without_choices(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = Tag()) -> Iterator[Placed]:
+def _without_choices(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = UNTAGGED) -> Iterator[Placed]:
     return _PLACED(replace(self, choices=False), marks, event, value, tag)
 
 
-def _without_parts(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = Tag()) -> Iterator[Placed]:
+def _without_parts(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = UNTAGGED) -> Iterator[Placed]:
     return _PLACED(self, marks, event, value, Tag(False, tag.tainted))
 
 
-def _without_taint(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = Tag()) -> Iterator[Placed]:
+def _without_taint(self: Rules, marks: Marks, event: Event, value: Value, tag: Tag = UNTAGGED) -> Iterator[Placed]:
     return _PLACED(self, marks, event, value, Tag(tag.beta))
 
 
@@ -101,7 +102,7 @@ def _unsignaled_forces_nothing(self: Rules, marks: Marks, event: Event, tag: Tag
 
 
 def _ignoring_the_buffer(self: Rules, marks: Marks, event: Event, _tag: Tag) -> bool:
-    return _FORCES(self, marks, event, Tag())
+    return _FORCES(self, marks, event, UNTAGGED)
 
 
 def _ignoring_awaited(self: Rules, marks: Marks, event: Event) -> bool | None:
