@@ -38,6 +38,11 @@ def machine_of(
     return RdmaMachine(program, model, watched)
 
 
+def following_machine(program: Program, model: Model) -> AnyScMachine:
+    """Return the SC machine that can follow that of :func:`machine_of` step by step."""
+    return DeployedScMachine(program, model=model) if is_deployed(program, model) else ScMachine(program)
+
+
 def sc_machine_of(program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
     """Return the machine of a program under sequential consistency."""
     return DeployedScMachine(program, watched, recv_depth) if uses_deployed(program) else ScMachine(program, watched)

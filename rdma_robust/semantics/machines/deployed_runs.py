@@ -90,7 +90,7 @@ def _step(action: Action) -> Step:
 @dataclass(slots=True)
 class Happened:
     """One event of a run. `number` is the move (from 0) with which it takes effect, None while it is to come, and `posted`
-    that with which the CPU did it or posted its request. `landing` is where the thread goes on after a step of its CPU."""
+    that with which the CPU did it or posted its request. `landing` is where the thread goes on after its step."""
 
     act: Act
     action: Action
@@ -130,7 +130,7 @@ class History:
         if action.verb in (Verb.ACCESS, Verb.POLL, Verb.RECV, Verb.RPOLL):
             mine = self._by_cpu(action)
         elif action.verb is Verb.ISSUE:
-            self._post(action)
+            self._post(action, move.state)
         elif action.verb is Verb.DRAIN:
             effect = self.buffered[t].pop(0)
             if effect is not None:
@@ -163,13 +163,16 @@ class History:
                 return case.acts
         raise InternalError("a CPU step goes in no way that the event table has")
 
-    def _post(self, action: Action) -> None:
+    def _post(self, action: Action, after: DeployedState) -> None:
         requested = _Requested()
         for case in cases_of(_step(action).op, self.machine.model):
             inline = action.read is not None
             requested.cases.append([Happened(act, action, self.moves) for act in case.acts[inline:]])
             if inline and len(requested.cases) == 1:
                 self.threads[action.thread].append(Happened(case.acts[0], action, self.moves, self.moves))
+        thread = after.threads[action.thread]
+        for made in requested.cases:
+            made[-1].landing = thread.point, thread.registers
         self.requests[self.posted] = requested
         self.threads[action.thread].append(requested)
 
@@ -223,13 +226,14 @@ def event_of(happened: Happened, thread: int, position: int) -> Event:
     """Return an event of a run as one of a trace, without its index."""
     act = placed(happened.act, happened.cell)
     action = happened.action
+    cell = word_of(happened, happened.cell)
     return Event(
         -1,
         act.type,
         thread,
         position,
         remote_of(_step(action).op),
-        act.cell,
+        cell,
         action.read if act.reads or act.type is EventType.RP else None,
         action.written if act.writes or act.message is not None else None,
         action.step,
@@ -237,6 +241,13 @@ def event_of(happened: Happened, thread: int, position: int) -> Event:
         within=act.type in COMPLETING_TYPES and not act.completing,
         peer=act.peer,
     )
+
+
+def word_of(happened: Happened, buffer: Cell | None) -> Cell | None:
+    """Return the word that an event touches, if one; a message with data its `buffer`, None as long as that is not known."""
+    if happened.act.message is None:
+        return happened.act.cell
+    return None if happened.act.message.data is None else buffer
 
 
 def history(machine: DeployedMachine, moves: Iterable[Move]) -> History:

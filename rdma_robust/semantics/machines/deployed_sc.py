@@ -59,13 +59,18 @@ class DeployedScState(NamedTuple):
 
 
 class DeployedScMachine:
-    """The SC semantics of a program with anything that RDMA as deployed has."""
+    """The SC semantics of a program with anything that RDMA as deployed has.
 
-    def __init__(self, program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> None:
+    Under a `model` with store buffers a fence is a step, though it waits for nothing: a run can be followed step by step.
+    """
+
+    def __init__(
+        self, program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH, model: Model = RDMA
+    ) -> None:
         self.program = program
         self.watched = watched
         self.recv_depth = recv_depth
-        self.codes = compile_threads(program, watched)
+        self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
         self.connections = connections(program)
         self.numbers = numbered(self.connections)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rdma_robust.errors import UsageError
-from rdma_robust.semantics.machines.machine import Machine, Move
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_runs import nothing_held, renumbered
+from rdma_robust.semantics.machines.machine import Machine, Move, Verb
 from rdma_robust.semantics.machines.operations import NUMBERLESS, Numbered, Numbers, following
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.resting import SomeMachine
 
 Choices = tuple[int, ...]
 """A run: for every step the number of the move among those that the machine lists, from 0."""
@@ -29,7 +32,7 @@ class Point:
     RDMA machine; `numbers` are those of the operations in its queues.
     """
 
-    state: object
+    state: Any
     parent: Point | None = None
     choice: int = -1
     move: Move | None = None
@@ -53,13 +56,15 @@ class Point:
 class Runs:
     """The runs of one machine. A machine that starts in one way has started before the first choice."""
 
-    def __init__(self, machine: RdmaMachine | ScMachine) -> None:
+    def __init__(self, machine: SomeMachine) -> None:
         self.machine = machine
         self.starts = tuple(machine.initial())
         self._begin()
 
     def _begin(self) -> None:
-        empty = tuple(((),) * len(code.remotes) for code in self.machine.codes)
+        empty: Numbers = tuple(((),) * len(code.remotes) for code in self.machine.codes)
+        if isinstance(self.machine, DeployedMachine):
+            empty = nothing_held(self.machine)
         alone = self.starts[0] if len(self.starts) == 1 else None
         self.root = Point(None if alone is None else alone.state, move=alone, numbers=empty)
         self.kept = 1
@@ -106,8 +111,12 @@ class Runs:
             yield point
 
 
-def behind(machine: RdmaMachine | ScMachine, point: Point, choice: int, move: Move) -> Point:
+def behind(machine: SomeMachine, point: Point, choice: int, move: Move) -> Point:
     """Return the point behind `move`, which must be the move number `choice` of the machine at `point`."""
+    if isinstance(machine, DeployedMachine) and point.state is not None:
+        posted = point.posted + (move.action.verb is Verb.ISSUE)
+        about, held = renumbered(machine, point.state, move, point.numbers, posted)
+        return Point(move.state, point, choice, move, point.depth + 1, about, posted, held)
     if isinstance(machine, RdmaMachine) and point.move is not None:
         now = following(machine, Numbered(point.move, point.operation, point.posted, point.numbers), move)
         return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)

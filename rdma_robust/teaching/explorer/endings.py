@@ -6,8 +6,8 @@ from functools import cached_property
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.teaching.explorer.address import Side
 
@@ -28,7 +28,7 @@ class Endings:
 
     @cached_property
     def _sc(self) -> Exploration:
-        return explore(ScMachine(self.program), Limits.of(MOST_SECONDS, MOST_STATES))
+        return explore(sc_machine_of(self.program), Limits.of(MOST_SECONDS, MOST_STATES))
 
     def text(self, side: Side, final: FinalState) -> str:
         """Return what is to be said of a final state."""

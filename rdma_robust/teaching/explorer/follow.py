@@ -18,8 +18,8 @@ from rdma_robust.teaching.explorer.choices_made import Choices, Point, Runs
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`source` must come before `target` under SC, because of `relation`: po, rf, mo, rb, or `later`: `source` has happened
-    and `target`, an access to the same word, is still to come."""
+    """`source` must come before `target` under SC, because of `relation`: po, rf, mo, rb, sm, rpf, or `later`: `source` has
+    happened and `target`, an access to the same word, is still to come; or `waits`: a message of both has no buffer yet."""
 
     source: Event
     relation: str
@@ -53,7 +53,8 @@ def follow(sc: Runs, points: Sequence[Point]) -> Followed:
     choices = (*first, *_schedule(sc, first, done))
     if broken == len(points):
         return Followed(choices)
-    return Followed(choices, broken + 1, _cycle(points[: broken + 1]))
+    events = effects(points[: broken + 1])
+    return Followed(choices, broken + 1, cycle_of(order_graph(events), events))
 
 
 def _graph(points: Sequence[Point]) -> nx.DiGraph[int]:
@@ -98,10 +99,8 @@ def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> No
         graph.add_edge(source, target, relation=relation)
 
 
-def _cycle(points: Sequence[Point]) -> tuple[Link, ...]:
-    """Return a shortest cycle, neighbouring steps of program order as one."""
-    events = effects(points)
-    graph = order_graph(events)
+def cycle_of(graph: nx.DiGraph[int], events: Sequence[Effect]) -> tuple[Link, ...]:
+    """Return a shortest cycle, neighbouring steps of program order as one. Raises InternalError if there is none."""
     best: list[int] = []
     for component in nx.strongly_connected_components(graph):
         part = graph.subgraph(component)

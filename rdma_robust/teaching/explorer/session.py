@@ -9,10 +9,11 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured
-from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.chosen import following_machine, machine_of
+from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.teaching.explorer.address import AddressError, Mode, Place, Side, Track, decode, encode, fingerprint
 from rdma_robust.teaching.explorer.choices_made import Point, Runs
+from rdma_robust.teaching.explorer.deployed_follow import follow_deployed
 from rdma_robust.teaching.explorer.endings import Endings
 from rdma_robust.teaching.explorer.follow import Followed, follow
 from rdma_robust.teaching.explorer.phrases import Phrases
@@ -34,8 +35,8 @@ class Session:
         self.model = model
         self.await_loops = await_loops
         self.fingerprint = fingerprint(program, model, await_loops)
-        self.rdma = Runs(RdmaMachine(program, model))
-        self.sc = Runs(ScMachine(program))
+        self.rdma = Runs(machine_of(program, model))
+        self.sc = Runs(following_machine(program, model))
         self.endings = Endings(program)
         self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)
@@ -105,7 +106,10 @@ class Session:
         )
 
     def _followed(self, choices: tuple[int, ...]) -> Followed:
-        return follow(self.sc, self._points(self.rdma, choices))
+        points = self._points(self.rdma, choices)
+        if isinstance(self.rdma.machine, DeployedMachine):
+            return follow_deployed(self.rdma, self.sc, points)
+        return follow(self.sc, points)
 
     def _broken(self, followed: Followed, step: int) -> BrokenView:
         phrases = Phrases(self.program, False)
@@ -119,7 +123,7 @@ class Session:
         text = ""
         at = points[track.at - 1] if track.at else self._runs(side).point(())
         if shown.ending(at) == "final":
-            text = self.endings.text(side, self._runs(side).machine.final(at.state))  # type: ignore[arg-type]
+            text = self.endings.text(side, self._runs(side).machine.final(at.state))
         return shown.view(points, track.at, text)
 
     def _points(self, runs: Runs, choices: tuple[int, ...]) -> list[Point]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.semantics.event_table import remote_of
-from rdma_robust.semantics.machines.effects import event_type
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
+from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.final import valuation
-from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.rdma import ISSUED, READ, Entry, RdmaMachine, RdmaState, complete_at
-from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.machine import Machine, Move, Verb
+from rdma_robust.semantics.machines.rdma import ISSUED, READ, Entry, RdmaState, complete_at
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Point, Runs
+from rdma_robust.teaching.explorer.deployed_sides import carried, queue_view
 from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.view import (
     ClaimView,
@@ -31,7 +35,7 @@ from rdma_robust.teaching.explorer.view import (
 )
 from rdma_robust.text import one_line, printable
 
-CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL)
+CPU_VERBS = (Verb.ACCESS, Verb.ISSUE, Verb.POLL, Verb.RECV, Verb.RPOLL)
 
 STUCK = {
     "sc": "Stuck: no thread can go on, and not all have ended.",
@@ -47,7 +51,7 @@ class Shown:
         self.runs = runs
         self.side = side
         self.codes: list[ThreadCode] = runs.machine.codes
-        self.phrases = Phrases(program, side == "sc")
+        self.phrases = Phrases(program, side == "sc", isinstance(runs.machine, DeployedMachine) and runs.machine.buffers)
 
     def view(self, steps: Sequence[Point], at: int, ending_text: str = "") -> SideView:
         """Return the side after the first `at` of `steps`, the points of a whole run."""
@@ -71,10 +75,10 @@ class Shown:
         )
 
     def ending(self, point: Point) -> Ending:
-        machine: RdmaMachine | ScMachine = self.runs.machine
+        machine: Machine = self.runs.machine
         if point.state is None or self.runs.moves(point):
             return ""
-        return "final" if machine.is_final(point.state) else "stuck"  # type: ignore[arg-type]
+        return "final" if machine.is_final(point.state) else "stuck"
 
     def taken(self, point: Point) -> MoveView:
         """Return the move that led to a point, which must not be the root of the runs."""
@@ -89,7 +93,7 @@ class Shown:
     def _move(self, move: Move, choice: int, operation: int | None, then: str) -> MoveView:
         action = move.action
         step = action.step
-        cpu = action.verb in CPU_VERBS
+        cpu = action.verb in CPU_VERBS or action.verb is Verb.DRAIN
         started = action.verb is Verb.START
         write = self.side == "sc" and action.verb is Verb.NIC_WRITE
         return MoveView(
@@ -103,7 +107,7 @@ class Shown:
             hint=self.phrases.hint(action),
             then=then,
             faults=tuple(_fault(fault) for fault in move.faults),
-            effect=write or event_type(action) is not None,
+            effect=write or self.phrases.takes_effect(action),
         )
 
     def _then(self, move: Move) -> str:
@@ -138,7 +142,7 @@ class Shown:
         able = {m.action.thread for m in moves if m.action.verb in CPU_VERBS or self.side == "sc"}
         return tuple(self._thread(t, state, before, t in able) for t in range(len(self.codes)))
 
-    def _thread(self, number: int, state: RdmaState | ScState, before: RdmaState | ScState, able: bool) -> ThreadView:
+    def _thread(self, number: int, state: Any, before: Any, able: bool) -> ThreadView:
         thread = self.codes[number].thread
         point, registers = state.threads[number].point, state.threads[number].registers
         status = self._status(number, point, registers, able)
@@ -169,10 +173,18 @@ class Shown:
         texts = " or ".join(dict.fromkeys(f"{one_line(c.step.text)}" for c in commands))
         if status == "ready":
             return texts
-        polls = any(c.polls for c in commands)
-        return f"waits: {texts}" + (" (no completion yet)" if polls else "")
+        missing = ""
+        if any(c.polls for c in commands):
+            missing = " (no completion yet)"
+        elif any(c.takes >= 0 for c in commands):
+            missing = " (no message yet)"
+        elif any(c.receives >= 0 for c in commands):
+            missing = " (no room for another receive)"
+        return f"waits: {texts}{missing}"
 
-    def _carries(self, state: RdmaState | ScState, thread: int) -> str:
+    def _carries(self, state: Any, thread: int) -> str:
+        if isinstance(state, DeployedState | DeployedScState):
+            return carried(self.runs.machine, state, thread)
         if isinstance(state, RdmaState) or not state.threads[thread].carried:
             return ""
         number, value = state.threads[thread].carried
@@ -198,7 +210,10 @@ class Shown:
         views = []
         for t, code in enumerate(self.codes):
             for qp, remote in enumerate(code.remotes):
-                if isinstance(state, ScState):
+                if isinstance(self.runs.machine, DeployedMachine):
+                    queue = state.threads[t].queues[qp]
+                    views.append(queue_view(self.runs.machine, t, remote, point.numbers[t][qp], queue))
+                elif isinstance(state, ScState | DeployedScState):
                     views.append(QueueView(code.thread.name, remote, (), (), (), (), state.threads[t].unpolled[qp]))
                 else:
                     entries = list(zip(point.numbers[t][qp], state.threads[t].queues[qp], strict=True))
@@ -234,15 +249,15 @@ class Shown:
         )
 
     def _claims(self, point: Point) -> tuple[ClaimView, ...]:
-        values = valuation(self.program, self.runs.machine.final(point.state))  # type: ignore[arg-type]
+        values = valuation(self.program, self.runs.machine.final(point.state))
         return tuple(
             ClaimView(line.span.line, one_line(line.text, 200), bool(evaluate(line.condition, values)))
             for line in self.program.outcomes
         )
 
 
-def _state(point: Point) -> RdmaState | ScState:
-    assert isinstance(point.state, RdmaState | ScState)
+def _state(point: Point) -> Any:
+    assert point.state is not None
     return point.state
 
 

@@ -10,8 +10,8 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.machine import Verb
-from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.choices_made import LONGEST, Choices, Point, Runs
 from rdma_robust.teaching.explorer.session import Session
@@ -55,7 +55,7 @@ def witness_choices(outcome: Outcome, model: Model) -> Choices | None:
     run = machine_run(outcome.program, outcome.witness, model)
     if len(run.steps) >= LONGEST:
         return None
-    runs = Runs(RdmaMachine(outcome.program, model))
+    runs = Runs(machine_of(outcome.program, model))
     return choices_of(runs, run.steps)
 
 

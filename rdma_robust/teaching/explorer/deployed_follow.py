@@ -1,0 +1,227 @@
+"""How far sequential consistency can follow a run of the machine of RDMA as deployed; see :mod:`follow`.
+
+A remote atomic is one step of SC, whatever happens between its read and its write, so its two events are one vertex. A
+thread reads its own store before that leaves the store buffer. A message comes after the receive that it fills and before
+the poll that takes it; where it still waits for a receive, SC goes no further than to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import networkx as nx
+
+from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import Cell, Program, Recv
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_runs import Happened, History, event_of, history, word_of
+from rdma_robust.semantics.machines.effects import SC_VERBS, Effect
+from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.teaching.explorer.choices_made import Choices, Point, Runs
+from rdma_robust.teaching.explorer.follow import Followed, cycle_of
+
+_SC_VERBS = {
+    **SC_VERBS,
+    EventType.NAR: Verb.NIC_READ,
+    EventType.NA: Verb.NIC_READ,
+    EventType.F: Verb.ACCESS,
+    EventType.V: Verb.RECV,
+    EventType.RP: Verb.RPOLL,
+}
+
+
+@dataclass
+class _Past:
+    """What has happened and what is to come, as vertices: `steps` have the first event of each, `parts` all."""
+
+    steps: list[Effect] = field(default_factory=list)
+    parts: list[list[Happened]] = field(default_factory=list)
+    threads: list[list[int]] = field(default_factory=list)
+
+
+def follow_deployed(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
+    """Return what SC can do of a run, given by the points after each of its steps. Raises InternalError if the SC machine
+    cannot run the order that was found."""
+    machine = rdma.machine
+    assert isinstance(machine, DeployedMachine)
+    moves = [point.move for point in (rdma.point(()), *points) if point.move is not None]
+    started = len(moves) - len(points)
+
+    def past(number: int) -> _Past:
+        return _vertices(machine.program, history(machine, moves[: started + number])) if started + number else _Past()
+
+    def goes_wrong(number: int) -> bool:
+        return not nx.is_directed_acyclic_graph(_graph(machine.program, past(number)))
+
+    broken = bisect_left(range(1, len(points) + 1), True, key=goes_wrong)
+    done = past(broken)
+    first = tuple(p.choice for p in points[:1] if p.move is not None and p.move.action.verb is Verb.START)
+    choices = (*first, *_schedule(sc, first, done, _graph(machine.program, done)))
+    if broken == len(points):
+        return Followed(choices)
+    after = past(broken + 1)
+    return Followed(choices, broken + 1, cycle_of(_graph(machine.program, after), after.steps))
+
+
+def _vertices(program: Program, run: History) -> _Past:
+    found = _Past()
+    for t in range(len(program.threads)):
+        mine: list[int] = []
+        for happened in run.program_order(t):
+            kind = happened.act.type
+            if kind is EventType.NAW and mine:
+                found.parts[mine[-1]].append(happened)
+                continue
+            number = len(found.steps)
+            event = replace(event_of(happened, t, len(mine)), index=number)
+            if (
+                mine
+                and found.parts[mine[-1]][0].act.type is EventType.F
+                and found.parts[mine[-1]][0].action is happened.action
+            ):
+                # A failed atomic waits for the store buffer and reads: one step under SC.
+                mine.pop()
+                event = replace(event, position=len(mine))
+            found.steps.append(Effect(event, happened.posted, happened.number, happened.landing))
+            found.parts.append([happened])
+            mine.append(number)
+        found.threads.append(mine)
+    return found
+
+
+def _graph(program: Program, past: _Past) -> nx.DiGraph[int]:
+    """Return what must come before what under SC, without edges that others imply."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    for mine in past.threads:
+        graph.add_nodes_from(mine)
+        graph.add_edges_from(pairwise(mine), relation="po")
+    cells = dict(_messages(program, past, graph))
+    _conflicts(past, graph, cells)
+    return graph
+
+
+def _messages(program: Program, past: _Past, graph: nx.DiGraph[int]) -> Iterator[tuple[int, Cell]]:
+    """Add what messages come after and before; yield the buffer of each message that has one."""
+    numbers = {thread.name: t for t, thread in enumerate(program.threads)}
+    for t, mine in enumerate(past.threads):
+        sent: dict[str, list[int]] = {}
+        for i in mine:
+            act = past.parts[i][0].act
+            if act.message is not None and act.peer is not None:
+                sent.setdefault(act.peer, []).append(i)
+        for name, messages in sent.items():
+            yield from _connected(program, past, graph, (t, numbers[name]), messages)
+
+
+def _connected(
+    program: Program, past: _Past, graph: nx.DiGraph[int], connection: tuple[int, int], messages: Sequence[int]
+) -> Iterator[tuple[int, Cell]]:
+    t, u = connection
+    sender = program.threads[t].name
+    others = [i for i in past.threads[u] if past.parts[i][0].act.peer == sender]
+    receives = [i for i in others if past.parts[i][0].act.type is EventType.V]
+    polls = [i for i in others if past.parts[i][0].act.type is EventType.RP]
+    buffers = [cell for name, cell in program.threads[u].posted if name == sender]
+    first = len(buffers)
+    for i in receives:
+        step = past.parts[i][0].action.step
+        assert step is not None and isinstance(step.op, Recv)
+        buffers.append(step.op.cell)
+    for k, i in enumerate(messages):
+        if k < len(buffers):
+            yield i, buffers[k]
+            if k >= first:
+                _join(graph, receives[k - first], i, "sm")
+        elif any(past.steps[j].step is not None for j in past.threads[t] if j > i):
+            graph.add_edge(i, i, relation="waits")
+        if k < len(polls):
+            _join(graph, i, polls[k], "rpf")
+
+
+def _conflicts(past: _Past, graph: nx.DiGraph[int], cells: dict[int, Cell]) -> None:
+    done = [(h.number, i, p, h) for i, parts in enumerate(past.parts) for p, h in enumerate(parts) if h.number is not None]
+    to_come = [(i, h) for i, parts in enumerate(past.parts) for h in parts if h.number is None]
+    writer: dict[Cell, int] = {}
+    readers: dict[Cell, list[int]] = {}
+    forwarded: dict[int, list[int]] = {}
+    for number, i, _, happened in sorted(done, key=lambda each: each[:3]):
+        cell = word_of(happened, cells.get(i))
+        if cell is None:
+            continue
+        reads, writes = happened.act.type in READ_TYPES, happened.act.type in WRITE_TYPES
+        own = _own_store(past, i, number, cell) if happened.act.type is EventType.LR else None
+        if own is not None:
+            forwarded.setdefault(own, []).append(i)
+            continue
+        if cell in writer:
+            _join(graph, writer[cell], i, "rf" if reads else "mo")
+        if writes:
+            for reader in readers.get(cell, ()):
+                _join(graph, reader, i, "rb")
+            writer[cell] = i
+            readers[cell] = list(forwarded.get(i, ()))
+        else:
+            readers.setdefault(cell, []).append(i)
+    for i, happened in to_come:
+        cell = word_of(happened, cells.get(i))
+        if cell is None:
+            continue
+        if cell in writer:
+            _join(graph, writer[cell], i, "later")
+        if happened.act.type in WRITE_TYPES:
+            for reader in readers.get(cell, ()):
+                _join(graph, reader, i, "later")
+
+
+def _own_store(past: _Past, read: int, number: int, cell: Cell) -> int | None:
+    """Return the thread's youngest earlier store to the word, if that was still in the store buffer at move `number`."""
+    mine = past.threads[past.steps[read].event.thread]
+    for i in reversed(mine[: mine.index(read)]):
+        happened = past.parts[i][0]
+        if happened.act.type in (EventType.LW, EventType.CAS) and happened.act.cell == cell:
+            return i if happened.number is None or happened.number > number else None
+    return None
+
+
+def _join(graph: nx.DiGraph[int], source: int, target: int, relation: str) -> None:
+    if source != target and not graph.has_edge(source, target):
+        graph.add_edge(source, target, relation=relation)
+
+
+def _schedule(sc: Runs, first: Choices, past: _Past, graph: nx.DiGraph[int]) -> Choices:
+    """Return the choices of the SC machine for what has happened and what comes before it in its thread."""
+    needed: set[int] = set()
+    for mine in past.threads:
+        last = max((k for k, i in enumerate(mine) if past.steps[i].step is not None), default=-1)
+        needed |= set(mine[: last + 1])
+    order = nx.lexicographical_topological_sort(
+        graph.subgraph(needed), key=lambda i: (past.steps[i].step or past.steps[i].posted, i)
+    )
+    point = sc.point(first)
+    choices = []
+    for i in order:
+        choices.append(_choice(sc, point, past.steps[i]))
+        point = sc.after(point, choices[-1])
+    return tuple(choices)
+
+
+def _choice(sc: Runs, point: Point, effect: Effect) -> int:
+    event = effect.event
+    for i, move in enumerate(sc.moves(point)):
+        action = move.action
+        if action.thread != event.thread or action.step != event.step or action.verb is not _SC_VERBS[event.type]:
+            continue
+        if effect.step is not None and event.type in READ_TYPES and action.read != event.read:
+            continue
+        if effect.landing is None or effect.landing == _landing(move, event.thread):
+            return i
+    raise InternalError("the SC machine cannot follow although no cycle says so")
+
+
+def _landing(move: Move, t: int) -> tuple[int, tuple[int, ...]]:
+    thread = move.state.threads[t]
+    return thread.point, thread.registers

@@ -1,0 +1,70 @@
+"""What people see of the states of the machines of RDMA as deployed: queue pairs, store buffers, receives, locks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import DeployedState
+from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
+from rdma_robust.semantics.machines.queues import Posted, Queue, completions
+from rdma_robust.semantics.trace import EventType
+from rdma_robust.teaching.explorer.view import OperationView, QueueView
+from rdma_robust.text import one_line
+
+
+def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[int], queue: Queue) -> QueueView:
+    """Return a queue pair of thread `t`, whose requests have these numbers."""
+    pipe: list[OperationView] = []
+    right: list[OperationView] = []
+    left: list[OperationView] = []
+    unpolled: list[OperationView] = []
+
+    def shown(number: int, posted: Posted, value: str) -> OperationView:
+        step = machine.request(t, posted.command).step
+        return OperationView(number, step.span.line, one_line(step.text), value)
+
+    for number, posted in zip(numbers, queue, strict=True):
+        request = machine.request(t, posted.command)
+        if text := in_pipe(request, posted):
+            pipe.append(shown(number, posted, text.removeprefix(request.step.text).strip(" ()")))
+        for part, written in in_buffers(machine.program, request, posted):
+            (left if part.type is EventType.NLW else right).append(shown(number, posted, written))
+        if not posted.polled:
+            unpolled.append(shown(number, posted, ""))
+    return QueueView(
+        machine.codes[t].thread.name,
+        remote,
+        tuple(pipe),
+        tuple(right),
+        tuple(left),
+        tuple(unpolled),
+        completions(machine.requests[t], queue),
+    )
+
+
+def carried(machine: Any, state: Any, t: int) -> str:
+    """Return what a thread has under way beside its queue pairs: its store buffer or half a request, and its receives."""
+    parts = []
+    code = machine.codes[t]
+    if isinstance(state, DeployedState):
+        entries = [
+            one_line(entry_shown(machine.program, code, machine.requests[t], entry)) for entry in state.threads[t].buffer
+        ]
+        parts += [f"store buffer: {', '.join(entries)}"] if entries else []
+        held = [machine.program.cells[cell] for cell in state.locked]
+        mine = [str(cell) for cell in held if cell.node == code.thread.node]
+        parts += [f"locked by an atomic: {', '.join(mine)}"] if mine else []
+    elif state.threads[t].carried:
+        begun = state.threads[t].carried[0]
+        text = one_line(code.commands[begun.command].step.text)
+        parts.append(f"{text} has read {begun.value}" if begun.event else f"{text} has begun")
+    for (sender, receiver), inbox in zip(machine.connections, state.inboxes, strict=True):
+        if receiver != t:
+            continue
+        name = machine.program.threads[sender].name
+        posted = ", ".join(machine.program.cells[cell].name for cell in inbox.posted)
+        parts += [f"posted for {name}: {posted}"] if posted else []
+        parts += [f"arrived from {name}: {len(inbox.arrived)}"] if inbox.arrived else []
+    return "; ".join(parts)
