@@ -26,6 +26,7 @@ from rdma_robust.text import printable
 
 STDIN = "<stdin>"
 SUFFIX = ".rdma"
+TRENCHER_SUFFIX = ".trencher"
 BOM = b"\xef\xbb\xbf"
 _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import UsageError
+from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
 
@@ -32,6 +33,8 @@ def defined(text: str, define: Sequence[str]) -> str:
     values = _read(define)
     if not values:
         return text
+    if is_trencher(text, ""):
+        raise UsageError(f"{quote(next(iter(values)))} is no constant: programs of Trencher have none")
     report = Reporter("", text)
     tree, _, _ = parse(text, report)
     if tree is None:

@@ -20,11 +20,11 @@ from rdma_robust.analyses.repair.cheapest import Checker
 from rdma_robust.analyses.repair.edits import Edit, Source, apart, apply, text_edits
 from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Program, Thread, steps
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
@@ -62,6 +62,10 @@ def remove_needless(
     text: then only statements that begin there are looked at. Raises ProgramError.
     """
     started = time.monotonic()
+    if is_trencher(text, file):
+        raise UsageError(
+            "needless fences of Trencher's programs are not looked for: take them all out, and `repair` finds the fewest"
+        )
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
     try:

@@ -18,6 +18,7 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGo
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.sequential import Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import is_trencher
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH, CheckOptions
@@ -130,7 +131,21 @@ def answer(
     asked.answer()
     took = time.monotonic() - asked.started
     answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
+    answers = _as_far_as_read(answers, program)
     return Asked(answers, asked.sc_states, asked.rdma_states, asked.check_states, asked.robust, took, hardware)
+
+
+def _as_far_as_read(answers: tuple[Reached, ...], program: Program) -> tuple[Reached, ...]:
+    """Return UNKNOWN for what is unreachable in a program that was not read as a whole (:func:`left_out`)."""
+    if not any(each.answer is Answer.UNREACHABLE for each in answers) or not is_trencher(program.source, program.file):
+        return answers
+    from rdma_robust.language.trencher.trencher_reader import left_out  # noqa: PLC0415 - few programs are such
+
+    reason = left_out(program)
+    if not reason:
+        return answers
+    unknown = (replace(each, answer=Answer.UNKNOWN, reason=reason) for each in answers)
+    return tuple(new if old.answer is Answer.UNREACHABLE else old for old, new in zip(answers, unknown, strict=True))
 
 
 class _Questions:

@@ -15,7 +15,7 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Source, expand
+from rdma_robust.cli.inputs import SUFFIX, TRENCHER_SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
@@ -165,7 +165,7 @@ def check_command(
 
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
-    items, passed_over = without_proofs(expand(files, tuple(COMMANDS), define=define))
+    items, passed_over = without_proofs(expand(files, tuple(COMMANDS), (SUFFIX, TRENCHER_SUFFIX), define=define))
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]

@@ -56,12 +56,14 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
     """
 
     def formatted(source: Source, old: str) -> Exit:
-        from rdma_robust.language.load import written_out  # noqa: PLC0415
+        from rdma_robust.language.load import is_trencher, written_out  # noqa: PLC0415
         from rdma_robust.language.syntax.formatter import (  # noqa: PLC0415 - after the reading, which may fail at once
             format_source,
             format_tree,
         )
 
+        if is_trencher(old, source.name):
+            raise UsageError("a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has")
         new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)
         return _deliver(source, old, new, mode, path)
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate, substitute
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, substitute
+from rdma_robust.language.flow.valid_expressions import proven
 from rdma_robust.language.trencher.trencher_syntax import Transition
 from rdma_robust.language.trencher.trencher_values import Place, Values
 
@@ -101,6 +102,21 @@ class Sections:
                         seen.add(after)
                         todo.append(after)
         return list(dict.fromkeys(found))
+
+    def always_unlocks(self, lock: Transition) -> bool:
+        """Whether every way through the section that `lock` begins is known to come to an `unlock`."""
+        todo: list[tuple[str, frozenset[str]]] = [(lock.target, frozenset())]
+        looked = 0
+        while todo:
+            state, before = todo.pop()
+            looked += 1
+            leaving = [t for _, t in self.out[state]]
+            checks = [t.value for t in leaving if t.kind == "check"]
+            going = any(t.kind not in ("check", "lock") for t in leaving) or proven(TRUE, disj(*checks))
+            if state in before or not going or looked > MOST_WAYS or any(t.kind == "lock" for t in leaving):
+                return False
+            todo += ((t.target, before | {state}) for t in leaving if t.kind != "unlock")
+        return True
 
     def _after(self, now: _Now, place: Place, t: Transition) -> Iterator[_Now]:
         there = replace(now, state=t.target)

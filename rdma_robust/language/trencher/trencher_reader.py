@@ -79,6 +79,34 @@ def read_trencher(text: str, file: str, addresses: Range | None = None, *, trust
     )
 
 
+def left_out(program: Program) -> str:
+    """Return what of a program of Trencher its flow graphs do not do, in words; nothing for any other program.
+
+    Robustness is decided all the same, but what is said never to happen may.
+    """
+    faults = (step.fault for thread in program.threads for _, _, step in thread.edges)
+    cut = next((fault for fault in faults if fault is not None and fault.kind == "value not followed"), None)
+    if cut is not None:
+        return cut.message
+    report = Reporter(program.file, program.source)
+    for number, thread in enumerate(read_automata(program.source, report).threads):
+        sections = Sections(number, _numbered(thread), Values())
+        for lock in (t for t in thread.transitions if t.kind == "lock"):
+            if not sections.always_unlocks(lock):
+                return (
+                    f"thread {thread.name} may keep the memory locked from line {lock.span.line} on, which is not followed"
+                )
+    return ""
+
+
+def _numbered(thread: Automaton) -> dict[str, list[tuple[int, Transition]]]:
+    """Return the transitions that leave each state, with their numbers."""
+    out: dict[str, list[tuple[int, Transition]]] = {state: [] for state in thread.leaving()}
+    for index, t in enumerate(thread.transitions):
+        out[t.source].append((index, t))
+    return out
+
+
 def _variable(address: int) -> str:
     return f"m{address}" if address >= 0 else f"m_{-address}"
 
@@ -139,9 +167,7 @@ class _Building:
 
     def thread(self) -> Thread:
         """Point 0 is the exit, for every state that nothing leaves."""
-        out: dict[str, list[tuple[int, Transition]]] = {state: [] for state in self.automaton.leaving()}
-        for index, t in enumerate(self.automaton.transitions):
-            out[t.source].append((index, t))
+        out = _numbered(self.automaton)
         self._leaving = out
         self._sections = Sections(self.number, out, self.values)
         used = [t.register for t in self.automaton.transitions if t.register]

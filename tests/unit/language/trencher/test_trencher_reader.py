@@ -6,12 +6,15 @@ from random import Random
 
 import pytest
 
-from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.analyses.safety.goals import FaultGoal
+from rdma_robust.analyses.safety.reach import Answer, reach
+from rdma_robust.errors import NO_SPAN, ProgramError, SizeLimitError
 from rdma_robust.expr import Binary, Const, Name, Unary, evaluate
-from rdma_robust.language.flow.cfg import MFence, Program, Read, Rmw, Write, steps
+from rdma_robust.language.flow.cfg import Fault, MFence, Program, Read, Rmw, Write, steps
 from rdma_robust.language.load import load_program
-from rdma_robust.language.trencher.trencher_reader import read_trencher
+from rdma_robust.language.trencher.trencher_reader import left_out, read_trencher
 from rdma_robust.language.trencher.without_bits import interval, without_bits
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
@@ -186,3 +189,16 @@ def test_a_bitwise_and_is_written_with_arithmetic() -> None:
                     assert evaluate(written, env) == evaluate(expr, env), (expr, env)
                     least, most = interval(expr, (low, high))
                     assert least <= evaluate(expr, env) <= most
+
+
+def test_what_is_not_followed_is_never_said_to_be_unreachable() -> None:
+    """One thread may lock for ever, another unlocks on each way, and one grows."""
+    waiting = thread("lock", "read r 0", "check == r 1", "unlock")
+    always = thread("lock", "read r 0", "check == r 1", "unlock", "2 5 check != r 1", "5 0 unlock", name="u")
+    assert left_out(load(waiting)).startswith("thread t may keep the memory locked from line 3 on")
+    assert not left_out(load(always))
+    assert left_out(load(always, waiting))
+    assert "grow" in left_out(load(GROWING))
+    goal = FaultGoal(Fault("assertion", "", NO_SPAN))
+    for text, expected in ((always, Answer.UNREACHABLE), (waiting, Answer.UNKNOWN)):
+        assert reach(load(text), [goal], "sc", Limits()).answers[0].answer is expected
