@@ -2,7 +2,8 @@
 
 Step `a` depends on step `b` if
 
-- `a` reads the value that `b` has written to memory;
+- `a` reads the value that `b` has written to memory, takes the receive completion of the message `b`, or is a message in the
+  buffer that `b` has posted;
 - both belong to one remote operation, and `b` comes before `a`; a poll belongs to the one whose completion it takes;
 - `a` uses a register (in what it writes, in its condition, in the index of an array) whose value was computed from what `b`
   has read.
@@ -20,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.expr import VALUE, names
-from rdma_robust.language.flow.cfg import Cell, Program, Silent, Step, Thread, steps
-from rdma_robust.semantics.event_table import Act, acts_of, cases_of, remote_of
+from rdma_robust.language.flow.cfg import Cell, Message, Program, Recv, RecvPoll, Silent, Step, Thread, steps
+from rdma_robust.semantics.event_table import Act, acts_of, cases_of, expressions_of, remote_of
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Cycle, Event, EventType, Trace
 
@@ -95,26 +96,36 @@ class _Flow:
 
 def _uses(step: Step) -> set[str]:
     expressions = [step.guard, *(case.when for case in cases_of(step.op))]
-    expressions += [value for act in acts_of(step.op) for _, value in act.writes]
+    expressions += [value for act in acts_of(step.op) for value in act.values]
     return {name for expression in expressions for name in names(expression)}
 
 
 def of_trace(program: Program, trace: Trace, wanted: Iterable[int]) -> set[int]:
     """Return the events of a trace that matter if those `wanted` are asked for, by their indices."""
     sources: dict[int, set[int]] = {}
-    for source, target in (*trace.rf, *trace.pf):
+    for source, target in (*trace.rf, *trace.pf, *(trace.sm or ()), *(trace.rpf or ())):
         sources.setdefault(target, set()).add(source)
     deeds = {}
-    before: dict[int, int] = {}
+    before: Event | None = None
     for event in sorted(trace.events, key=lambda e: (e.thread, e.position)):
         if event.thread < 0:
             continue
         on = sources.get(event.index, set())
-        if event.type in NIC_WRITE_TYPES:
-            on = on | {before[event.thread]}
-        before[event.thread] = event.index
-        deeds[event.index] = Deed(event.thread, event.step if event.type in CPU_TYPES else None, frozenset(on))
+        if event.type in NIC_WRITE_TYPES and before is not None and _of_one_operation(before, event):
+            on = on | {before.index}
+        before = event
+        deeds[event.index] = Deed(event.thread, event.step if _by_registers(event) else None, frozenset(on))
     return matter(program, deeds, wanted)
+
+
+def _of_one_operation(earlier: Event, later: Event) -> bool:
+    return earlier.thread == later.thread and (None in (earlier.step, later.step) or earlier.step == later.step)
+
+
+def _by_registers(event: Event) -> bool:
+    """Whether an event depends on registers: what a CPU does, and what a request was given when it was posted."""
+    given = event.step is not None and any(name != VALUE.name for e in expressions_of(event.step.op) for name in names(e))
+    return event.type in CPU_TYPES or given
 
 
 def of_counterexample(
@@ -151,6 +162,10 @@ class MachineRun:
         self._buffered = any(action.verb is Verb.DRAIN for action in actions)
         self._stores: dict[int, list[tuple[Cell, int]]] = {}
         self._operations: dict[tuple[int, str | None], list[_Operation]] = {}
+        self._numbers = {thread.name: number for number, thread in enumerate(program.threads)}
+        self._sent: dict[tuple[int, int], list[_Operation]] = {}
+        self._posted: dict[tuple[str, int], list[int]] = {}
+        self._polled: dict[tuple[int, int], int] = {}
         for number, action in enumerate(actions):
             if action.step is not None:
                 self._add(number, action, action.step)
@@ -169,6 +184,7 @@ class MachineRun:
         if by_nic or action.verb is Verb.ISSUE:
             operation = self._operation(action, step)
             sources.update(operation.moves)
+            sources.update(self._received(action, operation))
             operation.moves.append(number)
             operation.verbs.add((action.verb, action.act))
         if action.verb is Verb.POLL:
@@ -177,6 +193,10 @@ class MachineRun:
             if taken is not None:
                 taken.polled = True
                 sources.update(taken.moves)
+        if isinstance(step.op, Recv):
+            self._posted.setdefault((step.op.sender, action.thread), []).append(number)
+        if isinstance(step.op, RecvPoll):
+            sources.update(self._told(action.thread, step.op.sender))
         if act is not None and action.read is not None:
             own = dict(self._stores.get(action.thread, ()))
             seen = {**self.written, **own} if not by_nic else self.written
@@ -187,6 +207,23 @@ class MachineRun:
             self._stores.setdefault(action.thread, []).extend((cell, number) for cell, _ in act.writes)
         elif act is not None and action.written is not None and action.verb in (Verb.ACCESS, Verb.NIC_READ, self._landing):
             self.written.update((cell, number) for cell, _ in act.writes)
+
+    def _received(self, action: Action, operation: _Operation) -> Sequence[int]:
+        """The move that has posted the buffer of a message, if one has."""
+        if not isinstance(operation.step.op, Message):
+            return ()
+        sender, receiver = self.program.threads[action.thread].name, self._numbers[operation.step.op.to]
+        before = sum(name == sender for name, _ in self.program.threads[receiver].posted)
+        number = next(i for i, o in enumerate(self._sent[action.thread, receiver]) if o is operation) - before
+        posted = self._posted.get((sender, receiver), [])
+        return posted[number : number + 1] if number >= 0 else ()
+
+    def _told(self, receiver: int, sender: str) -> Sequence[int]:
+        """The moves of the message that the next RP takes."""
+        connection = self._numbers[sender], receiver
+        number = self._polled[connection] = self._polled.get(connection, -1) + 1
+        sent = self._sent.get(connection, [])
+        return sent[number].moves if number < len(sent) else ()
 
     def _drains(self, number: int, action: Action) -> None:
         """Note that the oldest entry of a store buffer leaves it: a store is then in memory."""
@@ -203,4 +240,6 @@ class MachineRun:
         if found is None or action.verb is Verb.ISSUE:
             found = _Operation(step, [], set())
             mine.append(found)
+            if isinstance(step.op, Message):
+                self._sent.setdefault((action.thread, self._numbers[step.op.to]), []).append(found)
         return found

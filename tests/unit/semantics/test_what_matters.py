@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from rdma_robust.expr import VALUE, names
+from rdma_robust.language.flow.cfg import Message, Program, Recv, RecvPoll
 from rdma_robust.language.load import load_program
+from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
-from rdma_robust.semantics.what_matters import MachineRun
+from rdma_robust.semantics.oracle.brute_force import oracle_robust
+from rdma_robust.semantics.trace import Event, EventType
+from rdma_robust.semantics.what_matters import MachineRun, of_trace
 from tests.conftest import ROOT
+from tests.support.random_deployed import loaded, named, named_texts
 from tests.support.walks import random_run
 
 PROGRAMS = sorted((ROOT / "litmus").glob("*.rdma"))
@@ -82,3 +89,60 @@ thread T on A {
     assert {actions[n].verb for n in matter if lines[n] == 12} >= {Verb.ISSUE, Verb.NIC_READ, Verb.NIC_WRITE}
     assert {lines[n] for n in known.matter([next(n for n, line in enumerate(lines) if line == 14)])} == {14}
     assert {lines[n] for n in known.matter([], [(0, "s")])} == {6, 8}
+
+
+def deployed_run(name: str, seed: int) -> tuple[Program, list[Action]]:
+    program, model = loaded(named_texts()[name], name)
+    machine, rng = machine_of(program, model), Random(seed)
+    moves = [rng.choice(machine.initial())]
+    while following := machine.successors(moves[-1].state):
+        moves.append(rng.choice(following))
+    return program, [move.action for move in moves]
+
+
+@pytest.mark.parametrize("name", ["ping-pong", "late-receive", "credits-by-immediate", "two-sends-relaxed", "herd"])
+def test_a_message_brings_its_receive_and_is_brought_by_its_poll(name: str) -> None:
+    found = 0
+    for seed in range(8):
+        program, actions = deployed_run(name, seed)
+        known = MachineRun(program, actions, sc=False)
+        sent: dict[str, list[int]] = {}
+        posted: list[int] = []
+        for number, action in enumerate(actions):
+            op = action.step.op if action.step is not None else None
+            thread = program.threads[action.thread].name
+            if isinstance(op, Message) and action.verb is Verb.ISSUE:
+                sent.setdefault(thread, []).append(number)
+            posted += [number] if isinstance(op, Recv) else []
+            if isinstance(op, RecvPoll):
+                assert sent[op.sender][0] in known.matter([number]), (seed, number)
+                sent[op.sender] = sent[op.sender][1:] + sent[op.sender][:1]
+                found += 1
+            if isinstance(op, Message) and action.verb is Verb.FLUSH and posted and action.act and action.act.peer:
+                assert posted[0] in known.matter([number])
+                found += 1
+    assert found
+
+
+def test_what_an_event_of_a_trace_takes_matters_with_it() -> None:
+    judged = 0
+    for program, model in named():
+        trace = oracle_robust(program, model)
+        if trace is not None:
+            judged += 1
+            taken = [*trace.rf, *trace.pf, *(trace.sm or ()), *(trace.rpf or ())]
+            for event in trace.events:
+                matter = of_trace(program, trace, [event.index])
+                assert all(a in matter for a, b in taken if b in matter and trace.events[a].thread >= 0), program.file
+    assert judged > 20
+
+
+def test_what_is_posted_with_registers_depends_on_them() -> None:
+    text = "domain 0..3\nnode A { x, y }\nnode B { z }\nthread T on A { reg r\n  r = y\n  put B.z = r inline\n}\n"
+    program, model = loaded(text + "thread U on B { reg s\n  s = z\n  put A.y = 1\n}\n", "inline")
+    order = [Event(-1, EventType.LR, 0, 0, cell=program.cells[1], read=0), Event(-1, EventType.NRW, 0, 1, "B")]
+    posts = {step.text: step for _, _, step in program.threads[0].edges}
+    events = [replace(e, step=step, cell=e.cell or program.cells[2], written=e.written if e.read is not None else 0)
+              for e, step in zip(order, posts.values(), strict=True)]  # fmt: skip
+    trace = trace_of_order(events, program, model)
+    assert of_trace(program, trace, [trace.events[-1].index]) == {e.index for e in trace.events[-2:]}
