@@ -22,10 +22,7 @@ def deployed_run(machine: DeployedMachine, run: Run) -> Run:
     Both machines must watch the same.
     Raises InternalError if there is none: everything that SC allows is allowed under RDMA.
     """
-    starts = [m for m in machine.initial() if places(m.state) == places(run[0].state)]
-    if not starts:
-        raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
-    made = _Made(machine, [starts[0]])
+    made = _started(machine, places(run[0].state))
     left_out: set[int] = set()
     for number, move in enumerate(run[1:], 1):
         t = move.action.thread
@@ -55,6 +52,20 @@ def _is_request(action: Action) -> bool:
     return action.verb is Verb.ACCESS and action.step is not None and remote_of(action.step.op) is not None
 
 
+def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _Made:
+    """Return the run with its start, and with the fences that threads pass at once under SC."""
+    for start in machine.initial():
+        made = _Made(machine, [start])
+        for t, place in enumerate(wanted):
+            passed = made.passed(made.moves[-1].state, t, place)
+            if passed is None:
+                break
+            made.moves += passed
+        else:
+            return made
+    raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
+
+
 class _Made:
     """The run so far."""
 
@@ -65,12 +76,31 @@ class _Made:
     def step(self, verb: Verb, wanted: Action, place: object) -> None:
         """Add the first move with this verb for the step of `wanted`, with its thread at `place` then, if that is told."""
         t = wanted.thread
-        self._add(
-            lambda m: (
-                (m.action.verb, m.action.thread, m.action.step) == (verb, t, wanted.step)
-                and (place is None or places(m.state)[t] == place)
-            )
-        )
+        for move in self.machine.successors(self.moves[-1].state):
+            if (move.action.verb, move.action.thread, move.action.step) == (verb, t, wanted.step):
+                passed = self.passed(move.state, t, place)
+                if passed is not None:
+                    self.moves += [move, *passed]
+                    return
+        raise InternalError("the machine of RDMA as deployed cannot do what the SC machine does")
+
+    def passed(self, state: State, t: int, place: object) -> list[Move] | None:
+        """Return the moves by which a thread comes to its place through fences, which are nothing under SC; None if it does
+        not."""
+        if place is None or places(state)[t] == place:
+            return []
+        if not self.machine.buffers:
+            return None
+        moves: list[Move] = []
+        while state.threads[t].buffer:
+            moves.append(self.machine.drain(state, t))
+            state = moves[-1].state
+        for move in self.machine.cpu_moves(state, t):
+            if move.action.verb is Verb.ACCESS and move.action.read is None and move.action.written is None:
+                others = self.passed(move.state, t, place)
+                if others is not None:
+                    return [*moves, move, *others]
+        return None
 
     def drain(self, t: int) -> None:
         while self.moves[-1].state.threads[t].buffer:
