@@ -39,7 +39,9 @@ MAY_IMPORT = {
     "analyses.synthesis": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics",
     "analyses.explain": f"{WORDS} language semantics robustness",
-    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove",
+    "analyses.hardware": f"{WORDS} language semantics robustness",
+    "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
+    "analyses.hardware",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (
@@ -49,8 +51,8 @@ MAY_IMPORT = {
     "editing": f"{WORDS} __init__ language semantics analyses.lints",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
-        "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis reports batch "
-        "teaching.demos teaching.explorer teaching.patterns editing"
+        "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
+        "analyses.hardware reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "__init__ cli",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rdma_robust.cli.options.models_help_text import MODELS_HELP
 from rdma_robust.cli.options.prove_help_text import PROVE_HELP
 from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP, NEW_HELP
 
@@ -346,6 +347,7 @@ Examples
 
 COMMANDS: Final = {
     "check": CHECK_HELP,
+    "models": MODELS_HELP,
     "cover": COVER_HELP,
     "new": NEW_HELP,
     "fmt": FMT_HELP,
@@ -371,7 +373,7 @@ COMMANDS: Final = {
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "verify", "reach", "outcomes", "prove", "cover", "lint"),
+    "Decide": ("check", "models", "verify", "reach", "outcomes", "prove", "cover", "lint"),
     "Understand": ("explain", "explore", "explain-code", "synthesise"),
     "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),

@@ -16,29 +16,48 @@ TABLE: Final = "tool.rdma-robust"
 
 Kind = Literal["number", "whole", "yes or no", "text", "list"]
 
-DECIDING: Final = ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove", "lint")
+DECIDING: Final = (
+    "check",
+    "models",
+    "cover",
+    "outcomes",
+    "explain",
+    "repair",
+    "report",
+    "reach",
+    "verify",
+    "prove",
+    "lint",
+    "synthesise",
+)
 
 UNDER_RDMA: Final = ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify")
 
 SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "timeout": ("number", DECIDING),
-    "memory": ("whole", ("check", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint")),
-    "max-states": ("whole", ("check", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove")),
-    "jobs": ("whole", ("check", "cover", "report", "reach", "verify", "prove")),
+    "memory": (
+        "whole",
+        ("check", "models", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint"),
+    ),
+    "max-states": (
+        "whole",
+        ("check", "models", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove"),
+    ),
+    "jobs": ("whole", ("check", "models", "cover", "report", "reach", "verify", "prove")),
     "expect": ("yes or no", ("check", "cover", "report", "prove")),
     "ordered-reads": ("yes or no", UNDER_RDMA),
     "cpu": ("text", UNDER_RDMA),
     "atomics": ("text", UNDER_RDMA),
     "order": ("text", UNDER_RDMA),
-    "recv-depth": ("whole", tuple(name for name in UNDER_RDMA if name != "export")),
-    "await-loops": ("yes or no", ("check", "explain", "explore", "export", "repair", "report")),
+    "recv-depth": ("whole", ("models", *(name for name in UNDER_RDMA if name != "export"))),
+    "await-loops": ("yes or no", ("check", "models", "explain", "explore", "export", "repair", "report")),
     "instrumentation": ("text", ("check", "report")),
     "engine": ("text", ("check", "report")),
     "kernel": ("text", ("check", "report")),
     "reductions": ("text", ("check", "report")),
     "self-check": ("yes or no", ("check", "report")),
     "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove")),
-    "quiet": ("yes or no", ("check", "cover", "report", "reach", "verify", "prove", "lint")),
+    "quiet": ("yes or no", ("check", "models", "cover", "report", "reach", "verify", "prove", "lint")),
     "no-hangs": ("yes or no", ("verify",)),
     "strict": ("yes or no", ("verify",)),
     "reduction": ("text", ("prove",)),

@@ -1,0 +1,4 @@
+"""One program on all hardware: under which settings it is robust, and what breaks it first.
+
+In: a program and options. Out: its outcomes, the strongest hardware first, and why. Source: deployed.md, "Weaker".
+"""

@@ -1,0 +1,74 @@
+"""Verdicts of one program on all hardware, and final states of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Progress, ignore
+from rdma_robust.model import Model
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome, Verdict, Witness
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.wording import Words
+
+
+@dataclass(frozen=True)
+class OnAllHardware:
+    """The outcomes of a program, the strongest hardware first; `left_out` are settings that make no difference.
+
+    `own` is the setting of the program itself, or one that makes no difference to it. `firsts` are the numbers of those
+    that are not robust with the fewest steps away from the strongest, each with what makes it so.
+    """
+
+    program: Program
+    outcomes: tuple[Outcome, ...]
+    left_out: tuple[str, ...]
+    own: Model
+    firsts: Mapping[int, tuple[str, ...]]
+    time_s: float
+
+
+def on_all_hardware(program: Program, options: CheckOptions, progress: Progress = ignore) -> OnAllHardware:
+    """Decide `program` under every setting that can make a difference, whatever is said about its hardware.
+
+    The time limit of `options` is that of all together; what is left of it counts for each. Raises what `decide` raises.
+    """
+    started = time.monotonic()
+    settings = settings_of(program)
+    outcomes = []
+    for model in settings.models:
+        left = None if options.timeout is None else max(0.0, options.timeout - (time.monotonic() - started))
+        on = replace(options, hardware=model, cpu=None, atomics=None, order=None, ordered_reads=False, timeout=left)
+        outcomes.append(decide(program, on, progress))
+    own = settings.like(program.hardware.model)
+    return OnAllHardware(
+        program, tuple(outcomes), settings.left_out, own, _firsts(program, outcomes), time.monotonic() - started
+    )
+
+
+def _firsts(program: Program, outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:
+    broken = [k for k, each in enumerate(outcomes) if each.verdict is Verdict.NOT_ROBUST]
+    least = min((weakness(outcomes[k].model) for k in broken), default=0)
+    return {k: reasons(program, outcomes[k]) for k in broken if weakness(outcomes[k].model) == least}
+
+
+def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
+    """Return what a counterexample reorders, in words, or else what is no single step in it."""
+    witness = outcome.witness
+    if witness is None:
+        return ()
+    words = Words(program)
+    told = [words.reordering(earlier, later) for earlier, later in witness.relaxed]
+    return tuple(dict.fromkeys(told)) or _torn(witness, outcome.model)
+
+
+def _torn(witness: Witness, model: Model) -> tuple[str, ...]:
+    types = {end.type for edge in witness.cycle.edges for end in (edge.source, edge.target)}
+    if model.atomics == "hca" and types & {EventType.NAR, EventType.NAW}:
+        return ("the NIC's atomic does not exclude what the CPUs and other requests do: atomics hca",)
+    return ("the counterexample has a cycle that no single reordering explains: see `explain`",)

@@ -1,0 +1,200 @@
+"""What `models` says of programs: a table for each, and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
+from rdma_robust.model import Model
+from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.check.text_report import VERDICTS
+from rdma_robust.reports.share.columns import Column, Columns, sentence
+from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import count, printable
+
+FORMAT: Final = "rdma-robust/models"
+VERSION: Final = 1
+HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
+EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingView:
+    """One setting of the hardware: the verdict, and whether it is among the first that break the program, and then why.
+
+    `own` is that of the program itself.
+    """
+
+    model: Model
+    verdict: str
+    reason: str
+    states: int
+    time_s: float
+    own: bool
+    first: bool
+    why: tuple[str, ...]
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsRecord:
+    """The answer for one program; without `settings` none was found, and `reason` says why."""
+
+    file: str
+    status: str
+    exit_code: int
+    reason: str = ""
+    error_kind: str | None = None
+    program: str | None = None
+    settings: tuple[SettingView, ...] = ()
+    left_out: tuple[str, ...] = ()
+    warnings: tuple[DiagnosticView, ...] = ()
+    errors: tuple[DiagnosticView, ...] = ()
+    time_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsBatch:
+    """The records in the order of the programs, of which `requested` were asked for; `stopped` is the exit code of a run
+    that was stopped before its end."""
+
+    records: Sequence[ModelsRecord]
+    requested: int
+    time_s: float
+    stopped: Exit | None
+
+    @property
+    def exit_code(self) -> Exit:
+        return self.stopped if self.stopped is not None else worst([Exit(record.exit_code) for record in self.records])
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The programs by their status."""
+        return Counter(record.status for record in self.records)
+
+
+def no_verdicts(result: Result) -> ModelsRecord:
+    """Return the record of a program that got no verdict at all."""
+    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+    return ModelsRecord(
+        result.file,
+        "unknown" if result.error_kind is None else "error",
+        exits.get(result.error_kind, Exit.INVALID),
+        result.reason,
+        result.error_kind,
+        warnings=result.warnings,
+        errors=result.errors,
+        time_s=result.time_s,
+    )
+
+
+def models_record(found: OnAllHardware) -> ModelsRecord:
+    """Return the record of a program."""
+    views = tuple(_view(found, k, each) for k, each in enumerate(found.outcomes))
+    code = worst([Exit(view.exit_code) for view in views])
+    status = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}.get(code, "unknown")
+    return ModelsRecord(
+        found.program.file,
+        status,
+        code,
+        program=found.program.name,
+        settings=views,
+        left_out=found.left_out,
+        warnings=diagnostics(found.program.warnings),
+        time_s=round(found.time_s, 6),
+    )
+
+
+def _view(found: OnAllHardware, number: int, outcome: Outcome) -> SettingView:
+    word = {Verdict.ROBUST: "robust", Verdict.NOT_ROBUST: "not-robust", Verdict.UNKNOWN: "unknown"}[outcome.verdict]
+    time_s, states = round(outcome.time_s, 6), outcome.counts.states
+    first, why, code = number in found.firsts, found.firsts.get(number, ()), EXITS[outcome.verdict]
+    return SettingView(outcome.model, word, outcome.reason, states, time_s, outcome.model == found.own, first, why, code)
+
+
+def models_text(record: ModelsRecord, width: int | None) -> list[str]:
+    """Return the lines of one program."""
+    if not record.settings:
+        return sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width)
+    counts = Counter(view.verdict for view in record.settings)
+    said = ", ".join(f"{counts[word]} {VERDICTS[word]}" for word in ("robust", "not-robust", "unknown") if counts[word])
+    lines = sentence(f"{printable(record.file)}: {count(len(record.settings), 'setting')}: {said}", width)
+    rows = [_cells(view) for view in record.settings]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADS))]
+    named = [Column(head, most, right=head == "states") for head, most in zip(HEADS, widths, strict=True)]
+    columns = Columns(named, width, "  ")
+    lines += columns.head()
+    for view, row in zip(record.settings, rows, strict=True):
+        lines += columns.row(row, _note(view))
+    for reason in record.left_out:
+        lines += sentence(f"left out: {reason}", width, "  ")
+    for view in record.settings:
+        if view.first:
+            lines += sentence(f"Not robust first {_changed(view.model, record.settings[0].model)}:", width, "  ")
+            for reason in view.why:
+                lines += sentence(printable(reason), width, "    ")
+    return lines
+
+
+def _changed(model: Model, strongest: Model) -> str:
+    changed = [
+        f"{'reads' if name == 'ordered_reads' else name} {_word(name, value)}"
+        for name, value in asdict(model).items()
+        if value != getattr(strongest, name)
+    ]
+    return f"under {', '.join(changed)}" if changed else "on the strongest hardware already"
+
+
+def _word(name: str, value: object) -> str:
+    return ("ordered" if value else "unordered") if name == "ordered_reads" else str(value)
+
+
+def _cells(view: SettingView) -> list[str]:
+    model = view.model
+    reads = _word("ordered_reads", model.ordered_reads)
+    return [model.cpu, model.atomics, model.order, reads, VERDICTS[view.verdict], f"{view.states}"]
+
+
+def _note(view: SettingView) -> str:
+    undecided = [printable(view.reason)] * (view.verdict == "unknown")
+    return "; ".join(["that of the program"] * view.own + ["first to break it"] * view.first + undecided)
+
+
+def totals(batch: ModelsBatch, width: int | None) -> list[str]:
+    """Return the last lines of the text for many programs."""
+    words = {"robust": "robust everywhere", "not-robust": "not robust somewhere", "unknown": "unknown", "error": "in error"}
+    said = ", ".join(f"{batch.counts[status]} {words[status]}" for status in words if batch.counts[status])
+    line = f"{count(len(batch.records), 'program')}{f': {said}' if said else ''}; {batch.time_s:.2f} s"
+    if batch.stopped is not None:
+        line = f"interrupted: {len(batch.records)} of {batch.requested} done; {line}"
+    return sentence(line, width)
+
+
+def result_object(record: ModelsRecord) -> JsonObject:
+    """Return the JSON object of one program."""
+    return asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
+
+
+def document(batch: ModelsBatch, tool: Mapping[str, object], options: Mapping[str, object]) -> JsonObject:
+    """Return the whole report (`schema/models.schema.json`)."""
+    statuses = ("robust", "not-robust", "unknown", "error")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "interrupted": batch.stopped is not None,
+        "results": [result_object(record) for record in batch.records],
+        "summary": {
+            "requested": batch.requested,
+            "programs": len(batch.records),
+            **{status.replace("-", "_"): batch.counts[status] for status in statuses},
+            "exit_code": int(batch.exit_code),
+            "time_s": round(batch.time_s, 6),
+        },
+    }

@@ -1,0 +1,105 @@
+"""`models`: one program on all hardware."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rdma_robust import Verdict, check
+from rdma_robust.analyses.hardware.hardware_settings import WORDS, settings_of, weakness
+from rdma_robust.language.load import load_decidable
+from rdma_robust.model import Model
+from tests.conftest import ROOT, Cli
+
+LOCK = """\
+node A { old }
+node B { lock }
+thread T on A { get old = cas(B.lock, 0, 1) }
+thread U on B { reg r; r = cas(lock, 0, 2) }
+"""
+ORDERED = """\
+hardware cpu tso, reads ordered
+node A { one = 1, g, h }
+node B { x, y }
+thread T on A { put B.x = one; get g = B.x; get h = B.y; poll B; poll B }
+thread U on B { reg r; y = 1; r = x }
+"""
+CALM = "node A { x }\nthread T on A { x = 1 }\n"
+
+
+def test_a_table_with_the_first_that_breaks_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "lock.rdma").write_text(LOCK)
+    done = cli("models", "lock.rdma")
+    assert done.returncode == 1 and not done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "lock.rdma: 6 settings: 3 robust, 3 NOT ROBUST"
+    assert [line.split()[:5] for line in lines[2:4]] == [
+        ["sc", "glob", "default", "unordered", "robust"],
+        ["sc", "glob", "multipath", "unordered", "robust"],
+    ]
+    first = next(line for line in lines if line.endswith("first to break it"))
+    assert first.split()[:4] == ["sc", "hca", "default", "unordered"] and "that of the program" in first
+    assert "  left out: cpu: no thread stores to a variable, or posts a receive" in lines
+    assert lines[-2:] == [
+        "  Not robust first under atomics hca:",
+        "    the NIC's atomic does not exclude what the CPUs and other requests do: atomics hca",
+    ]
+    assert max(map(len, lines[1:])) <= 100
+
+
+def test_json_and_totals_of_many(cli: Cli, tmp_path: Path) -> None:
+    for name, text in (("lock", LOCK), ("ordered", ORDERED), ("calm", CALM), ("wrong", "node A { x } thread")):
+        (tmp_path / f"{name}.rdma").write_text(text)
+    files = ("lock.rdma", "ordered.rdma", "calm.rdma", "wrong.rdma", "none.rdma")
+    done = cli("models", *files, "--format", "json", "-o", "out.json")
+    assert done.returncode == 2
+    report = json.loads((tmp_path / "out.json").read_text())
+    schema = json.loads((ROOT / "rdma_robust/schema/models.schema.json").read_text())
+    Draft202012Validator(schema).validate(report)
+    assert [each["status"] for each in report["results"]] == ["not-robust", "not-robust", "robust", "error", "error"]
+    ordered = report["results"][1]["settings"]
+    (own,) = (each for each in ordered if each["own"])
+    assert (own["model"]["cpu"], own["model"]["ordered_reads"]) == ("tso", True)
+    assert all(bool(each["why"]) == each["first"] for each in ordered)
+    text = cli("models", *files[:3])
+    assert text.stdout.splitlines()[-1].startswith("3 programs: 1 robust everywhere, 2 not robust somewhere; ")
+    assert cli("models", "calm.rdma").returncode == 0
+    assert cli("models", "--quiet", "calm.rdma").stdout == ""
+
+
+@pytest.mark.parametrize("text", [LOCK, ORDERED, CALM])
+def test_settings_that_are_left_out_make_no_difference(text: str) -> None:
+    """Decide under all 24 settings: those left out have the verdict of the one that stands for them."""
+    program = load_decidable(text, "t")
+    settings = settings_of(program)
+    verdicts = {model: check(program, hardware=model).verdict for model in settings.models}
+    assert list(map(weakness, settings.models)) == sorted(map(weakness, settings.models))
+    for words in product(*WORDS.values()):
+        model = Model(**dict(zip(WORDS, words, strict=True)))
+        assert check(program, hardware=model).verdict is verdicts[settings.like(model)], model
+
+
+def test_a_limit_is_said_of_the_settings_that_it_cuts(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "lock.rdma").write_text(ORDERED)
+    done = cli("models", "lock.rdma", "--max-states", "1", "--format", "json")
+    (result,) = json.loads(done.stdout)["results"]
+    unknown = [each for each in result["settings"] if each["verdict"] == "unknown"]
+    assert unknown and all("states" in each["reason"] for each in unknown)
+    assert done.returncode == 3 or result["status"] == "not-robust"
+
+
+def test_weaker_hardware_never_repairs() -> None:
+    for text in (LOCK, ORDERED):
+        program = load_decidable(text, "t")
+        broken = [m for m in settings_of(program).models if check(program, hardware=m).verdict is Verdict.NOT_ROBUST]
+        for model in settings_of(program).models:
+            weaker_than = [
+                each
+                for each in broken
+                if all(values.index(getattr(each, w)) <= values.index(getattr(model, w)) for w, values in WORDS.items())
+            ]
+            assert not weaker_than or model in broken
