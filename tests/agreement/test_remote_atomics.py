@@ -6,11 +6,14 @@ test, also where the search would go on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import networkx as nx
 import pytest
 
 from rdma_robust.errors import InternalError, SizeLimitError
@@ -22,8 +25,11 @@ from rdma_robust.robustness.by_axioms import METHOD
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
+from tests.agreement.test_deployed import check_unrollings
 from tests.support.atomic_mutants import FOLDER, MUTANTS, NOT_NOTICED, answer, applied
 from tests.support.random_deployed import loaded, mutants, named, named_texts, random_deployed
+from tests.support.random_programs import SMALL, random_program
+from tests.support.shares import share
 
 NAMES = [name for name, text in named_texts().items() if "cas(" in text or "faa(" in text]
 CASES = sorted(FOLDER.glob("*.rdma"))
@@ -51,16 +57,17 @@ def compare(programs: Iterable[tuple[Program, Model]], enough: int) -> None:
     raise AssertionError(f"only {compared} of {enough} programs could be decided")
 
 
+@pytest.mark.ci
 def test_named_programs() -> None:
     compare(((p, m) for p, m in named() if p.file in NAMES), 25)
 
 
 def test_random_programs() -> None:
-    compare(random_deployed("atomics", range(200)), 25)
+    compare(random_deployed("atomics", range(200)), 15)
 
 
 def test_mutated_programs() -> None:
-    compare(mutants(range(200), NAMES), 25)
+    compare(mutants(range(200), NAMES), 15)
 
 
 @pytest.mark.long
@@ -78,11 +85,44 @@ def test_long_mutated_programs(chunk: int) -> None:
     compare(mutants(range(10_000 * (chunk + 1), 10_000 * (chunk + 2)), NAMES), 250)
 
 
+def looping(seed: int) -> tuple[Program, Model] | None:
+    """A random program with loops in which some gets are compare-and-swaps; None if it has no loop, or none of these."""
+    rng = Random(seed)
+    text = random_program(rng, SMALL, loops=True)
+    text = re.sub(r"(get [^=\n]+= )(\S+)", lambda m: _swapped(m, rng), text)
+    program, model = loaded(f"hardware atomics {'glob' if seed % 4 == 3 else 'hca'}\n{text}", f"seed {seed}")
+    if not has_atomics(program) or all(nx.is_directed_acyclic_graph(t.graph) for t in program.threads):
+        return None
+    return program, model
+
+
+def _swapped(get: re.Match[str], rng: Random) -> str:
+    chosen = f"{get[1]}cas({get[2]}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2])})"
+    return chosen if rng.random() < 0.7 else get[0]
+
+
+@pytest.mark.parametrize("chunk", [pytest.param(chunk, marks=pytest.mark.long) for chunk in range(100)])
+def test_looping_programs_and_their_unrollings(chunk: int) -> None:
+    """6 looping programs a chunk, 600 in all."""
+    checked = 0
+    for seed in range(1000 * chunk, 1000 * chunk + 400):
+        case = looping(seed)
+        if case is None:
+            continue
+        try:
+            checked += check_unrollings(*case)
+        except (AssertionError, InternalError) as error:
+            raise AssertionError(f"{case[0].file}: {error}\n{case[0].source}") from error
+        if checked == 6:
+            return
+    raise AssertionError(f"only {checked} of 6 programs could be decided")
+
+
 def test_every_rule_has_a_program_or_is_listed() -> None:
     assert {path.stem for path in CASES} | set(NOT_NOTICED) == set(MUTANTS)
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", share(CASES), ids=lambda path: path.stem)
 def test_rules_left_out_are_noticed(path: Path) -> None:
     program, model = loaded(path.read_text(), path.name)
     expected = "robust" if oracle_robust(program, model) is None else "not-robust"
