@@ -46,7 +46,7 @@ def _fence_flagged(self: Rules) -> frozenset[frame.QueuePair]:
 
 def _outstanding(self: Relaxation, write: Any) -> int:
     """As if the poll of an unsignaled completion was that of the one before it."""
-    return self._most_unpolled(write.remote).get(write.target, 0)
+    return max(1, self._most_unpolled(write.remote).get(write.target, 0))
 
 
 def _stores_only(mutant: Callable[..., bool]) -> Callable[..., bool]:

@@ -70,7 +70,8 @@ class Relaxation:
             return found
         start = _After(edge.target, store, frozenset())
         most: dict[tuple[object, ...], Polls] = {}
-        todo = [start if store else self._after_nic(start, edge, edge.also)]
+        first = start if store else self._after_nic(start, edge, edge.also)
+        todo = [] if first is None else [first]
         while todo:
             self.poll()
             now = todo.pop()
@@ -102,12 +103,15 @@ class Relaxation:
             return onward if later.type in STORE_TYPES else None
         return self._after_nic(onward, later)
 
-    def _after_nic(self, now: _After, edge: EventEdge, kind: EventType | None = None) -> _After:
-        """What is known behind a NIC event of beta; where it makes two, and only one is known to be, that is the `kind`."""
+    def _after_nic(self, now: _After, edge: EventEdge, kind: EventType | None = None) -> _After | None:
+        """What is known behind a NIC event of beta, None if no run comes there; where it makes two, and only one is known to
+        be in beta, that is the `kind`."""
         assert edge.type is not None and edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
         if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
-            polls = tuple(sorted((*polls, (edge.remote, self._outstanding(edge)))))
+            if not (left := self._outstanding(edge)):
+                return None
+            polls = tuple(sorted((*polls, (edge.remote, left))))
         return replace(now, beta=beta, polls=polls)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
@@ -135,11 +139,13 @@ class Relaxation:
 
     def _outstanding(self, write: EventEdge) -> int:
         """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as
-        many as can be outstanding just after it, and that one."""
+        many as can be outstanding just after it, and that one. 0 if too many polls are before it."""
         assert write.remote is not None
         if write.remote not in self.unpolled:
             self.unpolled[write.remote] = self._most_unpolled(write.remote)
-        most = self.unpolled[write.remote].get(write.target, 0)
+        most = self.unpolled[write.remote].get(write.target)
+        if most is None:
+            return 0
         return most if write.completes or most == _UNBOUNDED else most + 1
 
     def _most_unpolled(self, remote: str) -> dict[int, int]:
