@@ -71,7 +71,7 @@ class _Exploration:
         self.cells = tuple(cell for cell in program.cells if cell in written)
         self._index = {cell: i for i, cell in enumerate(self.cells)}
         polls = ((t, s.op) for t, thread in enumerate(program.threads) for _, _, s in steps(thread))
-        self.counted = tuple(dict.fromkeys((t, op.node) for t, op in polls if isinstance(op, Poll)))
+        self.counted = tuple(sorted({(t, op.node) for t, op in polls if isinstance(op, Poll)}))
         self.watched = frozenset() if self.platform.weaker else fences_matter(program)
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
         self.steps = Steps(program, self.readings, rules)
