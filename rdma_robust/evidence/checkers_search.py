@@ -124,8 +124,7 @@ class _Exploration:
         stopped = (self.steps.held_by(thread, local) for thread, local in enumerate(locals_))
         held = frozenset(cell for cell in stopped if cell is not None)
         for thread, move in self._moves(node.spot):
-            if marks is None and self.steps.finds_no_buffer(move.event, mail):
-                raise SizeLimitError(f"{UNREADY}: line {move.line}")
+            self._refuse_unready(node.spot, move)
             cell = self.steps.resolved(move.event, mail).cell
             around = Around(marks, self._value(cell, values), mail, held)
             for taken in self._all_taken(move, around):
@@ -199,6 +198,10 @@ class _Exploration:
         if key not in self._comes:
             self._comes[key] = comes_to(self.readings[pivot.thread], *key)
         return self._comes[key]
+
+    def _refuse_unready(self, spot: Spot, move: Move) -> None:
+        if spot[2] is None and self.steps.finds_no_buffer(move.event, spot[3]):
+            raise SizeLimitError(f"{UNREADY}: line {move.line}")
 
     def _refuse_full(self, spot: Spot, move: Move) -> None:
         if spot[2] is None and any(len(channel.posted) + len(channel.arrived) > self.depth for channel in spot[3]):

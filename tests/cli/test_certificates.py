@@ -163,3 +163,32 @@ def test_names_are_readable_and_never_collide(tmp_path: Path) -> None:
     found = names(*tricky)
     assert len({name.casefold() for name in found}) == len(tricky)
     assert max(map(len, found)) < 250
+
+
+SB = """node A { x, y }
+thread T on A { reg r; x = 1; mfence; r = y }
+thread U on A { reg s; y = 1; mfence; s = x }
+"""
+
+
+def test_a_certificate_names_its_hardware(cli: Cli, tmp_path: Path) -> None:
+    """The hardware is that of the check, whatever the program says, and no other."""
+    (tmp_path / "sb.rdma").write_text("hardware cpu tso\n" + SB)
+    (tmp_path / "weak.rdma").write_text("hardware cpu tso\n" + SB.replace("mfence; ", ""))
+    (tmp_path / "strong.rdma").write_text("hardware cpu tso, order relaxed\n" + SB.replace("mfence; ", ""))
+    assert cli("check", "--quiet", "--certificate", "proofs", "sb.rdma", "weak.rdma").returncode == 1
+    assert cli("check", "--quiet", "--certificate", "proofs", "--cpu", "sc", "strong.rdma").returncode == 0
+    done = cli("verify-certificate", "proofs")
+    assert done.returncode == 0, done.stdout
+    sb, strong, weak = done.stdout.splitlines()
+    assert ": VALID: sb.rdma is robust under cpu tso, proved by an inductive invariant of " in sb
+    assert ": VALID: strong.rdma is robust under order relaxed, proved by an inductive invariant of " in strong
+    assert weak.endswith(": VALID: weak.rdma is not robust under cpu tso, proved by a trace of 4 events")
+    for name, cpu in (("strong", "tso"), ("weak", "sc")):
+        proof = tmp_path / "proofs" / f"{name}.rdma.json"
+        told = json.loads(proof.read_text())
+        told["options"]["model"]["cpu"] = cpu
+        proof.write_text(json.dumps(told))
+        done = cli("verify-certificate", f"proofs/{name}.rdma.json")
+        assert done.returncode == 1
+        assert ": INVALID: " in done.stdout

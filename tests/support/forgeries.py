@@ -9,6 +9,7 @@ from random import Random
 from rdma_robust.certify.document import digest
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_program
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from tests.support.certificates import Document, changed, document, without
@@ -16,7 +17,13 @@ from tests.support.certificates import Document, changed, document, without
 Forgery = tuple[str, Document]
 """What was done, and the document."""
 
-_STATEMENT = re.compile(r"\b(poll|rfence|put|get|await|assume)\b[^;}\n]*")
+LISTED = (
+    *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
+    *("stores_in_beta", "forwarding", "atomics_in_beta", "awaited"),
+)
+"""Members of marks that are lists."""
+
+_STATEMENT = re.compile(r"\b(poll|rfence|put|get|await|assume|mfence|send|rpoll)\b[^;}\n]*")
 
 
 def weaker_invariants(certificate: Document, rng: Random, each: int = 3) -> Iterator[Forgery]:
@@ -37,7 +44,7 @@ def weaker_invariants(certificate: Document, rng: Random, each: int = 3) -> Iter
     for i in range(len(certificate["evidence"]["cells"])):
         if len({state[1][i] for state in states}) > 1:
             less = without(certificate, ("evidence", "cells", i))
-            less["evidence"]["states"] = [[at, [*v[:i], *v[i + 1 :]], m, c] for at, v, m, c in states]
+            less["evidence"]["states"] = [[at, [*v[:i], *v[i + 1 :]], *rest] for at, v, *rest in states]
             yield "a cell left out", less
 
 
@@ -61,9 +68,25 @@ def changed_states(certificate: Document, rng: Random, each: int = 3) -> Iterato
         yield "closed changed", changed(certificate, (*here, "closed"), not mark["closed"])
         other = "read" if mark["pivot"]["access"] == "write" else "write"
         yield "pivot changed", changed(certificate, (*here, "pivot", "access"), other)
-        for member in ("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"):
-            if mark[member]:
+        for member in LISTED:
+            if mark.get(member):
                 yield f"{member} forgotten", changed(certificate, (*here, member), mark[member][1:])
+        for member in ("half", "split"):
+            if mark.get(member):
+                yield f"{member} forgotten", changed(certificate, (*here, member), False)
+    yield from _changed_mail(certificate, rng, each)
+
+
+def _changed_mail(certificate: Document, rng: Random, each: int) -> Iterator[Forgery]:
+    """Buffers and messages that are lost, or are said to be in the other part."""
+    mail = certificate["evidence"].get("mail", [])
+    for i in rng.sample(range(len(mail)), min(each, len(mail))):
+        for c, channel in enumerate(mail[i]):
+            for member in ("posted", "arrived"):
+                here = ("evidence", "mail", i, c, member)
+                if channel[member]:
+                    yield f"{member} lost", changed(certificate, here, channel[member][1:])
+                    yield f"{member} in the other part", changed(certificate, (*here, 0, 1), not channel[member][0][1])
 
 
 def changed_events(certificate: Document) -> Iterator[Forgery]:
@@ -74,6 +97,11 @@ def changed_events(certificate: Document) -> Iterator[Forgery]:
             for new in ("A.nothing", "nlW", "P", 0, 1, 77, None):
                 if new != old or type(new) is not type(old):
                     yield f"{name} changed", changed(certificate, ("evidence", "events", i, name), new)
+        if "completion" in event:
+            for name in ("peer", "buffer", "completion"):
+                for new in (*{other["thread"] for other in certificate["evidence"]["events"]}, "none", "signaled", None):
+                    if new != event[name]:
+                        yield f"{name} changed", changed(certificate, ("evidence", "events", i, name), new)
         if event["reads_from"] is not None:
             yield "reads from nothing", changed(certificate, ("evidence", "events", i, "reads_from"), None)
             yield "reads from itself", changed(certificate, ("evidence", "events", i, "reads_from"), i)
@@ -95,11 +123,20 @@ def changed_envelopes(certificate: Document) -> Iterator[Forgery]:
 
 
 def other_options(certificate: Document, text: str) -> Iterator[Forgery]:
-    """Options under which the claim is false."""
-    program = load_program(text, "program.rdma")
-    ordered = not certificate["options"]["model"]["ordered_reads"]
-    if decide(program, CheckOptions(ordered_reads=ordered)).verdict.value != certificate["claim"]["kind"]:
-        yield "other order of reads", changed(certificate, ("options", "model", "ordered_reads"), ordered)
+    """Hardware on which the claim is false."""
+    program, told = load_program(text, "program.rdma"), certificate["options"]["model"]
+    for word, values in (
+        ("ordered_reads", (False, True)),
+        ("cpu", ("sc", "tso")),
+        ("atomics", ("hca", "glob")),
+        ("order", ("default", "multipath", "relaxed")),
+    ):
+        for value in values:
+            other = Model(**{**told, word: value})
+            verdict = decide(program, CheckOptions(hardware=other, max_states=20_000)).verdict.value
+            if verdict in ("robust", "not-robust") and verdict != certificate["claim"]["kind"]:
+                what = "other order of reads" if word == "ordered_reads" else f"other {word}"
+                yield what, changed(certificate, ("options", "model", word), value)
 
 
 def swapped_programs(certificate: Document, text: str, rng: Random, each: int = 4) -> Iterator[tuple[str, Document, str]]:
@@ -111,7 +148,8 @@ def swapped_programs(certificate: Document, text: str, rng: Random, each: int = 
             program = load_program(other, "program.rdma")
         except ProgramError:
             continue
-        outcome = decide(program, CheckOptions(max_states=20_000)).verdict.value
+        model = Model(**certificate["options"]["model"])
+        outcome = decide(program, CheckOptions(hardware=model, max_states=20_000)).verdict.value
         if outcome in ("robust", "not-robust") and outcome != certificate["claim"]["kind"]:
             yield "another program", changed(certificate, ("input", "sha256"), digest(other)), other
 

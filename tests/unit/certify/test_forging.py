@@ -13,6 +13,7 @@ from rdma_robust.certify import checker
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
 from rdma_robust.petri.cover import cover as cover_net
 from rdma_robust.petri.net import EnumeratedInvariant
 from rdma_robust.petri.spec.reader import read_spec
@@ -29,6 +30,24 @@ SIZE = 120
 SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 12 == 2 and read_golden(p)["pivot"]["states"] < SIZE]
 OPEN = [p for p in PROGRAMS if read_golden(p)["pivot"]["verdict"] != read_golden(p)["pivot"]["ordered_reads"]][:2]
 """Programs that are robust if reads are ordered, and else not."""
+
+DEPLOYED = [
+    ROOT / f"tests/data/deployed/{name}.rdma"
+    for name in (
+        "forwarded-then-overwritten",
+        "sb-mfence-both",
+        "put-into-rmw",
+        "two-faa",
+        "lock-release-cas",
+        "sherman",
+        "credits-by-immediate",
+        "immediates-in-order",
+        "receive-and-get",
+        "rmw-and-message-relaxed",
+        "unsignaled-get",
+    )
+]
+"""Programs for RDMA as deployed."""
 
 EVERY_KIND = {
     "robust": {
@@ -52,7 +71,7 @@ def forge(paths: list[Path], states: int, each: int) -> tuple[Counter[str], list
         here: Counter[str] = Counter()
         text = path.read_text(encoding="utf-8")
         try:
-            data = robustness(text, states=states)
+            data = robustness(text, CheckOptions().on(load_program(text, path.name).hardware), states=states)
         except SizeLimitError:
             continue
         assert data is not None
@@ -134,3 +153,12 @@ def test_long_all_forged_certificates_of_nets_are_refused(kind: str) -> None:
     done, accepted = forge_nets(kind, NETS, 200)
     assert accepted == []
     assert done.total() > 150, done
+
+
+@pytest.mark.ci
+def test_all_forged_certificates_of_rdma_as_deployed_are_refused() -> None:
+    done, accepted = forge(DEPLOYED, 600, 3)
+    assert accepted == []
+    assert set(done) >= {"other cpu", "other order", "another program", "stores_in_beta forgotten", "split forgotten"}, done
+    assert set(done) >= {"peer changed", "completion changed", "posted lost", "arrived lost", "posted in the other part"}
+    assert done.total() > 400

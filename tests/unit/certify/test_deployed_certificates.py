@@ -1,0 +1,65 @@
+"""Certificates for RDMA as deployed: of litmus programs, valid as written, and where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.certify.document import GZIP, InvalidCertificate
+from rdma_robust.certify.hardware import USUAL
+from rdma_robust.certify.invariants import check_robust
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.evidence import checkers_search
+from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import NO_LIMITS
+from rdma_robust.model import RDMA
+from rdma_robust.options import CheckOptions
+from tests.conftest import ROOT
+from tests.support.certificates import check, document, robustness
+from tests.support.shares import share
+from tests.unit.certify.test_round_trip import SCHEMA
+
+PROGRAMS = sorted((ROOT / "litmus/deployed").glob("*.rdma"))
+
+UNREADY = """node A { x }
+node B { b }
+thread T on A { send 1 to U }
+thread U on B { recv b from T }
+"""
+
+POSTING = """node A { x }
+node B { b }
+thread T on A { loop { assume x == 2; send 1 to U } }
+thread U on B { loop { recv b from T } }
+"""
+
+
+@pytest.mark.parametrize("path", share(PROGRAMS, 24), ids=lambda p: p.stem)
+def test_litmus_verdicts(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    program = load_program(text, path.name)
+    data = robustness(text, CheckOptions().on(program.hardware))
+    assert data is not None
+    if not data.startswith(GZIP):
+        SCHEMA.validate(document(data))
+    assert check(data, text).claim == ("robust" if program.expect_robust else "not-robust")
+
+
+def test_where_a_message_finds_no_buffer_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The producer says so; and the checker finds it in evidence that does not."""
+    program = load_program(UNREADY, "unready.rdma")
+    with pytest.raises(SizeLimitError, match=r"\(rnr\), and ROBUST then has no proof: line 3"):
+        checkers_evidence(program, RDMA, 8, NO_LIMITS)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkers_search._Exploration, "_refuse_unready", lambda *_arguments: None)
+        evidence = json.loads(json.dumps(checkers_evidence(program, RDMA, 8, NO_LIMITS)))
+    with pytest.raises(InvalidCertificate, match=r"\(rnr\).* line 3"):
+        check_robust(program, USUAL, evidence)
+
+
+def test_receive_queues_without_end_have_no_proof() -> None:
+    with pytest.raises(SizeLimitError, match="more than 8 receives of one connection can be outstanding: line 4"):
+        checkers_evidence(load_program(POSTING, "posting.rdma"), RDMA, 8, NO_LIMITS)
