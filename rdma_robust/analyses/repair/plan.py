@@ -15,11 +15,13 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import MOST_COPIES, Repair, RepairOptions, Solution, Status
+from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.analyses.repair.written_out import outside_of_copies
 from rdma_robust.errors import LimitReached, UsageError
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 
@@ -35,13 +37,29 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
     limits = limits.on(load_decidable(text, file).hardware)
-    if not replace(limits.model, cpu="sc").is_of_paper:
+    if not limits.model.has_normal_form:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        return outside_of_copies(_searched(text, file, options, Checker(file, limits, deadline), started), text, file)
+        checker = Checker(file, limits, deadline)
+        found = _searched(text, file, options, checker, started)
+        if not options.all_minimal and not is_trencher(text, file):
+            hanging = Hanging(load_decidable(text, file), limits.model)
+            found = with_flags(text, file, found, lambda other: _searched(other, file, options, checker, started), hanging)
+        found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
+        return outside_of_copies(replace(found, checked=checker.checked), text, file)
     except LimitReached as reached:
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+
+
+def _not_compared(repair: Repair, model: Model) -> Repair:
+    """Return the answer without what only the default order is known for: which sets of insertions are no better."""
+    about = f"under order {model.order} sets that were left out may do as well"
+    if repair.status == "impossible":
+        return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)
+    if repair.status == "repaired":
+        return replace(repair, reason=f"the cheapest found; {about}", optimal=False, complete=False)
+    return repair
 
 
 def repair_program(program: Program, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -92,7 +110,7 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
     status: Status = "repaired" if solutions else "impossible" if known else "unknown"
     return Repair(
         status,
-        _reason(search, solutions, violation),
+        _reason(search, solutions, violation) + (_where_atomics_are_glob(search) if status == "impossible" else ""),
         solutions,
         search.cheapest,
         known,
@@ -128,8 +146,25 @@ def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> 
     if solutions:
         return "the cheapest found: of some sets that cost less it is not known whether they will do"
     if search.exhausted and search.exact:
-        return f"no set makes it robust among {_scope(search.sites)}; the first violation found: {violation}"
+        found = f"; the first violation found: {violation}" if violation else ""
+        return f"no set makes it robust among {_scope(search.sites)}{found}"
     return "a limit came before a repair was found"
+
+
+def _where_atomics_are_glob(search: Search) -> str:
+    """What no insertion mends, if that is that remote atomics do not exclude the CPU."""
+    options = search.checker.options
+    if options.model.atomics == "glob" or not any(_uses_remote_atomics(t) for t in search.sites.program.threads):
+        return ""
+    exclusive = search.checker.decide(search.sites.program, replace(options.model, atomics="glob"))
+    if exclusive.verdict is not Verdict.ROBUST:
+        return ""
+    return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"
+
+
+def _uses_remote_atomics(thread: Thread) -> bool:
+    """Return whether a thread posts a remote read-modify-write."""
+    return any(isinstance(step.op, RemoteRmw) for _, _, step in thread.edges)
 
 
 def _overtaking(witness: Witness) -> str:

@@ -1,0 +1,177 @@
+"""Repairs by the flags of requests: one that is signaled after all, or whose data is inline, so that its source is free.
+
+A fenced request is one behind a remote fence, which the search for insertions has. Flags are no insertions, so nothing is
+learnt about them: every set of at most MOST_FLAGS of them is tried, and for each the cheapest insertions are searched that
+the program then still needs. That is exact: what costs less than the best one found is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final, Literal
+
+from rdma_robust.analyses.repair.edits import Edit, Source, apply, one_edit
+from rdma_robust.analyses.repair.hanging import Hanging
+from rdma_robust.analyses.repair.patch import unified
+from rdma_robust.analyses.repair.repairs import Insertion, Repair, Solution, TextEdit
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.load import load_decidable
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import blocks_of
+
+FLAG_COST: Final = 1
+"""Of one flag: a completion more, or a copy by the CPU."""
+
+MOST_FLAGS: Final = 2
+MOST_SITES: Final = 8
+"""Requests of a program up to which sets of flags are tried: beyond, there are too many sets."""
+
+TRIED: Final = f"and all sets of at most {MOST_FLAGS} requests that become signaled or inline"
+NOT_TRIED: Final = f"flags of requests were not tried: more than {MOST_SITES} could change"
+
+Decide = Callable[[str], Repair]
+"""The cheapest insertions for a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One flag: the edit that makes it, and the statement that it is about."""
+
+    kind: Literal["signaled", "inline"]
+    thread: str
+    node: str
+    statement: ast.Statement
+    edit: Edit
+
+
+def changes(text: str, file: str) -> tuple[Change, ...]:
+    """Return the flags that can change, outside of `for` and macros, in the order of the text. Raises ProgramError.
+
+    None of a program whose requests have no flags and that sends no messages: it is repaired in the words that it has.
+    """
+    source = Source.of(text, file)
+    if not any(_speaks_of_flags(s) for thread in source.threads for s in _statements(thread.body)):
+        return ()
+    nodes = {thread.name.text: thread.node.text for thread in source.threads}
+    return tuple(
+        change
+        for thread in source.threads
+        for statement in _statements(thread.body)
+        for change in _of(text, thread.name.text, statement, nodes)
+    )
+
+
+def _statements(block: ast.Block) -> Iterator[ast.Statement]:
+    for statement in block.statements:
+        yield statement
+        if not isinstance(statement, ast.For):
+            for inner in blocks_of(statement):
+                yield from _statements(inner)
+
+
+def _speaks_of_flags(statement: ast.Statement) -> bool:
+    match statement:
+        case ast.Put(flags=flags, imm=imm):
+            return bool(flags) or imm is not None
+        case ast.Get(flags=flags):
+            return bool(flags)
+        case _:
+            return isinstance(statement, ast.Send)
+
+
+def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str]) -> Iterator[Change]:
+    if not isinstance(statement, ast.Put | ast.Get | ast.Send):
+        return
+    node = _node_of(statement, nodes)
+    words = {flag.word: flag for flag in statement.flags}
+    if "unsignaled" in words:
+        span = words["unsignaled"].span
+        start = len(text[: span.start].rstrip(" \t"))
+        yield Change("signaled", thread, node, statement, Edit(start, "", span.end - start))
+    if not isinstance(statement, ast.Get) and "inline" not in words and isinstance(statement.source, ast.Ref):
+        yield Change("inline", thread, node, statement, Edit(statement.span.end, " inline"))
+
+
+def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> str:
+    match statement:
+        case ast.Put(ast.Ref(ast.Ident(node))):
+            return node
+        case ast.Send(to=ast.Ident(thread)):
+            return nodes.get(thread, thread)
+        case ast.Get(_, ast.Ref(ast.Ident(node))) | ast.Get(_, ast.CasCall(ast.Ref(ast.Ident(node)))):
+            return node
+        case ast.Get(_, ast.RmwCall(_, ast.Ref(ast.Ident(node)))):
+            return node
+        case _:
+            return ""
+
+
+def with_flags(text: str, file: str, base: Repair, decide: Decide, hanging: Hanging) -> Repair:
+    """Return `base`, the cheapest repair by insertions, or a cheaper one that changes flags of requests as well.
+
+    `decide` finds the cheapest insertions for a text; every answer of it is decided from its text.
+    """
+    found = changes(text, file) if base.status in ("repaired", "impossible") else ()
+    if not found:
+        return base
+    if len({id(change.statement) for change in found}) > MOST_SITES:
+        return replace(base, reason=f"{base.reason}; {NOT_TRIED}")
+    best, checked, cycles, known = base, base.checked, base.cycles, True
+    for size in range(1, MOST_FLAGS + 1):
+        for chosen in combinations(found, size):
+            if best.solutions and size * FLAG_COST >= best.cost:
+                continue
+            repaired = _tried(text, file, chosen, decide, hanging)
+            if repaired is None:
+                continue
+            checked, cycles = checked + repaired.checked, cycles + repaired.cycles
+            known = known and (repaired.status == "impossible" or repaired.optimal)
+            if repaired.solutions and (not best.solutions or repaired.cost < best.cost):
+                best = repaired
+    scope = f"{base.scope}; {TRIED}"
+    if not best.solutions:
+        reason = base.reason.replace(base.scope, scope) if base.scope else base.reason
+        return replace(base, reason=reason, scope=scope, checked=checked, cycles=cycles)
+    optimal = known and (base.optimal or base.status == "impossible")
+    reason = f"a cheapest repair among {scope}" if optimal else best.reason
+    return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, checked=checked, cycles=cycles)
+
+
+def _tried(text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging) -> Repair | None:
+    """Return the repair with these flags and what they still need; None if the text is not one of the language any more."""
+    flagged, _ = apply(text, [change.edit for change in chosen])
+    try:
+        repaired = decide(flagged)
+    except ProgramError:
+        return None
+    if repaired.status == "robust":
+        patched, _ = apply(flagged, Source.of(flagged, file).expect_robust())
+        hangs = hanging.after(load_decidable(patched, file), None)
+        if hangs == "new":
+            return None
+        solution = Solution((), 0, (), patched, "", hangs=hangs)
+    elif repaired.solutions:
+        solution = repaired.solutions[0]
+    else:
+        return repaired
+    flags = tuple(_shown(change, text, flagged, solution.edits) for change in chosen)
+    whole = replace(
+        solution,
+        insertions=tuple(sorted((*flags, *solution.insertions), key=lambda each: each.line)),
+        cost=solution.cost + FLAG_COST * len(flags),
+        diff=unified(text, solution.patched, file),
+        edits=(one_edit(text, solution.patched),),
+    )
+    return replace(repaired, status="repaired", solutions=(whole,), optimal=repaired.optimal)
+
+
+def _shown(change: Change, text: str, flagged: str, later: Sequence[TextEdit]) -> Insertion:
+    """The changed request as it stands in the patched text: `later` are the edits of the flagged one."""
+    start = change.statement.span.start
+    line = text.count("\n", 0, start)
+    words = flagged.splitlines()[line].strip().rstrip(";")
+    before = [edit for edit in later if edit.line <= line + 1 and edit.offset <= start]
+    line += sum(edit.text.count("\n") - (edit.end_line - edit.line) for edit in before)
+    return Insertion(change.kind, change.thread, change.node, line + 1, (words,), FLAG_COST)
