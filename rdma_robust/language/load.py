@@ -23,7 +23,7 @@ from rdma_robust.language.syntax.parse import parse
 if TYPE_CHECKING:
     from rdma_robust.language.check.targets import Target
 
-FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706"})
+FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
 TRENCHER_SUFFIX: Final = ".trencher"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.analyses.lints.in_flight import polls_that_prove_less, results_read_early, sources_overwritten, trails
+from rdma_robust.analyses.lints.mixed_atomics import mixed_writes
 from rdma_robust.analyses.lints.queue_flow import Others, flows
 from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_read, unreached
 from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
@@ -15,7 +16,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
 from rdma_robust.semantics.values import value_flow
 
-CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726"})
+CODES: Final = frozenset({"RR702", "RR703", "RR721", "RR722", "RR723", "RR724", "RR725", "RR726", "RR728"})
 """What :func:`lints` finds; the other warnings are found as a program is read."""
 
 SUPERFLUOUS: Final = frozenset({"RR703", "RR724"})
@@ -80,6 +81,7 @@ def _in_all_copies(program: Program, found: list[Diagnostic]) -> Iterator[Diagno
 
 def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[Diagnostic]:
     """Yield the warnings, more than once where several reasons are, and add to `cut` why there may be more."""
+    yield from mixed_writes(program)
     others = Others.of(program)
     threads = flows(program)
     for flow in threads:

@@ -105,7 +105,15 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     model = bounds.hardware.over(program.hardware).model
-    report = explore_outcomes(program, model, bounds.depth, bounds.max_states, bounds.timeout, under_way=bounds.under_way)
+    report = explore_outcomes(
+        program,
+        model,
+        bounds.depth,
+        bounds.max_states,
+        bounds.timeout,
+        under_way=bounds.under_way,
+        recv_depth=bounds.recv_depth,
+    )
     if place.format == "json":
         options = {
             **model.described(),

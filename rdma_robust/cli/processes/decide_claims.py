@@ -122,7 +122,14 @@ def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
 
     program = blocking(load_program(text, name))
-    verified = verify_all(program, asking.limits(), asking.model_of(program), hangs=asking.hangs, progress=progress)
+    verified = verify_all(
+        program,
+        asking.limits(),
+        asking.model_of(program),
+        hangs=asking.hangs,
+        recv_depth=asking.recv_depth,
+        progress=progress,
+    )
     record = replace(
         verified_record(verified, strict=asking.strict),
         answer=verify_object(verified),
@@ -141,7 +148,15 @@ def _target(text: str, name: str, *, asking: Asking, progress: Progress) -> Safe
 
     program, meant = load_program_and_target(text, name, asking.target or "")
     program = waiting(program, meant)
-    asked = reach(program, [StateGoal(meant)], asking.model, asking.limits(), asking.model_of(program), progress=progress)
+    asked = reach(
+        program,
+        [StateGoal(meant)],
+        asking.model,
+        asking.limits(),
+        asking.model_of(program),
+        recv_depth=asking.recv_depth,
+        progress=progress,
+    )
     lines = reach_text(program, meant, asking.model, asked, asking.width, full=asking.full)
     record = replace(
         reached_record(program, meant.text, asking.model, asked),

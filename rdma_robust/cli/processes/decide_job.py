@@ -75,7 +75,7 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
 
     def action() -> Claims:
-        verified = verify_all(blocking(outcome.program), limits, outcome.model)
+        verified = verify_all(blocking(outcome.program), limits, outcome.model, recv_depth=job.options.recv_depth)
         return Claims(verified_record(verified, strict=False).findings)
 
     limits = Limits.of(job.claims, job.options.max_states, job.options.memory)

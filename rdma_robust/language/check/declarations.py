@@ -18,7 +18,7 @@ from rdma_robust.language.check.labels import declare_labels, warn_unused_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import invariant, outcome
-from rdma_robust.language.check.polling import warn_endless_polls
+from rdma_robust.language.check.polling import warn_endless_polls, warn_never_signaled
 from rdma_robust.language.check.posting import check_posted_places
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
@@ -273,6 +273,7 @@ class ProgramChecker:
             self.world.poisoned.add(thread.name)
             return
         warn_endless_polls(thread, self.world, self.report)
+        warn_never_signaled(thread, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached(item.body, built.edges)

@@ -79,7 +79,8 @@ class ThreadNames:
 
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
     are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
-    that a poll can take towards what it `completes_to`; `polls` are the nodes that it polls, and where.
+    that a poll can take towards what it `completes_to`; `unsignaled` is where the first other one towards a node stands.
+    `polls` are the nodes that it polls, and where.
     """
 
     name: str
@@ -90,15 +91,18 @@ class ThreadNames:
     hidden: dict[str, Register] = field(default_factory=dict)
     sends_to: set[str] = field(default_factory=set)
     completes_to: set[str] = field(default_factory=set)
+    unsignaled: dict[str, Span] = field(default_factory=dict)
     polls: list[tuple[ast.Ident, Span]] = field(default_factory=list)
     posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
     body: ast.Block | None = None
 
-    def posts(self, node: str, signaled: bool) -> None:
+    def posts(self, node: str, signaled: bool, span: Span) -> None:
         """Note an operation towards a node."""
         self.sends_to.add(node)
         if signaled:
             self.completes_to.add(node)
+        else:
+            self.unsignaled.setdefault(node, span)
 
 
 @dataclass(slots=True)

@@ -106,6 +106,18 @@ def warn_endless_polls(thread: ThreadNames, world: World, report: Reporter) -> N
         report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
 
 
+def warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
+    """Warn of queue pairs with operations but no signaled one."""
+    for node, span in thread.unsignaled.items():
+        if node not in thread.completes_to:
+            report.warn(
+                "RR707",
+                first_line(span),
+                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
+                hint="leave out `unsignaled` where the last of several is posted, and poll that one",
+            )
+
+
 def _fits(checker: StatementChecker, statement: ast.PollAny | ast.TryPoll, most: int) -> None:
     """Report that the domain has not all the numbers that a statement gives."""
     domain = checker.world.domain

@@ -32,7 +32,7 @@ def put(checker: StatementChecker, statement: ast.Put) -> Lowered:
     if target is None or data is None or (statement.imm is not None and imm is None):
         return Lowered()
     node, signaled = target.variable.node, "unsignaled" not in words
-    checker.thread.posts(node, signaled)
+    checker.thread.posts(node, signaled, statement.span)
     if imm is not None:
         _, to, place = imm
         if place is not None and place != node:
@@ -68,7 +68,7 @@ def send(checker: StatementChecker, statement: ast.Send) -> Lowered:
         return Lowered()
     to, node = found
     signaled = "unsignaled" not in words
-    checker.thread.posts(node, signaled)
+    checker.thread.posts(node, signaled, statement.span)
     lowered = checker.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
     return fenced(checker, statement, node, words, lowered)
 

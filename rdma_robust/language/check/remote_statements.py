@@ -46,7 +46,7 @@ def atomic(checker: StatementChecker, statement: ast.Get, call: ast.AtomicCall, 
     if target is None or source is None:
         return Lowered()
     node, signaled = source.variable.node, "unsignaled" not in words
-    checker.thread.posts(node, signaled)
+    checker.thread.posts(node, signaled, statement.span)
     texts = list(zip(values, map(printer.expression, operands), strict=True))
     change = _change(checker, call, word, [value.expr for value in values])
 

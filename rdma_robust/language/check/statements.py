@@ -337,5 +337,5 @@ class StatementChecker:
         if target is None or source is None:
             return Lowered()
         node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled)
+        self.thread.posts(node, signaled, statement.span)
         return posting.fenced(self, statement, node, words, self.lowering(statement).get(target, source, signaled))

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.build import ProgramBuilder
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Name, evaluate
@@ -195,3 +196,26 @@ def test_proofs_refuse_what_they_have_no_machine_for() -> None:
         told = refusals(program(statement), "sc")
         assert words in told[0].message and told[0].code == "RR408"
     assert not refusals(load_decidable(f"{HEAD}thread T on A {{ put B.y = x fenced; poll B or C; put C.w = x }}", "t"), "sc")
+
+
+def warned(text: str) -> list[tuple[str, int]]:
+    return [(each.code, each.span.line) for each in load_decidable(text, "t").warnings if each.code in ("RR702", "RR707")]
+
+
+def test_queue_pairs_on_which_nothing_is_signaled() -> None:
+    head = "node A { x = 1 }\nnode B { y }\nnode C { z }\nthread T on A {\n"
+    assert warned(f"{head}put B.y = x unsignaled\nput C.z = x }}") == [("RR707", 5)]
+    assert warned(f"{head}put B.y = x unsignaled\nget x = B.y }}") == []
+    assert warned(f"{head}put B.y = x }}") == []
+    assert warned(f"{head}put B.y = x unsignaled\npoll B }}") == [("RR707", 5), ("RR702", 6)]
+
+
+def test_atomics_and_other_writes_of_one_word() -> None:
+    head = "node A { old, one = 1 }\nnode B { lock }\n"
+    head += "thread T on A { get old = cas(B.lock, 0, 1); put B.lock = 0; poll B }\n"
+    other = "thread U on B { reg r; r = cas(lock, 0, 2) }\nthread V on A { put B.lock = one }\n"
+    found = [each for each in linted(f"{head}{other}", "t").found if each.code == "RR728"]
+    assert [each.span.line for each in found] == [4, 5]
+    assert "does not exclude the CPU's atomic operation: atomics hca" in found[0].message
+    assert not [each for each in linted(f"hardware atomics glob\n{head}{other}", "t").found if each.code == "RR728"]
+    assert not [each for each in linted(head, "t").found if each.code == "RR728"]
