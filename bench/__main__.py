@@ -14,7 +14,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import coverability, families, large_nets, nets, plots, safety, safety_certificates, spin, startup, tables
+from bench import (
+    buffers,
+    coverability,
+    families,
+    large_nets,
+    nets,
+    plots,
+    safety,
+    safety_certificates,
+    spin,
+    startup,
+    tables,
+)
 from bench.measure import Budget, search
 from bench.reductions import main as reductions
 from rdma_robust.language.flow.cfg import Program
@@ -130,6 +142,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "shapes": two_threads,
     "throughput": throughput,
     "states": state_counts,
+    "buffers": buffers.report,
     "cover": lambda _: coverability.report(Console(width=140), coverability.SECONDS),
     "nets": lambda _: nets.report(say),
     "large-nets": lambda _: large_nets.report(Console(width=140)),
