@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.analyses.safety.verify import Status, verify
-from rdma_robust.expr import size
+from rdma_robust.expr import VALUE, names, size
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -116,3 +117,27 @@ thread U on A {{ x = 7; put B.y = 2 }}
     outcome = decide(program, CheckOptions())
     assert (outcome.verdict, outcome.faults) == (decide(program, CheckOptions(instrumentation="paper")).verdict, ())
     assert verify(program, NO_LIMITS).status is Status.HOLDS
+
+
+def test_a_compare_and_swap_that_fails_drains_the_store_buffer_first() -> None:
+    text = f"{NODES}thread T on A {{ reg r, s\ns = y\nring[s] = 1\nr = cas(ring[s], 0, 1)\nx = r\n}}"
+    program = load_program(text, "test.rdma")
+    assert all(e.type is not EventType.F for e in event_graph(program, 0).edges)
+    edges = event_graph(program, 0, model=Model(cpu="tso")).edges
+    fences = [e for e in edges if e.type is EventType.F]
+    assert len(fences) == 3
+    for fence in fences:
+        assert set(names(fence.guard)) == {"T.s"}, "which element it is, is known before; the rest when it is read"
+        reads = [e for e in edges if e.source == fence.target]
+        assert reads and all(e.type is EventType.LR and VALUE.name in names(e.guard) for e in reads)
+
+
+def test_an_inline_put_is_read_by_the_cpu_or_not_at_all() -> None:
+    assert kinds(graph("put B.u = x inline")) == ["lR(A.x)", "nrW(B.u)"]
+    (write,) = (e for e in graph("r = y\nput B.u = r + 1 inline").edges if e.type is EventType.NRW)
+    assert write.written is not None and not write.carries
+
+
+def test_an_unsignaled_operation_completes_for_nobody() -> None:
+    write = next(e for e in graph("put B.u = x unsignaled").edges if e.type is EventType.NRW)
+    assert write.completing and not write.completes
