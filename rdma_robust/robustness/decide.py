@@ -83,6 +83,11 @@ def _followed(outcome: Outcome) -> Outcome:
     return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.line}", faults_exact=False)
 
 
+def values_left(program: Program) -> str:
+    """Return what is not followed of the values of a program; nothing if all are."""
+    return next((f.message for f in _all_faults(program) if f is not None and f.kind == UNFOLLOWED), "")
+
+
 def _all_faults(program: Program) -> list[Fault | None]:
     return [step.fault for thread in program.threads for _, _, step in thread.edges]
 

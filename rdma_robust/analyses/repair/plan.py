@@ -24,6 +24,7 @@ from rdma_robust.language.load import has_text, is_trencher, load_decidable
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
+from rdma_robust.robustness.decide import values_left
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -84,6 +85,9 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
         return Repair(status, first.reason, optimal=status == "robust", checked=1, time_s=time.monotonic() - started)
+    if unfollowed := values_left(sites.program):
+        why = f"not robust, but no repair can be proven: {unfollowed}"
+        return Repair("unknown", why, checked=1, time_s=time.monotonic() - started)
     search = Search(sites, checker, options, Hanging(sites.program, checker.options.model))
     try:
         search.run(first.witness)

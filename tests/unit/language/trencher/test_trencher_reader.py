@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.goals import FaultGoal
 from rdma_robust.analyses.safety.reach import Answer, reach
 from rdma_robust.errors import NO_SPAN, ProgramError, SizeLimitError
@@ -202,3 +203,16 @@ def test_what_is_not_followed_is_never_said_to_be_unreachable() -> None:
     goal = FaultGoal(Fault("assertion", "", NO_SPAN))
     for text, expected in ((always, Answer.UNREACHABLE), (waiting, Answer.UNKNOWN)):
         assert reach(load(text), [goal], "sc", Limits()).answers[0].answer is expected
+
+
+def test_a_program_whose_values_grow_is_decided_where_it_is_not_robust() -> None:
+    """Lamport's bakery, whose tickets grow for ever: no fences can be proven to be enough."""
+    text = "".join(
+        thread(f"write 1 {i}", f"read r {1 - i}", f"write + r 1 {i}", f"read r {1 - i}", "4 0 noop", name=f"t{i}")
+        for i in (0, 1)
+    )
+    tso = CheckOptions(hardware=TSO)
+    assert decide(load(text), tso).verdict is Verdict.NOT_ROBUST
+    answer = repair(text, "test.trencher", limits=tso)
+    assert answer.status == "unknown"
+    assert answer.reason.startswith("not robust, but no repair can be proven: values grow beyond 0..7")
