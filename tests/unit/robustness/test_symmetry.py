@@ -336,3 +336,24 @@ def test_a_weaker_comparison_is_caught(name: str, mutate: Callable[[str], None])
     mutate(name)
     assert any(wrong(frame, a) for a in automorphisms(frame))
     assert decide(program, SYMMETRIC).verdict is Verdict.ROBUST
+
+
+PAIRS = """
+node A {{ m = 1 }}
+node B {{ x, y, z }}
+thread T1 on A {{ send m to {first} }}
+thread T2 on A {{ send m to {second} }}
+thread U1 on B {{ posted x from T1; rpoll T1; z = 1 }}
+thread U2 on B {{ posted {buffer} from T2; rpoll T2; z = 1 }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "buffer", "like"),
+    [("U1", "U2", "y", True), ("U1", "U2", "x", True), ("U2", "U1", "y", True), ("U1", "U1", "y", False)],
+)
+def test_like_connections_are_exchanged(first: str, second: str, buffer: str, like: bool) -> None:
+    """Who sends to whom, and what is posted for whom, are part of a program's shape."""
+    program = load_program(PAIRS.format(first=first, second=second, buffer=buffer), "pairs.rdma")
+    found = symmetry.automorphisms(Frame.to_instrument(program, RDMA))
+    assert [a.threads for a in found] == ([(1, 0, 3, 2)] if like else [])
