@@ -20,7 +20,6 @@ from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.artefacts import Covered
-from rdma_robust.robustness.by_axioms import decide_by_axioms
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context
@@ -72,6 +71,8 @@ def search_on(covered: Covered, context: Context) -> Outcome:
         outcome = _undecided(covered, context, reason, counts)
         return replace(outcome, verdict=Verdict.NOT_ROBUST, witness=found[0], checked_by=("axioms",))
     if context.only is None:
+        from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - slow, and few need it
+
         by_axioms = decide_by_axioms(program, options)
         if by_axioms.verdict is not Verdict.UNKNOWN:
             return by_axioms

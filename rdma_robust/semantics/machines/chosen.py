@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Union
+
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_card import DeployedState
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.threadcode import NOTHING, Watched
 
-AnyRdmaMachine = RdmaMachine | DeployedMachine
-AnyScMachine = ScMachine | DeployedScMachine
+if TYPE_CHECKING:
+    from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
+    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+
+AnyRdmaMachine = Union[RdmaMachine, "DeployedMachine"]
+AnyScMachine = Union[ScMachine, "DeployedScMachine"]
 
 
 def uses_deployed(program: Program) -> bool:
@@ -34,20 +37,34 @@ def machine_of(
 ) -> AnyRdmaMachine:
     """Return the machine of a program under `model`: the fast one, unless something deployed is used."""
     if is_deployed(program, model):
+        from rdma_robust.semantics.machines.deployed import DeployedMachine  # noqa: PLC0415
+
         return DeployedMachine(program, model, watched, recv_depth)
     return RdmaMachine(program, model, watched)
 
 
 def following_machine(program: Program, model: Model) -> AnyScMachine:
     """Return the SC machine that can follow that of :func:`machine_of` step by step."""
-    return DeployedScMachine(program, model=model) if is_deployed(program, model) else ScMachine(program)
+    if not is_deployed(program, model):
+        return ScMachine(program)
+    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415
+
+    return DeployedScMachine(program, model=model)
 
 
 def sc_machine_of(program: Program, watched: Watched = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
     """Return the machine of a program under sequential consistency."""
-    return DeployedScMachine(program, watched, recv_depth) if uses_deployed(program) else ScMachine(program, watched)
+    if not uses_deployed(program):
+        return ScMachine(program, watched)
+    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415
+
+    return DeployedScMachine(program, watched, recv_depth)
 
 
 def is_rdma(state: object) -> bool:
     """Return whether a state is one of a machine under RDMA; if not it is one under sequential consistency."""
-    return isinstance(state, RdmaState | DeployedState)
+    if isinstance(state, RdmaState | ScState):
+        return isinstance(state, RdmaState)
+    from rdma_robust.semantics.machines.deployed_card import DeployedState  # noqa: PLC0415
+
+    return isinstance(state, DeployedState)

@@ -16,8 +16,9 @@ from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_in
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
-from rdma_robust.semantics.machines.queues import TO_COME, Posted, polled, unpolled
+from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
+from rdma_robust.semantics.machines.thread_places import Place
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Watched
 from rdma_robust.semantics.waits import no_room
 
@@ -214,6 +215,16 @@ class DeployedMachine(CardMachine):
             thread.buffer or any(self.nic_moves(state, t, qp) for qp in range(len(thread.queues)))
             for t, thread in enumerate(state.threads)
         )
+
+    def places(self, state: DeployedState) -> tuple[Place, ...]:
+        """Return where the threads are in a state that :meth:`is_still`."""
+        found = []
+        for t, thread in enumerate(state.threads):
+            stuck = tuple([qp for qp, queue in enumerate(thread.queues) if any(not posted.over for posted in queue)])
+            messages = tuple(dict.fromkeys(self.waiting_steps(state, t)))
+            unpolled = tuple([completions(self.requests[t], queue) for queue in thread.queues])
+            found.append(Place(thread.point, thread.registers, unpolled, state.inboxes, stuck, messages))
+        return tuple(found)
 
     def under_way(self, state: DeployedState) -> int:
         """Return the most entries of a store buffer, or operations of one queue pair, under way, completions that wait for

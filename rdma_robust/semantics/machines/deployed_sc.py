@@ -6,8 +6,7 @@ A remote atomic is one step for everybody, its answer a second one; a message wa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
@@ -18,18 +17,17 @@ from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, put_back
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, starts, with_value
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
+    WHOLE,
     Part,
     Request,
     compile_requests,
     connections,
     numbered,
 )
+from rdma_robust.semantics.machines.thread_places import Place
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
-
-WHOLE: Final[Model] = replace(RDMA, atomics="glob")
-"""The hardware whose atomics are one event: under sequential consistency all are."""
 
 
 class InFlight(NamedTuple):
@@ -273,6 +271,14 @@ class DeployedScMachine:
     def is_still(self, state: DeployedScState) -> bool:
         """Return whether no thread can go on with a request that it has begun: those that have wait for buffers."""
         return not any(next(self._moves(state, t), None) for t, thread in enumerate(state.threads) if thread.carried)
+
+    def places(self, state: DeployedScState) -> tuple[Place, ...]:
+        """Return where the threads are in a state that :meth:`is_still`."""
+        found = []
+        for thread in state.threads:
+            held = thread.carried[0].command if thread.carried else NOWHERE
+            found.append(Place(thread.point, thread.registers, thread.unpolled, state.inboxes, held=held))
+        return tuple(found)
 
     def under_way(self, state: DeployedScState) -> int:
         """Return the most completions of one queue pair that wait for a poll."""

@@ -6,12 +6,12 @@ Source: deployed.md, parts 3 and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
 from rdma_robust.semantics.machines.nic_rules import BITS
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
@@ -19,6 +19,9 @@ from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 NOWHERE: Final = -1
+
+WHOLE: Final[Model] = replace(RDMA, atomics="glob")
+"""The hardware whose atomics are one event: under sequential consistency all are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,80 +15,46 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Union
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.flow.cfg import Program, Step
-from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_card import DeployedState
-from rdma_robust.semantics.machines.deployed_sc import WHOLE, DeployedScMachine, DeployedScState
 from rdma_robust.semantics.machines.inboxes import Inbox, put_back
 from rdma_robust.semantics.machines.machine import access
-from rdma_robust.semantics.machines.queues import completions
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.requests import Request, compile_requests, connections, numbered
+from rdma_robust.semantics.machines.requests import WHOLE, Request, compile_requests, connections, numbered
 from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.thread_places import Place
 from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import EventType
+
+if TYPE_CHECKING:
+    from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
+    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 
 MOST: Final = 2000
 """Local states of one thread that are looked at from one state."""
 
 
-class Place(NamedTuple):
-    """Where a thread is: its program point, its registers, and per queue pair the completions that it may still poll.
-
-    `inboxes` are the receives of all connections. `stuck` are the queue pairs, by number, on which a message waits for a
-    buffer, and with it all that was posted after it: `messages` are the steps of those messages. `held` is the command whose
-    message the thread itself waits for, -1 for none.
-    """
-
-    point: int
-    registers: Registers
-    unpolled: tuple[int, ...]
-    inboxes: tuple[Inbox, ...] = ()
-    stuck: tuple[int, ...] = ()
-    messages: tuple[Step, ...] = ()
-    held: int = -1
-
-
-SomeMachine = RdmaMachine | ScMachine | DeployedMachine | DeployedScMachine
+SomeMachine = Union["RdmaMachine", "ScMachine", "DeployedMachine", "DeployedScMachine"]
 
 
 def is_still(machine: SomeMachine, state: Any) -> bool:
     """Return whether nothing is under way that goes on by itself."""
-    if isinstance(machine, DeployedMachine | DeployedScMachine):
-        return machine.is_still(state)
-    return machine.is_drained(state)
+    if isinstance(machine, RdmaMachine | ScMachine):
+        return machine.is_drained(state)
+    return machine.is_still(state)
 
 
 def places_of(machine: SomeMachine, state: Any) -> tuple[Place, ...]:
     """Return where the threads are in a state of a machine that :func:`is_still`."""
-    if isinstance(machine, DeployedMachine):
-        return tuple([_deployed(machine, state, t) for t in range(len(state.threads))])
-    if isinstance(machine, DeployedScMachine):
-        return tuple([_half_done(state, t) for t in range(len(state.threads))])
     if isinstance(machine, ScMachine):
         return tuple([Place(t.point, t.registers, t.unpolled) for t in state.threads])
-    return tuple(
-        [Place(t.point, t.registers, tuple([sum(not e.polled for e in q) for q in t.queues])) for t in state.threads]
-    )
-
-
-def _half_done(state: DeployedScState, t: int) -> Place:
-    thread = state.threads[t]
-    held = thread.carried[0].command if thread.carried else -1
-    return Place(thread.point, thread.registers, thread.unpolled, state.inboxes, held=held)
-
-
-def _deployed(machine: DeployedMachine, state: DeployedState, t: int) -> Place:
-    thread = state.threads[t]
-    requests = machine.requests[t]
-    stuck = tuple([qp for qp, queue in enumerate(thread.queues) if any(not posted.over for posted in queue)])
-    messages = dict.fromkeys(machine.waiting_steps(state, t))
-    unpolled = tuple([completions(requests, queue) for queue in thread.queues])
-    return Place(thread.point, thread.registers, unpolled, state.inboxes, stuck, tuple(messages))
+    if isinstance(machine, RdmaMachine):
+        counts = [tuple([sum(not e.polled for e in queue) for queue in t.queues]) for t in state.threads]
+        return tuple([Place(t.point, t.registers, n) for t, n in zip(state.threads, counts, strict=True)])
+    return machine.places(state)
 
 
 class Rest(Enum):
