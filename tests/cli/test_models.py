@@ -103,3 +103,21 @@ def test_weaker_hardware_never_repairs() -> None:
                 if all(values.index(getattr(each, w)) <= values.index(getattr(model, w)) for w, values in WORDS.items())
             ]
             assert not weaker_than or model in broken
+
+
+def test_final_states_of_all_hardware(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "lock.rdma").write_text(LOCK)
+    done = cli("outcomes", "--models", "lock.rdma")
+    assert done.returncode == 0
+    rows = [line.split() for line in done.stdout.splitlines()[3:6]]
+    assert rows[0] == ["0", "1", "0", "-", "3", "under", "atomics", "hca"]
+    assert [row[3:] for row in rows[1:]] == [["yes", "all", "everywhere"]] * 2
+    report = json.loads(cli("outcomes", "--models", "lock.rdma", "--format", "json").stdout)
+    schema = json.loads((ROOT / "rdma_robust/schema/outcomes-models.schema.json").read_text())
+    Draft202012Validator(schema).validate(report)
+    first = report["states"][0]
+    assert [report["settings"][k]["model"]["atomics"] for k in first["allowed_by"]] == ["hca"] * 3
+    assert [report["settings"][k]["model"]["order"] for k in first["first"]] == ["default"]
+    refused = cli("outcomes", "--models", "--cpu", "tso", "lock.rdma")
+    assert refused.returncode == 2 and "--models asks about all hardware" in refused.stderr
+    assert cli("outcomes", "--models", "--max-states", "2", "lock.rdma").returncode == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,11 +32,16 @@ from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.model import Hardware
+from rdma_robust.model import Hardware, Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.language.flow.cfg import Program
+    from rdma_robust.semantics.machines.outcomes import OutcomesReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class OutcomesRequest:
     under_way: int | None = None
     define: tuple[str, ...] = ()
     recv_depth: int = RECV_DEPTH
+    models: bool = False
 
 
 def outcomes_command(
@@ -76,13 +82,18 @@ def outcomes_command(
     order: OrderOption = None,
     recv_depth: RecvDepth = RECV_DEPTH,
     define: Define = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="Compare all hardware: which setting is the first to allow each final state.")
+    ] = False,
     timeout: Timeout = TIMEOUT_S,
     format_: AnswerFormat = None,
     output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
     hardware, defined = Hardware(cpu, atomics, order, ordered_reads or None), tuple(define or ())
-    bounds = OutcomesRequest(hardware, depth, max_states or None, limit(timeout), under_way, defined, recv_depth)
+    if models and hardware.said:
+        raise UsageError("--models asks about all hardware: leave out --cpu, --atomics, --order and --ordered-reads")
+    bounds = OutcomesRequest(hardware, depth, max_states or None, limit(timeout), under_way, defined, recv_depth, models)
     form = report_form(output, format_, TEXT_OR_JSON, expand([file]))
     context.obj.append(partial(run_outcomes, file, bounds, Destination(form, None if output == "-" else output)))
 
@@ -98,34 +109,60 @@ def _explore(text: str, name: str, bounds: OutcomesRequest, place: Destination) 
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses import outcomes_report  # noqa: PLC0415
     from rdma_robust.reports.check import json_report  # noqa: PLC0415
-    from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415
 
     started = time.monotonic()
     program = load_decidable(text, name)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
+    if bounds.models:
+        return _on_all_hardware(program, name, bounds, place)
     model = bounds.hardware.over(program.hardware).model
-    report = explore_outcomes(
-        program,
-        model,
-        bounds.depth,
-        bounds.max_states,
-        bounds.timeout,
-        under_way=bounds.under_way,
-        recv_depth=bounds.recv_depth,
-    )
+    report = _explored(program, bounds, model, bounds.timeout)
     if place.format == "json":
-        options = {
-            **model.described(),
-            "depth": bounds.depth,
-            "max_states": bounds.max_states,
-            "timeout": bounds.timeout,
-            "under_way": bounds.under_way,
-            "define": list(bounds.define),
-            "recv_depth": bounds.recv_depth,
-        }
+        options = {**model.described(), **_described(bounds)}
         result = outcomes_report.outcomes_object(report, name, TOOL, options, time.monotonic() - started)
         place.write(json_report.layout(result) + "\n")
     else:
         place.say("\n".join([*outcomes_report.outcomes_text(report, name, width_of_output(place.path)), ""]))
     return outcomes_report.exit_of_claims(report)
+
+
+def _explored(program: Program, bounds: OutcomesRequest, model: Model, timeout: float | None) -> OutcomesReport:
+    from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415
+
+    return explore_outcomes(
+        program,
+        model,
+        bounds.depth,
+        bounds.max_states,
+        timeout,
+        under_way=bounds.under_way,
+        recv_depth=bounds.recv_depth,
+    )
+
+
+def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination) -> Exit:
+    from rdma_robust.analyses.hardware.states_on_hardware import states_on_hardware  # noqa: PLC0415
+    from rdma_robust.reports.analyses import hardware_states_report as report  # noqa: PLC0415
+    from rdma_robust.reports.check import json_report  # noqa: PLC0415
+
+    started = time.monotonic()
+    found = states_on_hardware(program, bounds.timeout, partial(_explored, program, bounds))
+    if place.format == "json":
+        spent = time.monotonic() - started
+        result = report.hardware_states_object(found, name, TOOL, _described(bounds), spent)
+        place.write(json_report.layout(result) + "\n")
+    else:
+        place.say("\n".join([*report.hardware_states_text(found, name, width_of_output(place.path)), ""]))
+    return report.exit_of_states(found)
+
+
+def _described(bounds: OutcomesRequest) -> dict[str, object]:
+    return {
+        "depth": bounds.depth,
+        "max_states": bounds.max_states,
+        "timeout": bounds.timeout,
+        "under_way": bounds.under_way,
+        "define": list(bounds.define),
+        "recv_depth": bounds.recv_depth,
+    }

@@ -39,6 +39,7 @@ OUTCOMES_HELP = """List the reachable final states of a program under SC and und
 
 Final states that only RDMA reaches are marked, and the `outcome` lines of the program are checked. A program with loops
 may have infinitely many states: it is searched up to a limit (--under-way, --max-states, --depth), which is reported.
+With --models no line is checked: the table says which setting of the hardware is the first to allow each final state.
 
 \b
 Exit codes

@@ -135,19 +135,20 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
         lines += sentence(f"left out: {reason}", width, "  ")
     for view in record.settings:
         if view.first:
-            lines += sentence(f"Not robust first {_changed(view.model, record.settings[0].model)}:", width, "  ")
+            lines += sentence(f"Not robust first {changed(view.model, record.settings[0].model)}:", width, "  ")
             for reason in view.why:
                 lines += sentence(printable(reason), width, "    ")
     return lines
 
 
-def _changed(model: Model, strongest: Model) -> str:
-    changed = [
+def changed(model: Model, strongest: Model) -> str:
+    """Return where a setting is weaker than the strongest one: `under cpu tso, atomics hca`."""
+    words = [
         f"{'reads' if name == 'ordered_reads' else name} {_word(name, value)}"
         for name, value in asdict(model).items()
         if value != getattr(strongest, name)
     ]
-    return f"under {', '.join(changed)}" if changed else "on the strongest hardware already"
+    return f"under {', '.join(words)}" if words else "on the strongest hardware already"
 
 
 def _word(name: str, value: object) -> str:
