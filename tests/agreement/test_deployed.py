@@ -71,18 +71,18 @@ def agreeing(cases: Iterable[Case], kinds: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))])
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 6))])
 def test_named_programs(part: int) -> None:
-    assert agreeing(islice(named(), part, None, 4), 1) >= 8
+    assert agreeing(islice(named(), part, None, 6), 1) >= 8
 
 
 @pytest.mark.parametrize("family", ["stores", "completions", "weaker"])
 def test_random_programs(family: str) -> None:
-    assert agreeing(random_deployed(family, range(25)), 1) >= 6
+    assert agreeing(random_deployed(family, range(15)), 1) >= 4
 
 
 def test_mutations_of_named_programs() -> None:
-    assert agreeing(mutants(range(40)), 1) >= 10
+    assert agreeing(mutants(range(20)), 1) >= 8
 
 
 @pytest.mark.long
