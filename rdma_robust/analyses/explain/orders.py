@@ -9,10 +9,11 @@ from functools import cached_property
 from rdma_robust.analyses.explain.explanation import Keeping
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.robustness.reductions.relaxation import Relaxation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 
-KEEPERS = (EventType.P, EventType.NF)
+KEEPERS = (EventType.P, EventType.NF, EventType.F)
 
 WORK = 250_000
 """Edges looked at, about, to find out which polls and fences of a program keep an order: a few seconds. The pairs that are
@@ -60,7 +61,7 @@ class ThreadOrders:
         found: dict[tuple[Place, Place], list[tuple[int, int]]] = {}
         everything: Statement = frozenset().union(*self.statements)
         for a, edge in enumerate(self.graph.edges):
-            if shown(edge) and edge.type not in CPU_TYPES:
+            if shown(edge) and (edge.type not in CPU_TYPES or buffered(edge, self.model)):
                 for b in sorted(self.overtaking(a, everything)):
                     found.setdefault((place(edge), place(self.graph.edges[b])), []).append((a, b))
         return {places: found[places] for places in sorted(found)}
@@ -91,7 +92,8 @@ class ThreadOrders:
             return any(b in self.overtaking(a, without) for a, b in instances)
 
         remote = self.graph.edges[instances[0][0]].remote
-        mine = [s for s in self.statements if self.graph.edges[min(s)].remote == remote]
+        # A poll of several queue pairs is one statement. What empties the store buffer has no queue pair, or any.
+        mine = [s for s in self.statements if remote is None or any(self.graph.edges[i].remote == remote for i in s)]
         if not self.work.spend(len(mine) * len(self.graph.edges)):
             return tuple(mine), "some"
         single = tuple(s for s in mine if lost([s]))

@@ -42,7 +42,7 @@ FLEXIBLE = "Its value is still in the pipe to {remote}"
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 SUMMARY = {
-    "kept": ("is kept in order by polls and remote fences", "are kept in order by polls and remote fences"),
+    "kept": ("is kept in order by polls and {fences}", "are kept in order by polls and {fences}"),
     "no-race": ("may be reordered, but no other thread races on it", "may be reordered, but no other thread races on them"),
     "no-cycle": (
         "may be reordered, but no conflicts lead from its later access back to the earlier one",
@@ -185,7 +185,7 @@ def orders(pairs: Sequence[Pair], complete: bool) -> str:
         number = sum(1 for p in pairs if (p.why or "kept") == why)
         if number:
             which = "all" if number == len(pairs) > 1 else f"{number:,}"
-            parts.append(f"{which} {one if number == 1 else several}")
+            parts.append(f"{which} {(one if number == 1 else several).format(fences=fences(pairs))}")
     told = "; ".join(parts)
     if not complete:
         many = f"more than {len(pairs):,} pairs of accesses"
@@ -194,6 +194,11 @@ def orders(pairs: Sequence[Pair], complete: bool) -> str:
         f"Without polls and fences the hardware could reorder {count(len(pairs), 'pair')} of accesses: {told}. "
         "Every other pair of accesses of one thread takes effect in program order."
     )
+
+
+def fences(pairs: Sequence[Pair]) -> str:
+    """Return what beside polls keeps accesses in order: on CPUs with store buffers not only remote fences."""
+    return "fences" if any(p.earlier.type == "CPU" for p in pairs) else "remote fences"
 
 
 def values(conditions: Sequence[Condition]) -> str:

@@ -24,13 +24,17 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
     unsure: list[tuple[Step, str]] = []
     for node in flow.nodes:
         at = flow.outstanding(node)
-        for span, edges in flow.statements.items():
-            step = edges[0][2]
+        for span, ways in flow.statements.items():
+            edges = [edge for edge in ways if polls_of(edge[2].op) == node]
             have = set().union(*(at.get(source, set()) for source, _, _ in edges))
-            if polls_of(step.op) != node or 0 not in have:
+            if not edges or 0 not in have:
                 continue
+            step = edges[0][2]
             if have == {0}:
                 what = "waits for ever" if _alone(flow, edges) else "is never taken"
+                if len(edges) < len(ways):
+                    alone = {polls_of(other.op) for _, _, other in ways} <= {node, None}
+                    what = "never takes anything" if alone else f"never takes one of {node}"
                 message = f"{quote(step.text)} {what}: nothing towards {node} is outstanding here"
                 yield Diagnostic("warning", "RR702", message, span, hint=_hint(flow, node))
             elif _alone(flow, edges):
@@ -46,14 +50,15 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
 
 
 def _alone(flow: ThreadFlow, edges: list[Edge]) -> bool:
-    """Whether the thread can do nothing else where a poll is next, as it can in a `loop` or a `choose`."""
+    """Whether the thread can do nothing else where a poll is next, as it can in a `loop`, a `choose` or a `trypoll`, and
+    where another queue pair shares the completion queue."""
     return all(edge in edges for source, _, _ in edges for edge in flow.out[source])
 
 
 def _hint(flow: ThreadFlow, node: str) -> str:
     if any(completes_on(step.op) == node for edges in flow.out.values() for _, _, step in edges):
         return "every poll takes one operation; take this poll out, or put it where there is one"
-    return f"the thread neither puts to {node} nor gets from it"
+    return f"the thread has no operation towards {node}"
 
 
 def _sure_to_wait(flow: ThreadFlow, others: Others) -> set[Step]:

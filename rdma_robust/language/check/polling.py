@@ -102,7 +102,7 @@ def warn_endless_polls(thread: ThreadNames, world: World, report: Reporter) -> N
         if node.text in thread.sends_to:
             why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
         else:
-            why = f"thread {thread.name} neither puts to {node.text} nor gets from it"
+            why = f"thread {thread.name} has no operation towards {node.text}"
         report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline, TimelineStep
+from rdma_robust.analyses.explain.story import fences
 from rdma_robust.reports.check.steps_table import Shown, folded, gutter, table
 from rdma_robust.text import filled, printable
 
@@ -16,7 +17,7 @@ Statements = tuple[str, int, int, int, int]
 """A thread, and line and column of two statements of it."""
 
 GROUPS = {
-    "kept": "Kept in order by polls and remote fences:",
+    "kept": "Kept in order by polls and {fences}:",
     "no-race": "May be reordered, and nobody can tell:",
     "no-cycle": "May be reordered, and no conflicts lead back:",
     "filter": "May be reordered, and the static filter finds no cycle:",
@@ -34,7 +35,8 @@ def explanation_text(explanation: Explanation, width: int = 100, *, full: bool =
         blocks.append(["The run:", *run_table(explanation.timeline, width, full=full), *_fill(LEGEND, width, "  ")])
         blocks.append(_cycle(explanation, width))
     if explanation.verdict != "not-robust":
-        blocks += [_group(head, why, explanation.pairs, width) for why, head in GROUPS.items()]
+        named = {"fences": fences(explanation.pairs)}
+        blocks += [_group(head.format(**named), why, explanation.pairs, width) for why, head in GROUPS.items()]
     if explanation.faults:
         head = "Reachable faults:" if explanation.faults_exact else "Faults that may be reachable (the search did not end):"
         blocks.append(

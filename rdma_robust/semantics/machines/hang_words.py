@@ -35,7 +35,8 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
     if isinstance(first.op, Poll) and resting.rest is Rest.BLOCKED:
         posted, polled = _completions(run, resting.thread, first.op.node)
         was = "was" if posted == 1 else "were"
-        said = f"for a completion from {first.op.node}: {posted} {was} posted, {polled} polled"
+        silent = any(remote_of(s.op) == first.op.node and not getattr(s.op, "signaled", True) for _, _, s in thread.edges)
+        said = f"for a completion from {first.op.node}: {posted} {'signaled ones ' * silent}{was} posted, {polled} polled"
         text = f"{thread.name} waits at line {first.span.where} {said}"
         return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
     if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:

@@ -188,6 +188,26 @@ def test_keepers_that_overlap_are_told_from_those_that_need_one_another() -> Non
     assert pair.reason == "`rfence B` (line 5) and `poll B` (line 6) keep the order each by itself"
 
 
+def test_a_poll_of_several_queue_pairs_keeps_the_order_of_each() -> None:
+    text = (
+        "node A { x, y }\nnode B { p }\nnode C { q }\nthread T on A {\n  reg w\n  put B.p = x\n  put C.q = y\n"
+        "  w = poll B or C\n  if w == 0 { x = 3 } else { y = 3 }\n}\n"
+    )
+    kept = {key(p)[1:]: p.reason for p in pairs_of(outcome_of(text)) if p.why is None}
+    said = "`w = poll B or C` (line 8) keeps the order"
+    assert kept == {((6, "nlR", "A.x"), (9, "CPU", "A.x")): said, ((7, "nlR", "A.y"), (9, "CPU", "A.y")): said}
+
+
+def test_stores_that_wait_in_the_buffer_are_listed() -> None:
+    text = (
+        "hardware cpu tso\nnode A { x, y, z }\nthread T on A {\n  reg r\n  x = 1\n  r = y\n  mfence\n  r = z\n}\n"
+        "thread U on A { y = 1 }\n"
+    )
+    found = {key(p)[1:]: (p.why, [k.statement for k in p.kept_by]) for p in pairs_of(outcome_of(text))}
+    store = (5, "CPU", "A.x")
+    assert found == {(store, (6, "CPU", "A.y")): ("no-race", []), (store, (8, "CPU", "A.z")): (None, ["mfence"])}
+
+
 def test_large_programs_get_an_answer_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it takes too long to know which polls keep an order, that is said; what is kept stays the same."""
     lines = [f"  put B.y{i % 3} = a{i % 4}\n  poll B" if i % 3 else f"  get a{i % 4} = B.y{i % 3}" for i in range(9)]

@@ -40,6 +40,11 @@ EXPECTED = {
     "if i == 1 { put B.u = 1 }\npoll B": [(0, "RR703"), (1, "RR702")],
     "while i < 2 { put B.u = 1\ni = i + 1 }\npoll B\npoll B": [],
     "while i < 2 { put B.u = 1\ni = i + 1 }\npoll B\npoll B\npoll B": [(4, "RR702")],
+    # A poll that does not wait, or that another queue pair answers too.
+    "put B.u = x\nr = trypoll B\ns = trypoll B": [],
+    "r = trypoll B": [(0, "RR702")],
+    "put B.u = x\nput C.f = y\npoll B or C\npoll B or C": [],
+    "put B.u = x\npoll B or C": [(1, "RR702")],
     # The result of a get that is read before its poll.
     "get copy = B.u\nr = copy\npoll B": [(1, "RR721")],
     "get copy = B.u\npoll B\nr = copy": [],
