@@ -27,7 +27,7 @@ def deed(program: Program, action: Action, *, sc: bool = False) -> str:
             return f"{SENT[act.type]} {action.written} to {act.peer}"
         return f"{SENT[act.type]} {act.cell} = {action.written}"
     label = Words(program).label(event_of(action, act.type))
-    return f"{label} in memory" if action.verb is Verb.FLUSH else label
+    return f"{label} in memory" if action.verb is Verb.FLUSH and act.peer is None else label
 
 
 def _drained(program: Program, action: Action) -> str:

@@ -84,6 +84,9 @@ STORE_WAITS: Final = "it waits in the store buffer while later reads and polls g
 POLLS_ANOTHER: Final = "this poll waits for another operation"
 OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
+ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
+ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
+READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
 
 WHY_POLL: Final[Mapping[EventType, str]] = {
     T.NLR: POLLS_ANOTHER,
@@ -91,6 +94,7 @@ WHY_POLL: Final[Mapping[EventType, str]] = {
     T.NRR: POLLS_ANOTHER,
     T.NLW: POLLS_ANOTHER,
     T.NF: "a poll does not wait for a remote fence",
+    T.NAW: "polling an atomic tells only that its answer is there, not that its word is written",
 }
 """Why a NIC event may take effect after a later poll."""
 
@@ -104,6 +108,17 @@ WHY: Final[Mapping[tuple[EventType, EventType], str]] = {
     (T.NLW, T.NRW): "a put may write before an earlier get has stored its result",
     (T.NLW, T.NRR): "a get may read before an earlier get has stored its result",
     (T.NLW, T.NF): "a remote fence waits until a write is issued, not until it arrives",
+    (T.NRR, T.NAR): ATOMIC_BEFORE_GET,
+    (T.NRR, T.NAW): ATOMIC_BEFORE_GET,
+    (T.NRR, T.NA): ATOMIC_BEFORE_GET,
+    (T.NLW, T.NAR): ATOMIC_BEFORE_RESULT,
+    (T.NLW, T.NAW): ATOMIC_BEFORE_RESULT,
+    (T.NLW, T.NA): ATOMIC_BEFORE_RESULT,
+    (T.NAR, T.NLR): READS_MEANWHILE,
+    (T.NAW, T.NLR): READS_MEANWHILE,
+    (T.NA, T.NLR): READS_MEANWHILE,
+    (T.NAW, T.NLW): "the answer of an atomic may come back before its word is written",
+    (T.NAW, T.NF): "a remote fence waits until an atomic is issued, not until its word is written",
 }
 """Why two NIC events of one queue pair may change places."""
 
@@ -112,7 +127,7 @@ EDGE: Final[Mapping[str, str]] = {
     "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
-    "rmw": "{source} and {target} are one step (rmw)",
+    "rmw": "{source}: the read and the write of {cell} are one step (rmw)",
     "sm": "{source} posts the buffer that {target} fills (sm)",
     "rpf": "{target} takes the receive completion of {source} (rpf)",
 }
@@ -217,6 +232,11 @@ def proved_by_filter(engine: str, states: int) -> str:
     """Return how a program was proved robust by the static filter, and what the search was for, if there was one."""
     search = "" if engine == "none" else f" The search (engine {engine}, {count(states, 'state')}) was only for the faults."
     return f"Proved without a search: no access can be the last event of a violation (the static filter).{search}"
+
+
+def torn(atomic: str) -> str:
+    """Return why something may come between the read and the write of a remote atomic, which is named with its line."""
+    return f"the NIC's atomic {atomic} excludes other atomics of NICs, and nothing else: atomics hca"
 
 
 def why_reordered(earlier: Event, later: Event) -> str:

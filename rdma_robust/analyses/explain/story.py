@@ -8,7 +8,7 @@ from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Ope
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import BY_FILTER, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
-from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, why_reordered
+from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, torn, why_reordered
 from rdma_robust.text import count, one_line
 
 EDGES = {
@@ -113,6 +113,10 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
             f"{where} when {_action(words, name, later)}{rounds.get(later.index, '').rstrip(',')}.",
             f"RDMA allows this: {why_reordered(earlier, later)}.",
         ]
+    for edge in witness.cycle.edges:
+        if edge.relation == "rmw" and edge.source.step is not None:
+            why = torn(f"`{words.statement(edge.source)}` (line {edge.source.step.span.where})")
+            sentences.append(f"{why[0].upper()}{why[1:]}.")
     return " ".join(dict.fromkeys(sentences))
 
 
@@ -235,7 +239,8 @@ def _decided(outcome: Outcome) -> str:
 def _where(program: Program, witness: Witness, operation: Operation, progress: str) -> str:
     reads = next((e for e in witness.order if _is_read_of(program, e, operation)), None)
     constant = reads is not None and reads.cell is not None and reads.cell.hidden
-    return FLEXIBLE if constant and progress != "sent" else WHERE[operation.kind, progress]
+    where = FLEXIBLE if constant and progress != "sent" else WHERE[operation.kind, progress]
+    return where.replace("This put", "This message") if operation.statement.startswith("send ") else where
 
 
 def _is_read_of(program: Program, event: Event, operation: Operation) -> bool:

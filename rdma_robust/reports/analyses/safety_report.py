@@ -58,7 +58,7 @@ def reach_text(
         lines += [
             "",
             *run_table(program, answer.run, StateGoal(target), width, hardware=asked.hardware, full=full),
-            *_checks(answer),
+            *_checks(answer, width),
         ]
     return lines
 
@@ -87,7 +87,7 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
             lines += run_table(
                 verified.program, checked.answer.run, goal, width, hardware=verified.asked.hardware, hang=hang, full=full
             )
-            lines += _checks(checked.answer)
+            lines += _checks(checked.answer, width)
         elif checked.model_run is not None:
             lines += ["", *_heading(checked, width), ""]
             lines += _model_run(verified.program, checked.model_run, width, full)
@@ -133,14 +133,14 @@ def claim_text(claim: Claim) -> str:
     return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
 
 
-def _checks(answer: Reached) -> list[str]:
+def _checks(answer: Reached, width: int) -> list[str]:
     if not answer.run or not is_rdma(answer.run[-1].state):
         by = "replayed by the SC machine"
     elif answer.traced:
         by = "replayed by the machine, and by the axioms"
     else:
         by = "replayed by the machine; the axioms judge only runs in which all messages find buffers"
-    return ["", f"    Checked: {by}."]
+    return ["", *sentence(f"Checked: {by}.", width, "    ")]
 
 
 def reach_object(program: Program, target: str, model: ModelName, asked: Asked) -> JsonObject:

@@ -7,7 +7,7 @@ from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
 from rdma_robust.semantics.hang import Wait
-from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter
+from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
 from rdma_robust.text import count, filled, printable
 
 
@@ -58,11 +58,13 @@ def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
         steps = f"[{step.get(edge.source, 0)} -> {step.get(edge.target, 0)}]"
         cycle += filled(f"{edge.text} {steps}", width, "  ", "  ")
     blocks = [filled(intro, width), timeline(witness, width, full=full) + legend, cycle]
-    if witness.relaxed:
-        reasons = ["What makes it possible:"]
-        for text in dict.fromkeys(r.text for r in witness.relaxed):
-            reasons += filled(text, width, "  ", "  ")
-        blocks.append(reasons)
+    events = {event.id: event for event in witness.events}
+    atomics = [events[edge.source] for edge in witness.cycle if edge.relation == "rmw"]
+    why = [r.text for r in witness.relaxed] + [torn(f"`{e.statement}` (line {e.line})") for e in atomics]
+    if why:
+        blocks.append(
+            ["What makes it possible:", *(x for text in dict.fromkeys(why) for x in filled(text, width, "  ", "  "))]
+        )
     return blocks
 
 

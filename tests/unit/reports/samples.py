@@ -44,5 +44,6 @@ def event(kind: EventType, index: int, line: int, remote: str | None = "B", stat
         cell=None if kind in (EventType.P, EventType.NF) else cell,
         read=1 if kind in READ_TYPES else None,
         written=2 if kind in WRITE_TYPES or kind in NIC_WRITE_TYPES else None,
+        peer="T2" if kind in (EventType.V, EventType.RP) else None,
         step=None if kind is EventType.INIT else Step(Read(cell), span=Span(line, 3, line, 9, 0, 6), text=statement),
     )

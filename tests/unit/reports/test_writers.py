@@ -98,6 +98,7 @@ def test_json_follows_the_schema(result: Result) -> None:
         "self_check": False,
         "reductions": ["filter", "por"],
         "define": [],
+        "recv_depth": 8,
         "expect": False,
     }
     tool = {"name": "rdma-robust", "version": "1", "kernel": "python"}
