@@ -133,7 +133,7 @@ def claim_text(claim: Claim) -> str:
     return text if claim.kind == "assertion" else f"no {claim.kind}: {text}"
 
 
-def _checks(answer: Reached, width: int) -> list[str]:
+def _checks(answer: Reached, width: int | None) -> list[str]:
     if not answer.run or not is_rdma(answer.run[-1].state):
         by = "replayed by the SC machine"
     elif answer.traced:
