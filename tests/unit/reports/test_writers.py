@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from rdma_robust.language.flow.cfg import FaultKind
 from rdma_robust.model import RDMA
 from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.json_report import document, dump, layout, result_object
@@ -17,6 +19,7 @@ from rdma_robust.reports.check.result import Result, failure, gave_up, result_of
 from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.check.text_report import TextReport, expected_word
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT
 from tests.unit.reports.samples import outcome
@@ -127,3 +130,11 @@ def test_escaped_text_is_printable_and_says_the_same(text: str) -> None:
     assert len(one_line(text, 20)) <= 20
     if text.isprintable():
         assert shown == text
+
+
+def test_the_schema_knows_every_event_and_fault() -> None:
+    properties = [d.get("properties", {}) for d in RESULT_SCHEMA["$defs"].values()]
+    lists = [p[name]["enum"] for p in properties for name in ("type", "kind") if "enum" in p.get(name, {})]
+    assert {t.value for t in EventType} in [set(each) for each in lists]
+    kinds = {kind for each in get_args(FaultKind) for kind in get_args(each) or (each,)}
+    assert kinds in [set(each) for each in lists]
