@@ -217,7 +217,7 @@ def test_directories_globs_and_duplicates(cli: Cli, programs: Path) -> None:
     assert files("c*.rdma", "./calm.rdma", str(programs / "calm.rdma")) == ["calm.rdma"]
     done = cli("empty", "calm.rdma")
     assert done.returncode == 2
-    assert "no .rdma file" in done.stderr
+    assert "no .rdma or .trencher file" in done.stderr
     assert "1 robust" in done.stdout
 
 

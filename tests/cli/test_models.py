@@ -46,7 +46,7 @@ def test_a_table_with_the_first_that_breaks_it(cli: Cli, tmp_path: Path) -> None
     assert "  left out: cpu: no thread stores to a variable, or posts a receive" in lines
     assert lines[-2:] == [
         "  Not robust first under atomics hca:",
-        "    the NIC's atomic does not exclude what the CPUs and other requests do: atomics hca",
+        "    the NIC's atomic of line 3 excludes other atomics of NICs, and nothing else: atomics hca",
     ]
     assert max(map(len, lines[1:])) <= 100
 

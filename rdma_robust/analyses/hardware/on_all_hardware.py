@@ -13,8 +13,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.trace import EventType
-from rdma_robust.semantics.wording import Words
+from rdma_robust.semantics.wording import Words, torn
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,6 @@ def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _torn(witness: Witness, model: Model) -> tuple[str, ...]:
-    types = {end.type for edge in witness.cycle.edges for end in (edge.source, edge.target)}
-    if model.atomics == "hca" and types & {EventType.NAR, EventType.NAW}:
-        return ("the NIC's atomic does not exclude what the CPUs and other requests do: atomics hca",)
-    return ("the counterexample has a cycle that no single reordering explains: see `explain`",)
+    atomics = [edge.source.step for edge in witness.cycle.edges if edge.relation == "rmw" and model.atomics == "hca"]
+    told = dict.fromkeys(torn(f"of line {step.span.where}") for step in atomics if step is not None)
+    return tuple(told) or ("the counterexample has a cycle that no single reordering explains: see `explain`",)

@@ -25,6 +25,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.semantics.wording import torn
 
 
 def repair(text: str, file: str, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -173,4 +174,6 @@ def _uses_remote_atomics(thread: Thread) -> bool:
 
 def _overtaking(witness: Witness) -> str:
     pairs = {(a.step.span.where, b.step.span.where) for a, b in witness.relaxed if a.step is not None and b.step is not None}
-    return ", ".join(f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs))
+    told = [f"line {later} takes effect before line {earlier}" for earlier, later in sorted(pairs)]
+    atomics = (edge.source for edge in witness.cycle.edges if edge.relation == "rmw")
+    return ", ".join(told or (torn(f"of line {e.step.span.where}") for e in atomics if e.step is not None))
