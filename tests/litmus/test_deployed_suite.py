@@ -30,8 +30,8 @@ SETTINGS: Final = [
     for cpu, atomics, order in product(("sc", "tso"), get_args(Atomics), ("default", "multipath", "relaxed"))
 ]
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
-some_programs = pytest.mark.parametrize("path", share(PROGRAMS, 4), ids=lambda p: p.stem)
-few_programs = pytest.mark.parametrize("path", share(PROGRAMS, 20), ids=lambda p: p.stem)
+some_programs = pytest.mark.parametrize("path", share(PROGRAMS, 10), ids=lambda p: p.stem)
+few_programs = pytest.mark.parametrize("path", share(PROGRAMS, 40), ids=lambda p: p.stem)
 
 
 @cache

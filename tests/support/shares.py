@@ -1,4 +1,4 @@
-"""Which share of many cases `make test` takes: the others have the mark `ci`, and are a step of `.ci/run`."""
+"""Which share of many cases `make test` takes: the others have the mark `ci`, and are a step of `.ci/run`; or `long`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import pytest
 def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0) -> list[Any]:
     """Return all cases as parameters, of which one in so many, and the first `keep`, are taken by `make test`."""
     return [case if number % one_in == 0 or number < keep else _later(case) for number, case in enumerate(cases)]
+
+
+def chunks(ci: int, all_of_them: int) -> list[Any]:
+    """Return the numbers of chunks of random programs: the first few have the mark `ci`, the others `long`."""
+    return [pytest.param(n, marks=pytest.mark.ci if n < ci else pytest.mark.long) for n in range(all_of_them)]
 
 
 def _later(case: Any) -> Any:
