@@ -134,7 +134,7 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return a "did you mean" question, or nothing."""
-    found = closest(word, candidates)
+    found = closest(word, (c for c in candidates if c != word))
     return f"did you mean {quote(found)}?" if found else ""
 
 
@@ -145,7 +145,7 @@ def written_instead(span: Span, word: str, text: str = "write") -> Hint:
 
 def meant_at(span: Span, word: str, candidates: Iterable[str]) -> Hint:
     """Return a "did you mean" question about the word that stands at `span`, or nothing."""
-    found = closest(word, candidates)
+    found = closest(word, (c for c in candidates if c != word))
     return Hint(f"did you mean {quote(found)}?", (Edit(span, found),)) if found else Hint("")
 
 

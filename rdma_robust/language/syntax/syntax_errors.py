@@ -51,6 +51,7 @@ _OTHER_LANGUAGES: Final = {
     "trypoll": "it has a value: `r = trypoll NODE`",
     "receive": "`recv BUFFER from THREAD` posts a buffer, `rpoll THREAD` waits for a message",
     "recv": "`recv BUFFER from THREAD` posts a buffer",
+    "mfence": "`mfence` stands alone: it waits until the store buffer of its thread is empty",
     "rpoll": "`rpoll THREAD` waits for a message",
     "posted": "`posted BUFFER from THREAD` declares buffers that are there before anything runs",
     "send": "`send VARIABLE to THREAD` is a message",
