@@ -86,7 +86,7 @@ def _setting(words: str) -> Setting:
                 known = [f"{word} {value}" for word, (_, values) in WORDS.items() for value in values]
                 near = did_you_mean(" ".join(pair.split()), known)
                 what = f"{quote(pair.strip())} is no word of a `hardware` line and its value"
-                raise UsageError(f"--between: {what}; expected {near or listing(known)}")
+                raise UsageError(f"--between: {what}; {near or 'expected ' + listing(known)}")
     return Setting(", ".join(" ".join(pair.split()) for pair in words.split(",")), Model(**found))  # type: ignore[arg-type]
 
 
