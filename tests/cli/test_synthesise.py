@@ -60,7 +60,7 @@ def test_without_a_folder_they_are_printed(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("cpu sc", "cpu tos"), "`cpu tos` is no word of a `hardware` line and its value; expected did you mean `cpu tso`?"),
+        (("cpu sc", "cpu tos"), "`cpu tos` is no word of a `hardware` line and its value; did you mean `cpu tso`?"),
         (("cpu sc", "cpu sc"), "the two settings are the same"),
         (("cpu sc, cpu tso", "cpu sc"), "cpu is said twice"),
         (("cpu sc", "cpu tso", "--statements", "jump"), "`jump` is none of store, load,"),
