@@ -57,7 +57,9 @@ def follow_deployed(rdma: Runs, sc: Runs, points: Sequence[Point]) -> Followed:
     def goes_wrong(number: int) -> bool:
         return not nx.is_directed_acyclic_graph(_graph(machine.program, past(number)))
 
-    broken = bisect_left(range(1, len(points) + 1), True, key=goes_wrong)
+    # A message that waits is behind all that follows it in its thread, until its buffer is posted.
+    whole = not points or not goes_wrong(len(points))
+    broken = len(points) if whole else bisect_left(range(1, len(points) + 1), True, key=goes_wrong)
     done = past(broken)
     first = tuple(p.choice for p in points[:1] if p.move is not None and p.move.action.verb is Verb.START)
     choices = (*first, *_schedule(sc, first, done, _graph(machine.program, done)))

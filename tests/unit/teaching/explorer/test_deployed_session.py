@@ -79,3 +79,10 @@ def test_what_is_under_way_beside_queue_pairs_is_shown() -> None:
     assert [thread.carries for thread in view.rdma.threads] == ["store buffer: A.x = 2", "posted for T: b"]
     assert view.rdma.steps[0].label == "puts x = 2 into the store buffer"
     assert view.rdma.threads[1].text == "waits: rpoll T (no message yet)"
+
+
+def test_a_message_that_waits_for_its_buffer_is_followed_once_that_is_posted() -> None:
+    (program, model), *_ = random_deployed("messages", [38])
+    choices = (1, 1, 0, 0, 1, 1, 1, 1, 2, 2, 0, 1, 2, 0, 0, 0, 0)
+    session = Session(program, model=model)
+    assert session.followed(Place("follow", Track(choices, len(choices)))).broken is None
