@@ -21,6 +21,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("prove", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
+    ("models", "calm.rdma"): ("text", "json"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
     ("report", "--no-cache", "-q", "calm.rdma"): ("html", "md", "json", "jsonl", "csv", "junit", "sarif"),
@@ -32,12 +33,16 @@ MADE: Final = {
     ("fmt", "calm.rdma"): "calm.rdma",
     ("export", "--to", "promela", "calm.rdma"): "calm.rdma",
     ("new", "mailbox"): "",
+    ("import", "trencher", "one.trencher"): "one.trencher",
     ("demo", "pcp", "--pace", "0"): "",
     ("demo", "abp", "--length", "0", "--pace", "0"): "",
     ("demo", "vass", "--pace", "0", "safe.spec"): "safe.spec",
     ("demo", "finite", "--pace", "0", "local.rdma", "--target", "T1 ended"): "local.rdma",
 }
 """Commands that make a program or a model, each with its input."""
+
+INTO_FOLDERS: Final = {("synthesise",)}
+"""Commands whose output is a folder: tests/cli/test_synthesise.py."""
 
 BEGINNINGS: Final = {
     "json": ("{",),
@@ -57,6 +62,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "calm.rdma").write_text(ROBUST)
     (tmp_path / "sb.rdma").write_text(NOT_ROBUST)
     (tmp_path / "clean.rdma").write_text("node A { x }\nthread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n")
+    (tmp_path / "one.trencher").write_text("thread t\ninitial a\ntransition a b write 1 0\nend\n")
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")
     report = {"format": "rdma-robust/check", "version": 1, "interrupted": False, "tool": {"version": "0"}, "results": []}
@@ -75,7 +81,7 @@ def _with_output(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 def test_every_command_with_an_output_is_in_a_table() -> None:
     found = set(_with_output(typer.main.get_command(command_line()), ()))
     tried = {each[: 2 if each[0] == "demo" else 1] for each in (*REPORTS, *MADE)}
-    assert found == tried
+    assert found == tried | INTO_FOLDERS
 
 
 @pytest.mark.parametrize("command", REPORTS, ids=lambda c: c[0])
