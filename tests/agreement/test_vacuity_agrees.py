@@ -141,7 +141,7 @@ def test_claims_about_nothing_in_named_programs(name: str) -> None:
 
 
 def _judging(instead: Any) -> Any:
-    return lambda *arguments: [vacuity.Vacuity(*instead) for _ in arguments[1]]
+    return lambda *arguments, **_: [vacuity.Vacuity(*instead) for _ in arguments[1]]
 
 
 _PLACE, _ANSWER = vacuity._place, vacuity.answer

@@ -88,6 +88,7 @@ def test_every_command_keeps_a_limit_of_time(cli: Cli, command: tuple[str, ...],
     is_cut(done.returncode, said)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("nasty")
 @pytest.mark.parametrize(
     "command",

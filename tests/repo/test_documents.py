@@ -58,6 +58,7 @@ def test_what_is_shown_as_a_file_is_used() -> None:
                 assert used, f"{block.place}: no example has to do with {block.title}"
 
 
+@pytest.mark.ci
 def test_python_is_well_typed(tmp_path: Path) -> None:
     """The examples of each document, one after another, as one module."""
     for document in DOCUMENTS:

@@ -28,11 +28,13 @@ WORDS = {
     "expr",
     "grammar_tables",
     "limits",
+    "model",
     "text",
     "petri",
     "petri.net",
 }
-"""Single modules: shared words, among them the names of messages, and what a net is. An empty name is the package itself."""
+"""Single modules: shared words, among them the names of messages and of hardware, and what a net is. An empty name is the
+package itself."""
 
 FORBIDDEN = ("robustness", "counters", "semantics", "analyses", "pipeline", "evidence", "hardness", "outcome")
 """What finds verdicts, and what tells of them; of the nets' room everything but what is allowed above."""
