@@ -33,7 +33,7 @@ from tests.support.shares import share
 from tests.support.unroll import unrolled
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
-some_programs = pytest.mark.parametrize("path", share(PROGRAMS), ids=lambda p: p.stem)
+some_programs = pytest.mark.parametrize("path", share(PROGRAMS, 6), ids=lambda p: p.stem)
 
 
 def expected(path: Path) -> str:

@@ -78,7 +78,7 @@ def test_assume_sets_aside_and_await_waits() -> None:
     assert aside("assert x == 1") == [False, False]
 
 
-@pytest.mark.parametrize("path", share(LITMUS, 4), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share(LITMUS, 8), ids=lambda p: p.stem)
 def test_both_are_the_same_step(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     given, swapped = (load_program(t, "t") for t in (text.replace("assume ", "await "), text.replace("await ", "assume ")))

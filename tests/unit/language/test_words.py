@@ -33,7 +33,7 @@ def renamed(text: str, names: dict[str, str]) -> str:
     return NAME.sub(lambda word: names.get(word[0], word[0]), text)
 
 
-@pytest.mark.parametrize("path", share(LITMUS, 4), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share(LITMUS, 8), ids=lambda p: p.stem)
 def test_litmus_programs_with_new_words_as_names(path: Path) -> None:
     """Rename a few names after the other to words that the program does not have, and compare what is loaded."""
     text = COMMENTS.sub(" ", path.read_text(encoding="utf-8"))
