@@ -46,8 +46,11 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
         checker = Checker(file, limits, deadline)
         found = _searched(text, file, options, checker, started)
         if not options.all_minimal and not is_trencher(text, file):
-            hanging = Hanging(load_decidable(text, file), limits.model)
-            found = with_flags(text, file, found, lambda other: _searched(other, file, options, checker, started), hanging)
+            found = with_flags(
+                text, file, found, lambda other: _searched(other, file, options, checker, started), limits.model
+            )
+        if found.status == "impossible":
+            found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
         found = found if replace(limits.model, cpu="sc", atomics="hca").is_of_paper else _not_compared(found, limits.model)
         return outside_of_copies(replace(found, checked=checker.checked), text, file)
     except LimitReached as reached:
@@ -115,7 +118,7 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
     status: Status = "repaired" if solutions else "impossible" if known else "unknown"
     return Repair(
         status,
-        _reason(search, solutions, violation) + (_where_atomics_are_glob(search) if status == "impossible" else ""),
+        _reason(search, solutions, violation),
         solutions,
         search.cheapest,
         known,
@@ -156,12 +159,12 @@ def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> 
     return "a limit came before a repair was found"
 
 
-def _where_atomics_are_glob(search: Search) -> str:
+def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
     """What no insertion mends, if that is that remote atomics do not exclude the CPU."""
-    options = search.checker.options
-    if options.model.atomics == "glob" or not any(_uses_remote_atomics(t) for t in search.sites.program.threads):
+    model = checker.options.model
+    if model.atomics == "glob" or not any(map(_uses_remote_atomics, program.threads)):
         return ""
-    exclusive = search.checker.decide(search.sites.program, replace(options.model, atomics="glob"))
+    exclusive = checker.decide(program, replace(model, atomics="glob"))
     if exclusive.verdict is not Verdict.ROBUST:
         return ""
     return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"

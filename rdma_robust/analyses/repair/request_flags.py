@@ -20,6 +20,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
+from rdma_robust.model import Model
 
 FLAG_COST: Final = 1
 """Of one flag: a completion more, or a copy by the CPU."""
@@ -108,7 +109,7 @@ def _node_of(statement: ast.Put | ast.Get | ast.Send, nodes: dict[str, str]) -> 
             return ""
 
 
-def with_flags(text: str, file: str, base: Repair, decide: Decide, hanging: Hanging) -> Repair:
+def with_flags(text: str, file: str, base: Repair, decide: Decide, model: Model) -> Repair:
     """Return `base`, the cheapest repair by insertions, or a cheaper one that changes flags of requests as well.
 
     `decide` finds the cheapest insertions for a text; every answer of it is decided from its text.
@@ -118,7 +119,8 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, hanging: Hang
         return base
     if len({id(change.statement) for change in found}) > MOST_SITES:
         return replace(base, reason=f"{base.reason}; {NOT_TRIED}")
-    best, checked, cycles, known = base, base.checked, base.cycles, True
+    hanging = Hanging(load_decidable(text, file), model)
+    best, cycles, known = base, base.cycles, True
     for size in range(1, MOST_FLAGS + 1):
         for chosen in combinations(found, size):
             if best.solutions and size * FLAG_COST >= best.cost:
@@ -126,17 +128,17 @@ def with_flags(text: str, file: str, base: Repair, decide: Decide, hanging: Hang
             repaired = _tried(text, file, chosen, decide, hanging)
             if repaired is None:
                 continue
-            checked, cycles = checked + repaired.checked, cycles + repaired.cycles
+            cycles += repaired.cycles
             known = known and (repaired.status == "impossible" or repaired.optimal)
             if repaired.solutions and (not best.solutions or repaired.cost < best.cost):
                 best = repaired
     scope = f"{base.scope}; {TRIED}"
     if not best.solutions:
         reason = base.reason.replace(base.scope, scope) if base.scope else base.reason
-        return replace(base, reason=reason, scope=scope, checked=checked, cycles=cycles)
+        return replace(base, reason=reason, scope=scope, cycles=cycles)
     optimal = known and (base.optimal or base.status == "impossible")
     reason = f"a cheapest repair among {scope}" if optimal else best.reason
-    return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, checked=checked, cycles=cycles)
+    return replace(best, reason=reason, scope=scope, optimal=optimal, complete=False, cycles=cycles)
 
 
 def _tried(text: str, file: str, chosen: Sequence[Change], decide: Decide, hanging: Hanging) -> Repair | None:

@@ -6,6 +6,7 @@ SAS 2013, Theorem 1), and the reduction is exact.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
 from rdma_robust.certify.document import reject
@@ -20,7 +21,7 @@ Stores = tuple[tuple[int, int | None], ...]
 """The stores of a buffer, oldest first: the place of the word, and the value, None for a wide word."""
 
 
-class _Buffered(ReducedProgram):
+class _Buffered(ReducedProgram, ABC):
     """`own` of a thread: its buffers, one for each of `queues`."""
 
     posts_local = True
@@ -38,13 +39,13 @@ class _Buffered(ReducedProgram):
         if getattr(op, "node", None) is not None or hasattr(op, "source"):
             reject(f"thread {thread} has a {type(op).__name__.lower()}: model {self.model} is one shared memory")
 
+    @abstractmethod
     def queue(self, t: int, word: int) -> int:
         """Return the number of the buffer that a store of thread `t` to a word goes to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slot(self, t: int, queue: int, place: int) -> str:
         """Return the wide variable of a place in a buffer."""
-        raise NotImplementedError
 
     def load(self, state: PlacedState, t: int, word: int) -> Known:
         queue = self.queue(t, word) if word in self.stores[t] else -1
