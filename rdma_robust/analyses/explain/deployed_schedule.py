@@ -7,9 +7,9 @@ request that leaves it, a write of the card that enters its buffer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep
+from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep, first_run
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
@@ -89,13 +89,6 @@ class _Point:
     held: tuple[Held, ...]
 
 
-@dataclass
-class _Branch:
-    point: _Point
-    step: RunStep | None
-    ways: Iterator[tuple[RunStep, _Point]] = field(default_factory=lambda: iter(()))
-
-
 def deployed_run(machine: DeployedMachine, witness: Witness) -> Run:
     """Return a run of the machine whose effects are the events of `witness.order`, in this order. Raises InternalError if
     there is none: that order extends ob, so there is one."""
@@ -121,21 +114,10 @@ class _Scheduler:
         self.numbers = numbers
 
     def run(self) -> tuple[RunStep, ...]:
-        seen: set[_Point] = set()
-        for start in self.machine.initial():
-            first = _Point(start.state, 0, (0,) * len(self.every), nothing_held(self.machine))
-            path = [_Branch(first, None, self.ways(first))]
-            while path:
-                if path[-1].point.happened == len(self.order):
-                    return tuple(branch.step for branch in path if branch.step is not None)
-                for step, point in path[-1].ways:
-                    if point not in seen:
-                        seen.add(point)
-                        path.append(_Branch(point, step, self.ways(point)))
-                        break
-                else:
-                    path.pop()
-        raise InternalError("the machine has no run with the effects of the witness")
+        nothing = (0,) * len(self.every)
+        held = nothing_held(self.machine)
+        starts = (_Point(start.state, 0, nothing, held) for start in self.machine.initial())
+        return first_run(starts, self.ways, len(self.order))
 
     def ways(self, point: _Point) -> Iterator[tuple[RunStep, _Point]]:
         if point.happened == len(self.order):

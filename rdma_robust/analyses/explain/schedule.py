@@ -7,8 +7,9 @@ was under way. The run is made of moves of :class:`RdmaMachine`, so it is a proo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
@@ -79,13 +80,46 @@ class _Point:
     numbers: Numbers
 
 
-@dataclass
-class _Branch:
+class Point(Protocol):
+    """A place in the search for a run: hashable, with how many events have happened."""
+
+    @property
+    def happened(self) -> int: ...
+
+
+AnyPoint = TypeVar("AnyPoint", bound=Point)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch(Generic[AnyPoint]):
     """A point of the current path, how the search came to it, and the ways on that are still untried."""
 
-    point: _Point
+    point: AnyPoint
     step: RunStep | None
-    ways: Iterator[tuple[RunStep, _Point]] = field(default_factory=lambda: iter(()))
+    ways: Iterator[tuple[RunStep, AnyPoint]]
+
+
+def first_run(
+    starts: Iterable[AnyPoint], ways: Callable[[AnyPoint], Iterator[tuple[RunStep, AnyPoint]]], events: int
+) -> tuple[RunStep, ...]:
+    """Return the steps to the first point at which so many events have happened, depth first; `ways` come in their order.
+
+    Raises InternalError if there is none.
+    """
+    seen: set[AnyPoint] = set()
+    for start in starts:
+        path = [_Branch(start, None, ways(start))]
+        while path:
+            if path[-1].point.happened == events:
+                return tuple(branch.step for branch in path if branch.step is not None)
+            for step, point in path[-1].ways:
+                if point not in seen:
+                    seen.add(point)
+                    path.append(_Branch(point, step, ways(point)))
+                    break
+            else:
+                path.pop()
+    raise InternalError("the machine has no run with the effects of the witness")
 
 
 def machine_run(program: Program, witness: Witness, model: Model) -> Run:
@@ -127,22 +161,10 @@ class _Scheduler:
         self.of_thread = [[o for o in operations if o.thread == t] for t in threads]
 
     def run(self) -> tuple[RunStep, ...]:
-        seen: set[_Point] = set()
-        for start in self.machine.initial():
-            empty = tuple(tuple(() for _ in code.remotes) for code in self.machine.codes)
-            path = [_Branch(_Point(start.state, 0, (0,) * len(self.machine.codes), empty), None)]
-            path[0].ways = self.ways(path[0].point)
-            while path:
-                if path[-1].point.happened == len(self.order):
-                    return tuple(branch.step for branch in path if branch.step is not None)
-                for step, point in path[-1].ways:
-                    if point not in seen:
-                        seen.add(point)
-                        path.append(_Branch(point, step, self.ways(point)))
-                        break
-                else:
-                    path.pop()
-        raise InternalError("the machine has no run with the effects of the witness")
+        empty = tuple(tuple(() for _ in code.remotes) for code in self.machine.codes)
+        nothing = (0,) * len(self.machine.codes)
+        starts = (_Point(start.state, 0, nothing, empty) for start in self.machine.initial())
+        return first_run(starts, self.ways, len(self.order))
 
     def ways(self, point: _Point) -> Iterator[tuple[RunStep, _Point]]:
         event = self.order[point.happened] if point.happened < len(self.order) else None
