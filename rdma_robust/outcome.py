@@ -55,10 +55,24 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """The program P(n) of a counterexample of a crowd: how many copies of each template it has, by name.
+
+    If `least`, it is known that no P(n') with fewer copies in all has a counterexample.
+    """
+
+    numbers: tuple[tuple[str, int], ...]
+    program: Program
+    least: bool
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
-    `hang` is one that was come by; None says nothing about hangs. `model` is the memory model that was asked about.
+    `hang` is one that was come by; None says nothing about hangs. `model` is the memory model that was asked about. For a
+    program with crowds the verdict is about any number of copies, and the witness is one of `copies.program`; without
+    `copies` a crowd that is NOT_ROBUST is so for some number that was not found within a limit, and there is no witness.
     """
 
     program: Program
@@ -75,6 +89,12 @@ class Outcome:
     checked_by: tuple[str, ...] = ()
     hang: Hang | None = None
     model: Model = RDMA
+    copies: Copies | None = None
+
+    @property
+    def shown(self) -> Program:
+        """The program whose trace the witness is."""
+        return self.copies.program if self.copies else self.program
 
     @property
     def as_expected(self) -> bool | None:

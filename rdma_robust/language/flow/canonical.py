@@ -97,11 +97,12 @@ def _lines(program: Program) -> Iterator[Line]:
     for constant, value in program.constants:
         yield f"const {name(constant)} = {value}", None
     for node in program.nodes:
-        yield f"node {name(node)}", None
+        yield f"node {name(node)}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{' hidden' * cell.hidden}", None
     for t, thread in enumerate(program.threads):
-        yield f"thread {name(thread.name)} on {name(thread.node)} from {thread.entry} to {thread.exit}", None
+        where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"
+        yield f"thread {name(thread.name)} on {where}", None
         for register, value in thread.registers:
             yield f"  reg {name(register)} = {value}", None
         yield f"  points {' '.join(map(str, sorted(thread.points)))}", None

@@ -264,7 +264,6 @@ class Step:
     Enabled iff `guard` (over the thread's registers, and VALUE for Read and Cas) is non-zero. `assigns` are simultaneous.
     Division by zero never happens when guards are evaluated: a guard that divides is itself guarded by `&&`.
     `text` is the source of the statement, for people.
-
     `aside`: the step of an `assume`. A thread that can only take such steps and none of them is enabled does not hang: its
     execution is set aside. Every other step that is not enabled is waited for, also those of loops that only wait and
     were made blocking. Enabling and events do not depend on it.
@@ -288,7 +287,8 @@ class Thread:
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
     point before the statement with that label) pairs. `posted` are (sending thread, buffer) pairs: receives that are posted
-    before anything runs, in this order.
+    before anything runs, in this order. Of a template, which is `many`, any number of copies run. The `family` of one of
+    several is their name and its number: ("P", 2) for `P[2]`.
     """
 
     name: str
@@ -300,6 +300,8 @@ class Thread:
     exit: int
     labels: tuple[tuple[str, int], ...] = ()
     posted: tuple[tuple[str, Cell], ...] = ()
+    many: bool = False
+    family: tuple[str, int] | None = None
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -329,6 +331,7 @@ class Program:
     names that conditions on states may use. `undecided` are errors for everyone who does not prove: nothing else knows
     integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
+    With `crowds` it stands for all P(n), see :mod:`copies`; of `many_nodes` each copy of the one thread there has its own.
     """
 
     name: str
@@ -346,6 +349,12 @@ class Program:
     warnings: tuple[Diagnostic, ...] = ()
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
+    many_nodes: tuple[str, ...] = ()
+
+    @property
+    def crowds(self) -> tuple[Thread, ...]:
+        """The templates."""
+        return tuple(thread for thread in self.threads if thread.many)
 
     @property
     def expect_robust(self) -> bool | None:

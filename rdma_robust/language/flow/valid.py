@@ -47,6 +47,7 @@ from rdma_robust.language.flow.cfg import (
     steps,
 )
 from rdma_robust.language.flow.claims import PointAt
+from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_crowds
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
     wrong_hardware,
@@ -61,6 +62,8 @@ MAX_POINT: Final = 1_000_000
 
 _REGISTER: Final = re.compile(r"\$?[A-Za-z_]\w*", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_MEMBER: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
+"""The name of a node or thread, with a number if it is one of several."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*(\[(0|[1-9]\d*)\])?", re.ASCII)
 
 
@@ -123,8 +126,9 @@ def _words(what: str, words: Iterable[str], form: re.Pattern[str] = _WORD) -> It
 def _declarations(program: Program) -> Iterator[Complaint]:
     seen = [c for c in program.cells if not c.hidden]
     for what, declared in (("node", program.nodes), ("thread", [t.name for t in program.threads])):
-        yield from _words(what, declared)
+        yield from _words(what, declared, _MEMBER)
         yield from _repeated(what, declared)
+    yield from map(Complaint, wrong_crowds(program))
     yield from _words("variable", (c.name for c in seen), _VARIABLE)
     yield from _repeated("variable", map(str, program.cells))
     yield from _arrays(str(c) for c in seen)
@@ -273,6 +277,7 @@ class _Thread:
     def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
         if isinstance(step.op, Nondet | Flush) and not self.proofs:
             yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
+        yield from crowd_messages(self.program, self.thread, step.op)
         match step.op:
             case Silent() | MFence() | Nondet():
                 return
@@ -326,6 +331,8 @@ class _Thread:
     def _queue_pair(self, node: str) -> Iterator[str]:
         if node not in self.program.nodes:
             yield f"unknown node {quote(node)}"
+        elif node in self.program.many_nodes and node != self.thread.node:
+            yield f"there are many of {quote(node)}, each of which only its own thread names"
         elif node == self.thread.node and not self.program.allow_loopback:
             yield f"{quote(node)} is its own node, to which only `allow loopback` gives a queue pair"
 

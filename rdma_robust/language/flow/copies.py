@@ -1,0 +1,99 @@
+"""Programs with crowds, and P(n): the program with so many copies of each template.
+
+Source: the design of crowds: "P(n) is the program with n copies of each template (one number per template)".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from rdma_robust.errors import UsageError
+from rdma_robust.expr import Expr
+from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS, Cell, Fault, Program, Step, Thread
+
+
+def copies_of(program: Program, numbers: Mapping[str, int]) -> Program:
+    """Return P(n): in the place of each template its copies `C[1]` to `C[n]`, where n is its number in `numbers`.
+
+    Each copy of a thread on a node of which there are many has its own node, `Client[2]` for `C[2]`, with its own words.
+    Copies have the template's program points and steps, in the same order. What the program claims of itself is about any
+    number of copies and is left out. Raises UsageError for a template without a number, a name that is none, a negative
+    number, and more words or steps than a program may have.
+    """
+    names = [thread.name for thread in program.crowds]
+    for name, number in numbers.items():
+        if name not in names:
+            raise UsageError(f"there are not any number of threads {name!r}: {', '.join(names) or 'there is no crowd'}")
+        if number < 0:
+            raise UsageError(f"there can be 0 or more copies of {name}, not {number}")
+    if missing := [name for name in names if name not in numbers]:
+        raise UsageError(f"how many copies of {missing[0]}?")
+    sizes = [(numbers.get(t.name, 1), t) for t in program.threads]
+    if sum(number * len(t.edges) for number, t in sizes) > MAX_STEPS or sum(number for number, _ in sizes) > MAX_CELLS:
+        raise UsageError(f"that many copies have more than {MAX_STEPS} steps")
+    threads: list[Thread] = []
+    nodes = [node for node in program.nodes if node not in program.many_nodes]
+    cells = [cell for cell in program.cells if cell.node not in program.many_nodes]
+    for thread in program.threads:
+        for number in range(1, numbers[thread.name] + 1) if thread.many else ():
+            renaming = _Renaming(thread.node if thread.node in program.many_nodes else "", number)
+            threads.append(renaming.thread(thread))
+            if renaming.node:
+                nodes.append(renaming.new(renaming.node))
+                cells += [renaming(cell) for cell in program.cells if cell.node == renaming.node]
+        if not thread.many:
+            threads.append(thread)
+    if len(cells) > MAX_CELLS:
+        raise UsageError(f"that many copies have {len(cells)} words, more than {MAX_CELLS}")
+    hidden = [cell.hidden for cell in cells]
+    return replace(
+        program,
+        nodes=tuple(nodes),
+        cells=tuple(cell for last in (False, True) for cell, h in zip(cells, hidden, strict=True) if h is last),
+        threads=tuple(threads),
+        outcomes=(),
+        expectations=(),
+        invariants=(),
+        many_nodes=(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Renaming:
+    """The names of copy `number`; `node` is its own node, if every copy has its own, else empty."""
+
+    node: str
+    number: int
+
+    def new(self, name: str) -> str:
+        return f"{name}[{self.number}]"
+
+    def thread(self, thread: Thread) -> Thread:
+        return replace(
+            thread,
+            name=self.new(thread.name),
+            node=self.new(thread.node) if self.node else thread.node,
+            edges=tuple((source, target, self._step(step)) for source, target, step in thread.edges),
+            many=False,
+            family=(thread.name, self.number),
+        )
+
+    def _step(self, step: Step) -> Step:
+        return replace(step, op=self(step.op)) if self.node else step
+
+    def __call__(self, part: Any) -> Any:
+        """Return an operation, or a part of one, with the own node and its words renamed."""
+        match part:
+            case Cell(node=node):
+                return replace(part, node=self.new(node)) if node == self.node else part
+            case tuple():
+                return tuple(map(self, part))
+            case _ if is_dataclass(part) and not isinstance(part, (Expr, Fault, type)):
+                return replace(part, **{f.name: self._field(f.name, getattr(part, f.name)) for f in fields(part)})
+            case _:
+                return part
+
+    def _field(self, name: str, value: Any) -> Any:
+        return self.new(self.node) if name == "node" and value == self.node else self(value)
