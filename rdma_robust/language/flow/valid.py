@@ -131,7 +131,7 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     yield from map(Complaint, wrong_crowds(program))
     yield from _words("variable", (c.name for c in seen), _VARIABLE)
     yield from _repeated("variable", map(str, program.cells))
-    yield from _arrays(str(c) for c in seen)
+    yield from _arrays((c.node, c.name) for c in seen)
     if len(program.cells) > MAX_CELLS:
         yield Complaint(f"too many variables: more than {MAX_CELLS:,}")
     for cell in program.cells:
@@ -162,15 +162,15 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     yield from _invariants(program)
 
 
-def _arrays(variables: Iterable[str]) -> Iterator[Complaint]:
-    """An array has every element from 0 on, and its name is its own."""
-    found: dict[str, set[str]] = {}
-    for variable in variables:
+def _arrays(variables: Iterable[tuple[str, str]]) -> Iterator[Complaint]:
+    """An array has every element from 0 on, and its name is its own. `variables` are nodes and names."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for node, variable in variables:
         name, _, index = variable.partition("[")
-        found.setdefault(name, set()).add(index)
-    for name, indices in found.items():
+        found.setdefault((node, name), set()).add(index)
+    for (node, name), indices in found.items():
         if indices != {""} and indices != {f"{k}]" for k in range(len(indices))}:
-            yield Complaint(f"array {quote(name)} is not whole: its elements are numbered from 0, without gaps")
+            yield Complaint(f"array {quote(f'{node}.{name}')} is not whole: its elements are numbered from 0, without gaps")
 
 
 def _domain(program: Program) -> Iterator[Complaint]:
