@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.order_table import cell
 from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -84,6 +85,8 @@ STORE_WAITS: Final = "it waits in the store buffer while later reads and polls g
 POLLS_ANOTHER: Final = "this poll waits for another operation"
 OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
+WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order multipath)"
+ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
 READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
@@ -251,4 +254,6 @@ def why_reordered(earlier: Event, later: Event) -> str:
         return CPU_DOES_NOT_WAIT
     if earlier.remote != later.remote:
         return OTHER_QUEUE_PAIR
-    return WHY.get((earlier.type, later.type), NOT_KEPT)
+    if (earlier.type, later.type) in WHY:
+        return WHY[earlier.type, later.type]
+    return WEAKER_ORDER if cell(earlier.type, later.type, "multipath") == "-" else ATOMICS_TOO

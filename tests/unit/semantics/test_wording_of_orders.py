@@ -1,0 +1,30 @@
+"""Why two events of one queue pair may change places: a sentence for every cell of every order table."""
+
+import pytest
+
+from rdma_robust.semantics.order_table import ORDERS, cell
+from rdma_robust.semantics.trace import Event, EventType
+from rdma_robust.semantics.wording import ATOMICS_TOO, NOT_KEPT, WEAKER_ORDER, WHY, why_reordered
+
+NIC = [EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA")]
+
+
+def _event(kind: EventType) -> Event:
+    return Event(0, kind, 0, 0, "B")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_cell_that_is_not_kept_has_its_reason(order: str) -> None:
+    for earlier in NIC:
+        for later in NIC:
+            if cell(earlier, later, order) in ("-", "i", "(-)"):
+                why = why_reordered(_event(earlier), _event(later))
+                kept_elsewhere = cell(earlier, later) == "qp"
+                assert why != NOT_KEPT
+                assert (why in (WEAKER_ORDER, ATOMICS_TOO)) == kept_elsewhere
+                assert kept_elsewhere == ((earlier, later) not in WHY)
+
+
+def test_atomics_overtake_under_the_weakest_order_only() -> None:
+    assert why_reordered(_event(EventType.NRW), _event(EventType.NAR)) == ATOMICS_TOO
+    assert why_reordered(_event(EventType.NRW), _event(EventType.NRW)) == WEAKER_ORDER
