@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
+from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.processes.apart import each_apart, warned
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
@@ -13,6 +13,7 @@ from rdma_robust.cli.processes.guard import NONE, Overrun, Slack, guarded_by, ou
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST
+from rdma_robust.language.value_ranges import one_value
 from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import printable
@@ -21,7 +22,8 @@ Found = TypeVar("Found")
 
 
 def only(file: str, command: str, define: Sequence[str] | None = None) -> Item:
-    """Return what `file` stands for. Raises UsageError if that is more than one program."""
+    """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
+    one_value(define or (), command)
     items = expand([file], define=define)
     if len(items) > 1:
         raise UsageError(f"{command} takes one program, and {printable(file)} stands for {len(items)}")
@@ -48,7 +50,7 @@ def answer_sources(
     `answer` runs in another process (:func:`each_apart`). What is raised becomes a message on standard error and the exit
     code that it means, but for BrokenPipeError and KeyboardInterrupt. A stream is read here, up to a byte after `largest`.
     """
-    ready = [item if isinstance(item, Missing) else loaded(item, limits(), largest) for item in items]
+    ready = list(all_loaded(items, limits, largest))
 
     def answered(number: int) -> Exit:
         item = ready[number]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, loaded
+from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.stop import Stopped, released
 from rdma_robust.limits import Limits
@@ -55,13 +55,14 @@ def _answers(
         else:
             work.append((number, item))
     jobs = min(jobs, len(work))
+    ready = zip([number for number, _ in work], all_loaded([item for _, item in work], question.limits), strict=True)
     limits = question.limits()
     limited = limits.deadline is not None or limits.memory is not None
     if work and can_fork() and (jobs > 1 or limited or question.families):
         from rdma_robust.cli.processes.outside import overdue  # noqa: PLC0415 - loaded late, as all that decides
         from rdma_robust.cli.processes.pool import Work, in_processes, retirement  # noqa: PLC0415
 
-        ready = [(number, loaded(item, question.limits())) for number, item in work]
+        given = list(ready)
         if len(work) > 1:
             question.load()
         crew = Work(
@@ -72,9 +73,9 @@ def _answers(
             meter.search if jobs == 1 and wanted(quiet) else None,
             retirement(limits),
         )
-        yield from in_processes(ready, crew, jobs, meter.tick)
+        yield from in_processes(given, crew, jobs, meter.tick)
         return
-    for number, item in work:
+    for number, item in ready:
         yield number, question.answer(item, meter.search)
 
 

@@ -58,6 +58,8 @@ def certificate_names(sources: Sequence[Source]) -> list[str]:
     """
     paths = ["stdin" if s.path is None else os.path.realpath(s.path) for s in sources]
     parts = [[_escaped(part) for part in PurePath(path).parts] for path in paths]
+    for each, source in zip(parts, sources, strict=True):
+        each[-1] += f",{source.instance.replace(' ', '')}" if source.instance else ""
     names: list[str] = []
     for depth in range(1, max(map(len, parts), default=0) + 1):
         names = ["+".join(each[-depth:]) for each in parts]

@@ -11,7 +11,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from rdma_robust.cli.stderr import error_line
 from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.language.value_ranges import Instance, instances
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
 
@@ -42,8 +43,9 @@ class Source:
     """One program to read, by its `name` for the user. A stream has no `path` but a `descriptor`, and `data` once read.
 
     `certificate` is the file into which the certificate of its verdict goes, None if none is wanted. `define` are values of
-    constants instead of those in the text, as `NAME=VALUE`. `warnings` are those that are shown of it. `in_folder` says that
-    nobody named the file, but a folder that it is in.
+    constants instead of those in the text, as `NAME=VALUE`, and `instance` those of them that tell several instances of one
+    program apart. `warnings` are those that are shown of it. `in_folder` says that nobody named the file, but a folder that
+    it is in.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Source:
     descriptor: int = 0
     certificate: str | None = None
     define: tuple[str, ...] = ()
+    instance: str = ""
     warnings: WarningChoice = EVERYTHING
     in_folder: bool = False
 
@@ -83,8 +86,11 @@ def expand(
 
     A directory stands for every file below it with one of `suffixes`, sorted; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does.
-    `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`.
+    `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
+    ranges among them every program is there once for each combination of values (:func:`value_ranges.instances`).
+    Raises UsageError for a range of no values.
     """
+    chosen = instances(define or ())
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
@@ -92,8 +98,12 @@ def expand(
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
-                items.append(replace(item, define=tuple(define or ())) if isinstance(item, Source) else item)
+                items += [_instance(item, each) for each in chosen] if isinstance(item, Source) else [item]
     return items
+
+
+def _instance(source: Source, instance: Instance) -> Source:
+    return replace(source, name=instance.named(source.name), define=instance.define, instance=instance.shown)
 
 
 def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[Item]:
@@ -164,6 +174,19 @@ def loaded(source: Source, limits: Limits = NO_LIMITS, largest: int = LARGEST) -
         if limits is NO_LIMITS:
             raise
         return Missing(source.name, str(error), cut=True)
+
+
+def all_loaded(items: Sequence[Item], limits: Callable[[], Limits], largest: int = LARGEST) -> Iterator[Item]:
+    """Yield each item as :func:`loaded` returns it; several instances of one stream share what is read of it."""
+    streams: dict[int, Item] = {}
+    for item in items:
+        if isinstance(item, Missing) or item.path is not None:
+            yield item
+            continue
+        read = streams.setdefault(item.descriptor, item)
+        if isinstance(read, Source) and read.data is None:
+            read = streams[item.descriptor] = loaded(read, limits(), largest)
+        yield replace(item, data=read.data) if isinstance(read, Source) else replace(read, name=item.name)
 
 
 def _stream(descriptor: int, most: int) -> bytes:

@@ -15,6 +15,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
+from rdma_robust.language.value_ranges import is_range
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SIGNS: Final = re.compile(r"[\w \t+\-*/%=!<>&|()]+", re.ASCII)
@@ -81,6 +82,10 @@ def _read(define: Sequence[str]) -> dict[str, str]:
         name, sign, value = (part.strip() for part in each.partition("="))
         if not sign or not _NAME.fullmatch(name):
             raise UsageError(f"{quote(each)} defines no constant: write `NAME=VALUE`, for example `N=3`")
+        if is_range(value):
+            raise UsageError(
+                f"{quote(value)} for {quote(name)} is several values, and here one is taken: {quote('NAME=VALUE')}"
+            )
         if not _is_expression(value):
             raise UsageError(
                 f"the value {quote(value)} for {quote(name)} is no constant expression, such as `3` or `2 * M + 1`"

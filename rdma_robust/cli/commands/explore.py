@@ -33,6 +33,7 @@ from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
+from rdma_robust.language.value_ranges import one_value
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
@@ -105,6 +106,7 @@ def explore_command(
 
 def run_explore(request: ExploreRequest) -> Exit:
     """Let the user explore until Ctrl-C, or the end of the terminal interface. Raises UsageError."""
+    one_value(request.options.define, "explore")
     items = expand([request.file], define=request.options.define)
     item = items[0]
     if isinstance(item, Missing):

@@ -15,6 +15,7 @@ from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
+from rdma_robust.language.value_ranges import one_value
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -41,6 +42,7 @@ def fmt_command(
         raise UsageError("-D goes with --expand: the layout of a program does not depend on its constants")
     if check + write + (output is not None) > 1:
         raise UsageError("--check, --write and --output exclude one another")
+    one_value(define or (), "fmt --expand")
     mode: Mode = "check" if check else "write" if write else "print"
     items = expand(files, define=define)
     if output not in (None, "-") and len(items) > 1:

@@ -12,9 +12,9 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, Source, expand, loaded, read_source
+from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
-    Define,
+    Defines,
     Disable,
     Enable,
     Files,
@@ -77,7 +77,7 @@ def lint_command(
     needless: Needless = False,
     enable: Enable = None,
     disable: Disable = None,
-    define: Define = None,
+    define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
     format_: FindingsFormat = None,
@@ -98,7 +98,7 @@ def run_lint(request: LintRequest) -> Exit:
 
     records = []
     with output(request.path) as out:
-        for item in request.items:
+        for item in all_loaded(request.items, request.limits):
             record = _record(item, request)
             records.append(record)
             for line in _lines(record, request):
@@ -120,8 +120,6 @@ def _lines(record: LintRecord, request: LintRequest) -> list[str]:
 
 
 def _record(item: Item, request: LintRequest) -> LintRecord:
-    if isinstance(item, Source):
-        item = loaded(item, request.limits())
     if isinstance(item, Missing):
         return LintRecord(item.name, None if item.cut else "unreadable", item.reason, shown=item.message())
     source = item

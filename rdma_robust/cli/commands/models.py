@@ -16,7 +16,7 @@ from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     AnswerFormat,
     AwaitLoops,
-    Define,
+    Defines,
     Files,
     Jobs,
     MaxStates,
@@ -57,7 +57,7 @@ def models_command(
     *,
     recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
-    define: Define = None,
+    define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,

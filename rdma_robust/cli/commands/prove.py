@@ -17,7 +17,7 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import Item, expand
 from rdma_robust.cli.options.arguments import (
     Certificates,
-    Define,
+    Defines,
     Expect,
     Explain,
     Files,
@@ -74,7 +74,7 @@ def prove_command(
     bound: Annotated[
         int, typer.Option(metavar="K", min=0, max=8, help="Buffered stores, or like operations under way, to begin with.")
     ] = 1,
-    define: Define = None,
+    define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,

@@ -18,12 +18,12 @@ from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, expand, loaded, read_source
+from rdma_robust.cli.inputs import Item, Missing, UnreadableError, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
     CpuOption,
-    Define,
+    Defines,
     Engine,
     Expect,
     InstrumentationOption,
@@ -99,9 +99,8 @@ class _Batch:
 
     def jobs(self, page: bool) -> Iterator[Numbered]:
         """Yield a job for each program that can be read; the others are entries at once."""
-        for number, item in enumerate(self.request.items):
+        for number, item in enumerate(all_loaded(self.request.items, partial(limits_of, self.request.options))):
             try:
-                item = item if isinstance(item, Missing) else loaded(item, limits_of(self.request.options))
                 text = None if isinstance(item, Missing) else read_source(item)
             except UnreadableError as error:
                 item, text = Missing(item.name, str(error)), None
@@ -208,7 +207,7 @@ def report_command(
     order: OrderOption = None,
     recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
-    define: Define = None,
+    define: Defines = None,
     self_check: SelfCheck = False,
     reductions: Reductions = "all",
     quiet: OnlyErrors = False,

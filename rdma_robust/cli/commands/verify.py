@@ -10,7 +10,7 @@ import typer
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     CpuOption,
-    Define,
+    Defines,
     Explain,
     Files,
     Jobs,
@@ -42,7 +42,7 @@ def verify_command(
     atomics: AtomicsOption = None,
     order: OrderOption = None,
     recv_depth: RecvDepth = RECV_DEPTH,
-    define: Define = None,
+    define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     max_states: MaxStates = 0,
     memory: Memory = None,

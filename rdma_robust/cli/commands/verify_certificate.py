@@ -17,6 +17,7 @@ from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expan
 from rdma_robust.cli.options.arguments import Define, Files
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.screen import width_of_output
+from rdma_robust.language.value_ranges import one_value
 from rdma_robust.reports.share.columns import sentence
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
@@ -42,6 +43,7 @@ def verify_certificate_command(
     define: Define = None,
 ) -> None:
     """Note in the context what is to be done."""
+    one_value(define or (), "verify-certificate")
     context.obj.append(partial(run_verify, files, input_, tuple(define or ())))
 
 

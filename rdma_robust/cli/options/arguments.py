@@ -46,6 +46,16 @@ Define = Annotated[
         show_default=False,
     ),
 ]
+Defines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-D",
+        metavar="NAME=VALUES",
+        help="Take a value for the constant NAME of the program, or decide it for each of N=2..8 or N=2,4,8. Several times: "
+        "for every combination.",
+        show_default=False,
+    ),
+]
 
 InstrumentationOption = Annotated[
     Instrumentation, typer.Option(help="Which reduction to use: pivot is the fast one, paper the reference.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
+from rdma_robust.language.value_ranges import file_of, instance_of
 from rdma_robust.reports.batch.sarif_rules import level_of, rule
 from rdma_robust.reports.check.json_report import valid_unicode
 from rdma_robust.reports.check.result import DiagnosticView
@@ -52,10 +53,11 @@ class ScannedFile:
             region["startColumn"] = column
             if statement and self.line(line)[column - 1 :].startswith(statement):
                 region["endColumn"] = column + len(statement)
-        return {"physicalLocation": {"artifactLocation": artifact(self.file), "region": region}}
+        return {"physicalLocation": {"artifactLocation": artifact(file_of(self.file)), "region": region}}
 
     def result(self, code: str, text: str, location: Json) -> Json:
         """Return a result at a location, with a fingerprint that survives edits elsewhere in the file."""
+        text += f" ({instance_of(self.file)})" if instance_of(self.file) else ""
         region = location["physicalLocation"].get("region", {"startLine": 1})
         print_ = f"{code}\n{self.line(region['startLine']).strip()}\n{text}"
         return {
@@ -90,10 +92,15 @@ def sarif_log(
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which rdma-robust was started."}}},
         "invocations": [_invocation(invocation)],
-        "artifacts": [{"location": artifact(f.file), "hashes": {"sha-256": f.sha256}} for f in files if f.sha256],
+        "artifacts": [{"location": artifact(f.file), "hashes": {"sha-256": f.sha256}} for f in files if _is_as_written(f)],
         "results": results,
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _is_as_written(file: ScannedFile) -> bool:
+    """Whether what was decided is the text of the file, and not an instance of it."""
+    return file.sha256 is not None and not instance_of(file.file)
 
 
 def _driver(tool: Mapping[str, object], codes: list[str]) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.errors import Severity
+from rdma_robust.language.value_ranges import file_of, instance_of
 from rdma_robust.text import printable
 
 
@@ -23,7 +24,8 @@ class FindingLine:
 def concise(finding: FindingLine) -> str:
     """Return `file:9:3: error: message [RR010]`, on one line whatever the file is called."""
     place = "" if finding.line is None else f":{finding.line}:{finding.column or 1}"
-    return f"{printable(finding.file)}{place}: {finding.severity}: {printable(finding.message)} [{finding.code}]"
+    message = f"{finding.severity}: {printable(finding.message)}{_which(finding)} [{finding.code}]"
+    return f"{printable(file_of(finding.file))}{place}: {message}"
 
 
 def github(finding: FindingLine) -> str:
@@ -31,9 +33,20 @@ def github(finding: FindingLine) -> str:
 
     In values of properties `%`, line ends, `:` and `,` are escaped, in the message `%` and line ends.
     """
-    place = {"file": finding.file, "line": finding.line, "col": finding.column, "title": f"rdma-robust {finding.code}"}
+    place = {
+        "file": file_of(finding.file),
+        "line": finding.line,
+        "col": finding.column,
+        "title": f"rdma-robust {finding.code}",
+    }
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items() if value is not None)
-    return f"::{finding.severity} {properties}::{_data(f'{finding.message} [{finding.code}]')}"
+    return f"::{finding.severity} {properties}::{_data(f'{finding.message}{_which(finding)} [{finding.code}]')}"
+
+
+def _which(finding: FindingLine) -> str:
+    """Return which instance of its file a finding is about, nothing if it is about the file."""
+    instance = instance_of(finding.file)
+    return f" ({instance})" if instance else ""
 
 
 def _data(text: str) -> str:
