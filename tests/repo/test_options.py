@@ -44,6 +44,7 @@ OTHERWISE = {
     ("--output", ("report",)): "a folder for several forms",
     ("--output", DEMOS): "the programs that are shown, or a folder with them",
     ("--quiet", ("report",)): "the report is a file; nothing else is printed",
+    ("-D", ("check", "models", "report", "reach", "verify", "prove", "lint")): "several values: instances, as many programs",
     ("--write", ("repair",)): "the program that is repaired, not laid out anew",
     ("--of", ("export",)): "other graphs than those of an explanation",
     ("--target", ("demo finite",)): "optional, and of the program that is translated",
