@@ -1,0 +1,179 @@
+"""A counting system with control states and local states as small numbers, and sets of local states as bits of an integer.
+
+A marking is a pair of `wide`, the bits of the local states with any number of tokens, the fresh ones always among them, and
+`few`, the finite numbers of tokens of others, none of them 0. Such a dictionary is shared and never changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Generic, NamedTuple
+
+from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
+
+Few = dict[int, int]
+Amounts = tuple[tuple[int, int], ...]
+"""Local states with how many tokens, by the number of the local state."""
+
+
+class Step(NamedTuple):
+    """A move in numbers: `need` and `gain` are the bits of what it `takes` and `gives`; `move` is its number."""
+
+    move: int
+    need: int
+    takes: Amounts
+    control: int
+    gain: int
+    gives: Amounts
+
+
+class _Known:
+    """The steps at one control state with the local states in `asked`, -1 before anything was asked."""
+
+    __slots__ = ("asked", "away", "harmful", "harmless", "loops")
+
+    def __init__(self) -> None:
+        self.asked = -1
+        self.away: list[Step] = []
+        self.loops: list[Step] = []
+        self.harmless = 0
+        self.harmful = 0
+
+
+class Interned(Generic[C, L, A]):
+    """The system in numbers. The initial control state is 0."""
+
+    def __init__(self, system: CountingSystem[C, L, A]) -> None:
+        self.system = system
+        self.controls: list[C] = []
+        self.locals: list[L] = []
+        self.moves: list[Move[C, L, A]] = []
+        self._control_numbers: dict[C, int] = {}
+        self._local_numbers: dict[L, int] = {}
+        self._known: list[_Known] = []
+        self._targets: list[int] = []
+        self._milestones: list[int] = []
+        self.fresh = 0
+        for local in system.fresh:
+            self.fresh |= 1 << self.local(local)
+        self.control(system.initial)
+
+    def control(self, control: C) -> int:
+        """Return the number of a control state."""
+        number = self._control_numbers.get(control)
+        if number is None:
+            number = self._control_numbers[control] = len(self.controls)
+            self.controls.append(control)
+            self._known.append(_Known())
+            self._targets.append(self.system.target(control))
+            self._milestones.append(self.system.milestone(control))
+        return number
+
+    def local(self, local: L) -> int:
+        """Return the number of a local state."""
+        number = self._local_numbers.get(local)
+        if number is None:
+            number = self._local_numbers[local] = len(self.locals)
+            self.locals.append(local)
+        return number
+
+    def target(self, control: int) -> int:
+        return self._targets[control]
+
+    def milestone(self, control: int) -> int:
+        return self._milestones[control]
+
+    def away(self, control: int, present: int) -> list[Step]:
+        """Return the steps to other control states; some of them may take local states that are not present."""
+        return self._asked(control, present).away
+
+    def loops(self, control: int, present: int) -> list[Step]:
+        """Return the steps that leave the control state as it is; as above."""
+        return self._asked(control, present).loops
+
+    def idle(self, control: int, present: int) -> int:
+        """Return the bits of those present that are idle at the control state."""
+        known = self._known[control]
+        for number in bits(present & ~known.harmless & ~known.harmful & ~self.fresh):
+            if self.system.idle(self.controls[control], self.locals[number]):
+                known.harmless |= 1 << number
+            else:
+                known.harmful |= 1 << number
+        return present & known.harmless
+
+    def _asked(self, control: int, present: int) -> _Known:
+        known = self._known[control]
+        new = present & ~known.asked & ~self.fresh if known.asked >= 0 else -1
+        if new:
+            asked = (present if new < 0 else known.asked | present) & ~self.fresh
+            known.asked = asked
+            for move in self.system.moves(self.controls[control], [self.locals[number] for number in bits(asked)]):
+                step = self._step(move)
+                if step.need & new or new < 0:
+                    (known.loops if step.control == control else known.away).append(step)
+        return known
+
+    def _step(self, move: Move[C, L, A]) -> Step:
+        takes, gives = self._amounts(move.takes), self._amounts(move.gives)
+        self.moves.append(move)
+        return Step(len(self.moves) - 1, mask(takes), takes, self.control(move.control), mask(gives), gives)
+
+    def _amounts(self, tokens: tuple[L, ...]) -> Amounts:
+        if len(tokens) == 1:
+            return ((self.local(tokens[0]), 1),)
+        return tuple(sorted(Counter(map(self.local, tokens)).items()))
+
+
+def bits(those: int) -> Iterator[int]:
+    """Yield the numbers of the bits of a set, in increasing order."""
+    while those:
+        lowest = those & -those
+        yield lowest.bit_length() - 1
+        those ^= lowest
+
+
+def mask(amounts: Amounts) -> int:
+    """Return the bits of the local states."""
+    found = 0
+    for local, _ in amounts:
+        found |= 1 << local
+    return found
+
+
+def support(wide: int, few: Few) -> int:
+    """Return the bits of the local states that have a token."""
+    for local in few:
+        wide |= 1 << local
+    return wide
+
+
+def fire(step: Step, wide: int, few: Few) -> Few | None:
+    """Return the finite numbers after a step, or None where it is not enabled; what is unlimited stays so."""
+    _, need, takes, _, gain, gives = step
+    after = few
+    if need & ~wide:
+        after = dict(few)
+        for local, count in takes:
+            if not wide >> local & 1:
+                left = after.get(local, 0) - count
+                if left < 0:
+                    return None
+                if left:
+                    after[local] = left
+                else:
+                    del after[local]
+    if gain & ~wide:
+        if after is few:
+            after = dict(few)
+        for local, count in gives:
+            if not wide >> local & 1:
+                after[local] = after.get(local, 0) + count
+    return after
+
+
+def covers(wide: int, few: Few, lesser_wide: int, lesser_few: Few) -> bool:
+    """Whether the first marking is at least the second one."""
+    if lesser_wide & ~wide:
+        return False
+    return all(wide >> local & 1 or few.get(local, 0) >= count for local, count in lesser_few.items())

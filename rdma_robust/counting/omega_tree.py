@@ -1,0 +1,203 @@
+"""Nodes of the forward search: what a step leads to, and when a number of tokens becomes any number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic
+
+from rdma_robust.counting.interned import Few, Interned, Step, covers, fire, support
+from rdma_robust.counting.protocol import A, C, L
+
+Marking = tuple[int, Few]
+"""What is unlimited, as bits, and the finite numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pump:
+    """A cycle of steps that was found to raise the local states `raised`, before which they had the numbers in `few`."""
+
+    steps: tuple[Step, ...]
+    raised: int
+    few: Few
+
+
+class Tree(Generic[C, L, A]):
+    """Nodes by number, 0 is the root: control state, marking, and the step from the parent.
+
+    With `copycats` a new node takes every step at once that leaves its control state as it is, takes nothing for good of
+    what is counted, and gives something. A step of a process out of an unlimited local state that the next one can repeat
+    is such a step where it has led, so what it gives is unlimited there at once.
+    """
+
+    def __init__(self, known: Interned[C, L, A], *, copycats: bool, drop_idle: bool) -> None:
+        self.known = known
+        self.copycats = copycats
+        self.drop_idle = drop_idle
+        self.control: list[int] = []
+        self.wide: list[int] = []
+        self.few: list[Few] = []
+        self.parent: list[int] = []
+        self.step: list[Step | None] = []
+        self.at: dict[int, list[int]] = {}
+        self.forgot: list[bool] = []
+
+    def __len__(self) -> int:
+        return len(self.control)
+
+    def root(self) -> None:
+        """Add the initial marking."""
+        self.add(-1, None, (self.known.fresh, {}))
+
+    def add(self, parent: int, step: Step | None, marking: Marking, pumps: list[Pump] | None = None) -> None:
+        """Append a node with what its marking is raised to, for the root without a step; `pumps` gets the cycles for it."""
+        control = step.control if step else 0
+        while True:
+            if self.copycats:
+                marking = self._repeated(control, marking, pumps)
+            raised = self._raised((parent, step), control, marking, pumps)
+            if raised == marking:
+                break
+            marking = raised
+        left_wide, left_few = self.without_idle(control, *marking)
+        self.at.setdefault(control, []).append(len(self.control))
+        self.control.append(control)
+        self.wide.append(left_wide)
+        self.few.append(left_few)
+        self.parent.append(parent)
+        self.step.append(step)
+        self.forgot.append(parent >= 0 and bool(self.wide[parent] & ~left_wide))
+
+    def without_idle(self, control: int, wide: int, few: Few) -> Marking:
+        """Return a marking without the tokens that can never matter again."""
+        if not self.drop_idle:
+            return wide, few
+        idle = self.known.idle(control, support(wide, few))
+        if not idle:
+            return wide, few
+        return wide & ~idle, {local: count for local, count in few.items() if not idle >> local & 1}
+
+    def path(self, number: int) -> list[Step]:
+        """Return the steps from the root to a node."""
+        steps: list[Step] = []
+        while (step := self.step[number]) is not None:
+            steps.append(step)
+            number = self.parent[number]
+        return steps[::-1]
+
+    def _repeated(self, control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+        """Take every step again and again that stays at the control state and loses nothing that is counted."""
+        wide, few = marking
+        changed = True
+        while changed:
+            changed = False
+            for step in self.known.loops(control, support(wide, few)):
+                raised = step.gain & ~wide
+                if raised and step.need & ~wide:
+                    raised = _gained(step, wide, few)
+                if raised:
+                    if pumps is not None:
+                        pumps.append(Pump((step,), raised, few))
+                    changed = True
+                    wide, few = lifted(wide, few, raised)
+        return wide, few
+
+    def _raised(self, came: tuple[int, Step | None], control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+        """Raise what has grown since an ancestor of the same control state; not beyond where unlimited tokens were idle."""
+        at, step = came
+        wide, few = marking
+        smaller = {i for i in self.at.get(control, ()) if covers(wide, few, self.wide[i], self.few[i])} if few else ()
+        if not smaller or step is None:
+            return wide, few
+        steps = [step]
+        while at >= 0:
+            if at in smaller and covers(wide, few, self.wide[at], self.few[at]):
+                before = self.few[at]
+                raised = sum(1 << local for local, count in few.items() if count > before.get(local, 0))
+                if raised:
+                    if pumps is not None:
+                        pumps.append(Pump(tuple(reversed(steps)), raised, few))
+                    wide, few = lifted(wide, few, raised)
+            step = self.step[at]
+            if self.forgot[at] or step is None:
+                break
+            steps.append(step)
+            at = self.parent[at]
+        return wide, few
+
+
+def _gained(step: Step, wide: int, few: Few) -> int:
+    """Return what a step adds to if it is enabled and takes nothing that is counted without giving it back, else 0."""
+    taken, given = dict(step.takes), dict(step.gives)
+    for local, count in taken.items():
+        if not wide >> local & 1 and not few.get(local, 0) >= count <= given.get(local, 0):
+            return 0
+    return sum(1 << local for local, count in given.items() if not wide >> local & 1 and count > taken.get(local, 0))
+
+
+def lifted(wide: int, few: Few, raised: int) -> Marking:
+    """Return a marking with any number of tokens in the local states `raised`."""
+    return wide | raised, {local: count for local, count in few.items() if not raised >> local & 1}
+
+
+def realise(tree: Tree[C, L, A], number: int, most: int) -> list[int] | None:
+    """Return the moves of a run with finite numbers of tokens to the control state of a node; None if longer than `most`.
+
+    The path to the node is walked again, now with the cycles that raised something; then, from its end to its start, each
+    cycle is taken as often as the tokens that are needed after it ask for. What a marking counts is there, so only what
+    it does not count has to be made.
+    """
+    steps = tree.path(number)
+    again = Tree(tree.known, copycats=tree.copycats, drop_idle=tree.drop_idle)
+    made: list[list[Pump]] = [[]]
+    again.add(-1, None, (tree.known.fresh, {}), made[0])
+    for at, step in enumerate(steps):
+        few = fire(step, again.wide[at], again.few[at])
+        assert few is not None
+        made.append([])
+        again.add(at, step, (again.wide[at], few), made[-1])
+    run: list[int] = []
+    need: Few = {}
+    backwards: list[Step | None] = [*reversed(steps), None]
+    for last, pumps in zip(backwards, reversed(made), strict=True):
+        for pump in reversed(pumps):
+            for _ in range(_times(pump, need)):
+                if len(run) > most:
+                    return None
+                for each in reversed(pump.steps):
+                    run.append(each.move)
+                    need = needed(need, each)
+        if last is not None:
+            run.append(last.move)
+            need = needed(need, last)
+    return run[::-1] if len(run) <= most else None
+
+
+def _times(pump: Pump, need: Few) -> int:
+    """Return how often a cycle must be taken so that what it raises is as much as is needed."""
+    if not any(pump.raised >> local & 1 for local in need):
+        return 0
+    effect: Few = {}
+    for step in pump.steps:
+        for local, count in step.gives:
+            effect[local] = effect.get(local, 0) + count
+        for local, count in step.takes:
+            effect[local] = effect.get(local, 0) - count
+    return max(
+        -(-(count - pump.few.get(local, 0)) // effect[local]) if count > pump.few.get(local, 0) else 0
+        for local, count in need.items()
+        if pump.raised >> local & 1
+    )
+
+
+def needed(after: Few, step: Step) -> Few:
+    """Return the least tokens from which a step is enabled and leaves at least `after`."""
+    before = dict(after)
+    for local, count in step.gives:
+        left = before.get(local, 0) - count
+        if left > 0:
+            before[local] = left
+        else:
+            before.pop(local, None)
+    for local, count in step.takes:
+        before[local] = before.get(local, 0) + count
+    return before
