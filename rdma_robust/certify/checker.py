@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from rdma_robust.certify import invariant_states, invariants, nets, violations
+from rdma_robust.certify import copies_invariants, copies_states, invariant_states, invariants, nets, violations
 from rdma_robust.certify.document import (
     GRAPHS,
     NET,
@@ -38,6 +38,12 @@ PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, obj
     "not-robust": {violations.KIND: violations.check_not_robust},
 }
 """For each claim about a program the kinds of evidence, and what checks them on that hardware."""
+
+COPIES_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, object], str]]]] = {
+    "robust": {copies_states.KIND: copies_invariants.check_robust_copies},
+    "not-robust": {copies_invariants.COPIES_TRACE: copies_invariants.check_trace_of_copies},
+}
+"""The same for programs with threads of which there are any number."""
 
 SAFETY_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, str, object], str]]]] = {
     "safe": {
@@ -107,7 +113,8 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
     meant = blocking(program, settings.await_loops)
-    proved = _proved(certificate, PROGRAM_CHECKS, lambda check, evidence: check(meant, settings.platform, evidence))
+    table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
+    proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.document import array, integer, members, one_of, reject, string, truth
 from rdma_robust.certify.hardware import CPU, Kind
@@ -69,12 +69,13 @@ class StateSet:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """What names in the evidence stand for."""
+class Names:
+    """What names in the evidence stand for; `some_thread` is what stands for a thread that has none."""
 
     threads: Mapping[str, int]
     cells: Mapping[str, Cell]
-    nodes: frozenset[str]
+    nodes: Mapping[str, str]
+    some_thread: int | None = None
 
     def thread(self, value: object, where: str) -> int:
         return self._known(self.threads, value, where)
@@ -88,7 +89,7 @@ class _Names:
 
     def node(self, value: object, where: str) -> str:
         name = string(value, where)
-        return name if name in self.nodes else reject(f"{where}: the program has no node {name!r:.60}")
+        return self.nodes[name] if name in self.nodes else reject(f"{where}: the program has no node {name!r:.60}")
 
     def threads_of(self, value: object, where: str) -> frozenset[int]:
         return frozenset(array(value, where, self.thread))
@@ -109,10 +110,10 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
     """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
     usual = ("kind", "threads", "cells", "counted", "watched", "marks", "states")
     found = members(evidence, "`evidence`", usual, ("connections", "mail"))
-    names = _Names(
+    names = Names(
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
-        frozenset(program.nodes),
+        {node: node for node in program.nodes},
     )
     locals_ = _threads(found["threads"], readings)
     cells = tuple(array(found["cells"], "`evidence.cells`", names.cell))
@@ -121,11 +122,11 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
         if len(set(listed)) < len(listed):
             reject(f"`evidence.{where}` names something twice")
     watched = names.queue_pairs_of(found["watched"], "`evidence.watched`")
-    marks = tuple(array(found["marks"], "`evidence.marks`", lambda item, at: _marks(item, at, names)))
+    marks = tuple(array(found["marks"], "`evidence.marks`", lambda item, at: read_marks(item, at, names)))
     for i, each in enumerate(marks):
         if each.pivot.cell not in cells:
             reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
-    connections, mail = _messages(found, names)
+    connections, mail = read_messages(found, names)
     limits: dict[Place, list[Limit]] = {}
     rows = found["states"]
     if not isinstance(rows, list):
@@ -139,7 +140,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
     return StateSet(locals_, cells, counted, watched, marks, connections, mail, limits, len(rows))
 
 
-def _messages(found: Mapping[str, object], names: _Names) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
+def read_messages(found: Mapping[str, object], names: Names) -> tuple[tuple[Connection, ...] | None, tuple[Mail, ...]]:
     """Return the connections that the evidence tells of, and what is under way on them in its states."""
     if "connections" not in found:
         return None, ((),)
@@ -178,12 +179,13 @@ def _threads(value: object, readings: tuple[ThreadReading, ...]) -> tuple[tuple[
     if [thread["thread"] for thread in threads] != [reading.name for reading in readings]:
         reject("`evidence.threads` is not about the threads of the program, in their order")
     return tuple(
-        _locals(reading, thread, f"`evidence.threads[{reading.number}]`")
+        read_locals(reading, thread, f"`evidence.threads[{reading.number}]`")
         for reading, thread in zip(readings, threads, strict=True)
     )
 
 
-def _locals(reading: ThreadReading, thread: Mapping[str, object], where: str) -> tuple[Local, ...]:
+def read_locals(reading: ThreadReading, thread: Mapping[str, object], where: str) -> tuple[Local, ...]:
+    """Return the states of a thread that evidence lists. Raises InvalidCertificate."""
     names = array(thread["registers"], f"{where}.registers", string)
     if len(set(names)) < len(names) or not set(names) <= set(reading.names):
         reject(f"{where}.registers does not name registers of {reading.name}, each at most once")
@@ -225,10 +227,29 @@ def _value(value: object, where: str) -> int | None:
     return None if value is None else integer(value, where)
 
 
-def _marks(value: object, where: str, names: _Names) -> Marks:
+def read_marks(value: object, where: str, names: Names) -> Marks:
+    """Return marks as they are written in evidence. Raises InvalidCertificate."""
     found = members(value, where, _MARKS, _LATER)
     pivot = members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = one_of(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
+    alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
+    return Marks(
+        Pivot(
+            names.thread(pivot["thread"], f"{where}.pivot.thread"),
+            names.cell(pivot["cell"], f"{where}.pivot.cell"),
+            access == "write",
+            access == "atomic",
+        ),
+        closed=truth(found["closed"], f"{where}.closed"),
+        alpha_value=alpha_value,
+        half=truth(found.get("half", False), f"{where}.half"),
+        split=truth(found.get("split", False), f"{where}.split"),
+        **read_sets(found, where, names),
+    )
+
+
+def read_sets(found: Mapping[str, object], where: str, names: Names) -> dict[str, frozenset[Any]]:
+    """Return the sets of threads, queue pairs and cells that marks hold, by field. Raises InvalidCertificate."""
     tainted = members(found["tainted"], f"{where}.tainted", ("threads", "read", "written"))
 
     def queue(item: object, at: str) -> list[tuple[QueuePair, Kind]]:
@@ -237,43 +258,33 @@ def _marks(value: object, where: str, names: _Names) -> Marks:
         kinds = array(each["events"], f"{at}.events", lambda kind, place: Kind(one_of(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
 
-    def named(read: Callable[[object, str], Entry], member: str) -> Entry:
-        return read(found[member], f"{where}.{member}")
-
-    def later(read: Callable[[object, str], Entry], member: str) -> Entry:
-        return read(found.get(member, []), f"{where}.{member}")
-
     def forwarding(item: object, at: str) -> tuple[Cell, int]:
         each = members(item, at, ("cell", "thread"))
-        return names.cell(each["cell"], f"{at}.cell"), names.thread(each["thread"], f"{at}.thread")
+        cell = names.cell(each["cell"], f"{at}.cell")
+        if each["thread"] is None and names.some_thread is not None:
+            return cell, names.some_thread
+        return cell, names.thread(each["thread"], f"{at}.thread")
 
-    return Marks(
-        Pivot(
-            names.thread(pivot["thread"], f"{where}.pivot.thread"),
-            names.cell(pivot["cell"], f"{where}.pivot.cell"),
-            access == "write",
-            access == "atomic",
-        ),
-        frozenset(pair for each in array(found["beta"], f"{where}.beta", queue) for pair in each),
-        named(names.threads_of, "cpu_in_beta"),
-        named(names.queue_pairs_of, "forced_polls"),
-        named(names.queue_pairs_of, "overtaken"),
-        named(names.cells_of, "read_in_beta"),
-        named(names.cells_of, "written_in_beta"),
-        named(names.cells_of, "poisoned"),
-        named(names.threads_of, "poison_carried"),
-        names.threads_of(tainted["threads"], f"{where}.tainted.threads"),
-        names.cells_of(tainted["read"], f"{where}.tainted.read"),
-        names.cells_of(tainted["written"], f"{where}.tainted.written"),
-        named(truth, "closed"),
-        named(_value, "alpha_value"),
-        later(names.threads_of, "stores_in_beta"),
-        frozenset(array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
-        later(names.cells_of, "atomics_in_beta"),
-        later(names.queue_pairs_of, "awaited"),
-        truth(found.get("half", False), f"{where}.half"),
-        truth(found.get("split", False), f"{where}.split"),
-    )
+    def read(reader: Callable[[object, str], frozenset[Any]], member: str) -> frozenset[Any]:
+        return reader(found.get(member, []), f"{where}.{member}")
+
+    return {
+        "beta": frozenset(pair for each in array(found["beta"], f"{where}.beta", queue) for pair in each),
+        "cpu": read(names.threads_of, "cpu_in_beta"),
+        "forced": read(names.queue_pairs_of, "forced_polls"),
+        "overtaken": read(names.queue_pairs_of, "overtaken"),
+        "read": read(names.cells_of, "read_in_beta"),
+        "written": read(names.cells_of, "written_in_beta"),
+        "poisoned": read(names.cells_of, "poisoned"),
+        "poison_carried": read(names.threads_of, "poison_carried"),
+        "tainted_threads": names.threads_of(tainted["threads"], f"{where}.tainted.threads"),
+        "tainted_reads": names.cells_of(tainted["read"], f"{where}.tainted.read"),
+        "tainted_writes": names.cells_of(tainted["written"], f"{where}.tainted.written"),
+        "stores": read(names.threads_of, "stores_in_beta"),
+        "forwarding": frozenset(array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
+        "atomics": read(names.cells_of, "atomics_in_beta"),
+        "awaited": read(names.queue_pairs_of, "awaited"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

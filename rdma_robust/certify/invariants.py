@@ -153,7 +153,7 @@ class _Inductive:
         self._cell = {cell: i for i, cell in enumerate(states.cells)}
         self._counter = {pair: 2 * i for i, pair in enumerate(states.counted)}
         self._local = tuple({local: i for i, local in enumerate(each)} for each in states.locals)
-        self._open = tuple(_open_registers(each) for each in states.locals)
+        self._open = tuple(open_registers(each) for each in states.locals)
         self._marks = {marks: i for i, marks in enumerate(states.marks)}
         self._mail = {mail: i for i, mail in enumerate(states.mail)}
         self._aheads = tuple(
@@ -339,7 +339,7 @@ def _show_local(local: Local) -> str:
     return f"point {local.point}" if local.operation is None else f"point {local.point}, between two events"
 
 
-def _open_registers(locals_: Sequence[Local]) -> dict[tuple[int, int | None], set[tuple[bool, ...]]]:
+def open_registers(locals_: Sequence[Local]) -> dict[tuple[int, int | None], set[tuple[bool, ...]]]:
     """For each place of a thread which registers its states leave open there."""
     found: dict[tuple[int, int | None], set[tuple[bool, ...]]] = {}
     for local in locals_:

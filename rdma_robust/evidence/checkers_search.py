@@ -75,7 +75,7 @@ class _Exploration:
         self.watched = frozenset() if self.platform.weaker else fences_matter(program)
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
         self.steps = Steps(program, self.readings, rules)
-        self._threads = [_ThreadFacts(thread) for thread in program.threads]
+        self._threads = [ThreadFacts(thread) for thread in program.threads]
         self._exceeded = self.limits.watch()
         self._loops = any(facts.loops for facts in self._threads)
 
@@ -221,7 +221,7 @@ class _Exploration:
 UNREADY = "under sequential consistency a message can find no buffer (rnr), and ROBUST then has no proof"
 
 
-class _ThreadFacts:
+class ThreadFacts:
     """What can still matter of a thread: registers, polls, the values of cells; and whether it has loops."""
 
     def __init__(self, thread: Thread) -> None:

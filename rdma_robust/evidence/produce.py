@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
 from rdma_robust.errors import ProgramError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, is_deployed
+from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
@@ -24,14 +25,18 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
 
     `options` are those of the check, `file` the path of the program relative to the certificate. For ROBUST the
     program is explored anew, within `limits`, whatever the verdict was found by: what is proved is the claim. That is done
-    by the pivot instrumentation, or, where deployed.md has extended the model, by the rules of the checker. Raises
-    SizeLimitError if one of the limits is reached or those rules do not prove it, and InternalError if the search
-    contradicts the verdict.
+    by the pivot instrumentation, or, where deployed.md has extended the model and for crowds, by the rules of the checker.
+    Raises SizeLimitError if one of the limits is reached, those rules do not prove it, or no number of copies is known, and
+    InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None
+        case Verdict.ROBUST if program.crowds:
+            claim, evidence = "robust", copies_evidence(program, options.model, options.recv_depth, limits)
+        case Verdict.NOT_ROBUST if program.crowds:
+            claim, evidence = "not-robust", copies_trace_evidence(outcome)
         case Verdict.ROBUST if is_deployed(program, options.model):
             claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
         case Verdict.ROBUST:

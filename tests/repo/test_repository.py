@@ -142,7 +142,7 @@ def test_schemas_are_valid_and_strict(path: Path) -> None:
         if isinstance(part, dict):
             if "properties" in part and part.get("type") == "object":
                 assert part["additionalProperties"] is False
-                later = part.get("dependentRequired", {})
+                later = part["properties"] if "minProperties" in part else part.get("dependentRequired", {})
                 assert set(part["required"]) | set(later) == set(part["properties"])
                 assert set(part["required"]).isdisjoint(later)
             for each in part.values():

@@ -1,0 +1,144 @@
+"""Evidence about programs with crowds: markings of the checker's own search for ROBUST, a trace of so many copies else."""
+
+from __future__ import annotations
+
+from rdma_robust.certify.copies_invariants import COPIES_TRACE
+from rdma_robust.certify.copies_marks import NOTHING, SOME_COPY, Share, together
+from rdma_robust.certify.copies_places import Control, Copy
+from rdma_robust.certify.copies_states import KIND
+from rdma_robust.certify.document import JsonObject
+from rdma_robust.certify.hardware import Platform
+from rdma_robust.certify.remembered import Mail, Marks, Pivot
+from rdma_robust.certify.thread_events import Local
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.evidence.copies_search import FoundCrowd, Marking, all_markings, must_be_certain
+from rdma_robust.evidence.mark_words import MarkWords, numbered, told_local
+from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.limits import Limits
+from rdma_robust.model import Model
+from rdma_robust.outcome import Outcome
+
+
+def copies_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:
+    """Return the evidence that the program is robust for any number of copies, see docs/certificates.md.
+
+    Raises SizeLimitError where it is not found within `limits`, as :func:`all_markings`, and InternalError if the checker's
+    rules find a violation.
+    """
+    platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
+    found = all_markings(program, platform, depth, limits)
+    must_be_certain(found)
+    return _CrowdWords(found).evidence()
+
+
+def copies_trace_evidence(outcome: Outcome) -> JsonObject:
+    """Return the evidence that the program with so many copies is not robust.
+
+    Raises SizeLimitError if no number of copies is known.
+    """
+    if outcome.copies is None or outcome.witness is None:
+        raise SizeLimitError("it is not known with how many copies the program is not robust")
+    found = trace_evidence(outcome.copies.program, outcome.witness.trace)
+    numbers = dict(outcome.copies.numbers)
+    listed = [{"thread": thread.name, "copies": numbers[thread.name]} for thread in outcome.program.crowds]
+    return {"kind": COPIES_TRACE, "copies": listed, "events": found["events"], "mo": found["mo"]}
+
+
+class _CrowdWords:
+    """Markings as JSON, in the names of the program: a template's name is that of the hero, or of the copy told of."""
+
+    def __init__(self, found: FoundCrowd) -> None:
+        self._found, self._crowd = found, found.crowd
+        program = self._program = found.crowd.program
+        self._controls: dict[int, int] = {}
+        self._copies: dict[int, int] = {}
+        self._locals: dict[str, dict[Local, int]] = {thread.name: {} for thread in program.threads}
+        self._marks: dict[Marks, int] = {}
+        self._shares: dict[tuple[int, Share], int] = {}
+        self._mail: dict[Mail, int] = {}
+        self._heroes, self._movers = self._words(0), self._words(1)
+
+    def evidence(self) -> JsonObject:
+        fresh = [numbered(self._copies, copy) for copy in self._crowd.fresh]
+        markings = [self._marking(marking) for marking in self._found.markings]
+        controls = [self._control(self._crowd.controls[number]) for number in self._controls]
+        copies = [self._copy(self._crowd.copies[number]) for number in self._copies]
+        crowd = self._crowd
+        connected = bool(crowd.steps.connections)
+        name = {t: crowd.two.threads[t].name for t in crowd.named}
+        messages: JsonObject = {
+            "connections": [{"sender": name[a], "receiver": name[b]} for a, b in crowd.steps.connections],
+            "mail": [self._heroes.mail(mail) for mail in self._mail],
+        }
+        return {
+            "kind": KIND,
+            "threads": [
+                {
+                    "thread": thread.name,
+                    "registers": [name for name, _ in thread.registers],
+                    "states": [told_local(local) for local in self._locals[thread.name]],
+                }
+                for thread in self._program.threads
+            ],
+            "cells": self._heroes.cells_of(self._crowd.written),
+            "counted": [{"thread": thread, "remote": remote} for thread, remote in crowd.polled],
+            **(messages if connected else {}),
+            "marks": [self._heroes.marks(marks) for marks in self._marks],
+            "shares": [self._share(*share) for share in self._shares],
+            "controls": controls,
+            "copies": copies,
+            "fresh": fresh,
+            "markings": markings,
+        }
+
+    def _words(self, which: int) -> MarkWords:
+        """What threads and cells are called where the copy in the hero's place (0), or that which moves (1), is the one of
+        its template."""
+        crowd, many = self._crowd, frozenset(self._program.many_nodes)
+        threads: dict[int, str | None] = {t: crowd.two.threads[t].name for t in crowd.named}
+        threads |= {template.places[which]: template.thread.name for template in crowd.templates}
+        nodes = {
+            crowd.two.threads[template.places[which]].node: template.thread.node
+            for template in crowd.templates
+            if template.thread.node in many
+        }
+        program_cells = {(cell.node, cell.name): str(cell) for cell in self._program.cells}
+        cells: dict[Cell, str] = {}
+        for cell in crowd.two.cells:
+            name = program_cells.get((nodes.get(cell.node, cell.node), cell.name))
+            if name is not None:
+                cells[cell] = name
+        order = {name: i for i, name in enumerate(program_cells.values())}
+        return MarkWords(threads | {SOME_COPY: None}, dict(sorted(cells.items(), key=lambda each: order[each[1]])), nodes)
+
+    def _marking(self, marking: Marking) -> list[object]:
+        copies = [[numbered(self._copies, copy), most] for copy, most in marking.tokens.items()]
+        return [numbered(self._controls, marking.control), list(marking.limit), copies]
+
+    def _control(self, control: Control) -> list[object]:
+        names = [self._crowd.two.threads[t].name for t in self._crowd.named]
+        hero = None
+        if control.hero is not None:
+            hero = self._place(control.hero.template, control.hero.local, control.hero.values)
+        return [
+            [numbered(self._locals[name], local) for name, local in zip(names, control.threads, strict=True)],
+            hero,
+            list(control.values),
+            None if control.marks is None else numbered(self._marks, control.marks),
+            numbered(self._mail, control.mail),
+            self._heroes.cells_of(control.held),
+        ]
+
+    def _copy(self, copy: Copy) -> list[object]:
+        share = None if copy.share == NOTHING else numbered(self._shares, (copy.template, copy.share))
+        return [*self._place(copy.template, copy.local, copy.values), list(copy.limit), share]
+
+    def _place(self, template: int, local: Local, values: tuple[int, ...]) -> list[object]:
+        name = self._crowd.templates[template].thread.name
+        return [name, numbered(self._locals[name], local), list(values)]
+
+    def _share(self, template: int, share: Share) -> JsonObject:
+        cell = next(iter(self._crowd.two.cells))
+        marks = together(Marks(Pivot(0, cell, False)), share)
+        return {"thread": self._crowd.templates[template].thread.name, "marks": self._movers.share(marks)}

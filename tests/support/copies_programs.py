@@ -1,0 +1,105 @@
+"""Programs with crowds by name: of each the text, the threads of which there are any number, and with how many copies it is
+first not robust (None: with none)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdma_robust.language.flow.cfg import Program
+from tests.support.crowded import crowd
+
+
+@dataclass(frozen=True)
+class Example:
+    text: str
+    many: tuple[str, ...]
+    least: int | None
+
+    @property
+    def program(self) -> Program:
+        return crowd(self.text, *self.many)
+
+
+def _lock(before_release: str) -> str:
+    return f"""node S {{ lock }}
+node D {{ data }}
+node CN {{ mine = 1, got, was }}
+thread C on CN {{ reg r
+  get got = cas(S.lock, 0, 1)
+  poll S
+  r = got
+  assume r == 0
+  get was = D.data
+  poll D
+  put D.data = mine
+  {before_release}
+  put S.lock = 0
+}}
+"""
+
+
+def _with_k_values(k: int) -> str:
+    """Not robust with k + 1 copies, and not with fewer: k are needed to write x = 2 again."""
+    again = "assume x == 1; assume x == 2; " * k
+    return f"""node A {{ x, y, a }}
+node N {{ g }}
+thread C on A {{ x = 1; x = 2; {again}put N.g = a; a = 1 }}
+"""
+
+
+def _with_k_doublings(k: int) -> str:
+    """Not robust with 2 ** k copies, and not with fewer."""
+    count = "\n".join(
+        f"  choose {{ r = cas(g{i}, 0, 1); assume r == 0; halt }} or {{ r = cas(g{i}, 1, 0); assume r == 1 }}"
+        for i in range(k)
+    )
+    words = "".join(f", g{i}" for i in range(k))
+    return f"""node A {{ a{words} }}
+node N {{ h }}
+thread C on A {{ reg r
+{count}
+  put N.h = a; a = 1
+}}
+"""
+
+
+def _iriw(poll: str) -> str:
+    first, second = poll.format("S"), poll.format("U")
+    return f"""node S {{ x }}
+node U {{ y }}
+node CN {{ mine, other }}
+node W {{ one = 1 }}
+thread C on CN {{
+  choose {{ get mine = S.x; {first} get other = U.y }} or {{ get mine = U.y; {second} get other = S.x }}
+}}
+thread V on W {{ choose {{ put S.x = one }} or {{ put U.y = one }} }}
+"""
+
+
+_BUFFERED = """hardware cpu tso
+node A {{ x, y }}
+thread C on A {{ reg r; choose {{ x = 1; {0} r = y }} or {{ y = 1; {0} r = x }} }}
+"""
+
+_GUARD = """node S {{ lock }}
+node CN {{ got }}
+thread C on CN {{ reg r
+  get got = cas(S.lock, 0, 1)
+  poll S
+  r = got
+  assume r == 0
+  {0}put S.lock = 0
+}}
+"""
+
+EXAMPLES = {
+    "store buffers": Example(_BUFFERED.format(""), ("C",), 2),
+    "store buffers, fenced": Example(_BUFFERED.format("mfence;"), ("C",), None),
+    "guard": Example(_GUARD.format(""), ("C",), None),
+    "lock": Example(_lock("get was = D.data; poll D; poll D"), ("C",), None),
+    "lock, not flushed": Example(_lock("skip"), ("C",), 2),
+    **{f"{k + 1} copies": Example(_with_k_values(k), ("C",), k + 1) for k in range(3)},
+    **{f"{2**k} copies": Example(_with_k_doublings(k), ("C",), 2**k) for k in (1, 2)},
+    "IRIW": Example(_iriw(""), ("C", "V"), 4),
+    "IRIW, polled": Example(_iriw("poll {};"), ("C", "V"), None),
+}
