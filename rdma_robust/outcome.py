@@ -71,8 +71,8 @@ class Outcome:
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
     `hang` is one that was come by; None says nothing about hangs. `model` is the memory model that was asked about. For a
-    program with crowds the verdict is about any number of copies, and the witness is one of `copies.program`; without
-    `copies` a crowd that is NOT_ROBUST is so for some number that was not found within a limit, and there is no witness.
+    program with crowds the verdict is about any number of copies, and `witness` is one of `copies.program`; without
+    `copies` a crowd that is NOT_ROBUST is so for some number that was not found within a limit, and `witness` is None.
     """
 
     program: Program

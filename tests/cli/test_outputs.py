@@ -22,6 +22,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("models", "calm.rdma"): ("text", "json"),
+    ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
     ("report", "--no-cache", "-q", "calm.rdma"): ("html", "md", "json", "jsonl", "csv", "junit", "sarif"),
@@ -49,7 +50,7 @@ BEGINNINGS: Final = {
     "jsonl": ('{"file": "calm.rdma"', '{"file": "clean.rdma"', '{"file": "safe.spec"'),
     "html": ("<!DOCTYPE html>", "<!doctype html>"),
     "md": ("# RDMA robustness", "## RDMA robustness"),
-    "csv": ("file,",),
+    "csv": ("file,", "N,verdict"),
     "junit": ("<?xml",),
     "sarif": ('{"$schema"', '{\n "$schema"'),
     "dot": ("digraph", "// "),
@@ -62,6 +63,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "calm.rdma").write_text(ROBUST)
     (tmp_path / "sb.rdma").write_text(NOT_ROBUST)
     (tmp_path / "clean.rdma").write_text("node A { x }\nthread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n")
+    (tmp_path / "sizes.rdma").write_text("const N = 1\nnode A { x[N] }\nthread T on A { x[0] = 1 }\n")
     (tmp_path / "one.trencher").write_text("thread t\ninitial a\ntransition a b write 1 0\nend\n")
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")

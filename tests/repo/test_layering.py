@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
-    "analyses.hardware",
+    "analyses.hardware analyses.scaling",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.options.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
-from rdma_robust.cli.options.formats import FindingFormat, Format, TextOrJson, VerdictFormat
+from rdma_robust.cli.options.formats import FindingFormat, Format, ScaleFormat, TextOrJson, VerdictFormat
 from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
 from rdma_robust.model import Atomics, Order, Processor
 from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName
@@ -132,6 +132,7 @@ Expect = Annotated[
 ReportFormat = Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 VerdictsFormat = Annotated[VerdictFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 FindingsFormat = Annotated[FindingFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
+ScaleOutput = Annotated[ScaleFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 AnswerFormat = Annotated[TextOrJson | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)]
 OutputFile = Annotated[
     str | None,

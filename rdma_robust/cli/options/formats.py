@@ -7,6 +7,7 @@ FindingFormat = Literal["text", "concise", "github", "json", "jsonl"]
 ExplainFormat = Literal["text", "json", "dot", "svg", "html"]
 CompareFormat = Literal["text", "json", "md"]
 Drawing = Literal["graph", "timeline"]
+ScaleFormat = Literal["text", "json", "csv", "svg", "html"]
 TextOrJson = Literal["text", "json"]
 VerdictFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif"]
 
@@ -15,4 +16,5 @@ FINDING_FORMATS: Final[tuple[str, ...]] = get_args(FindingFormat)
 EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
 VERDICT_FORMATS: Final[tuple[str, ...]] = get_args(VerdictFormat)
+SCALE_FORMATS: Final[tuple[str, ...]] = get_args(ScaleFormat)
 TEXT_OR_JSON: Final[tuple[str, ...]] = get_args(TextOrJson)

@@ -4,6 +4,7 @@ from typing import Final
 
 from rdma_robust.cli.options.models_help_text import MODELS_HELP
 from rdma_robust.cli.options.prove_help_text import PROVE_HELP
+from rdma_robust.cli.options.scale_help_text import SCALE_HELP
 from rdma_robust.cli.options.tool_help_texts import COMPLETION_HELP, EXPLAIN_CODE_HELP, LSP_HELP, NEW_HELP
 
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
@@ -349,6 +350,7 @@ Examples
 COMMANDS: Final = {
     "check": CHECK_HELP,
     "models": MODELS_HELP,
+    "scale": SCALE_HELP,
     "cover": COVER_HELP,
     "new": NEW_HELP,
     "fmt": FMT_HELP,
@@ -374,7 +376,7 @@ COMMANDS: Final = {
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "models", "verify", "reach", "outcomes", "prove", "cover", "lint"),
+    "Decide": ("check", "models", "scale", "verify", "reach", "outcomes", "prove", "cover", "lint"),
     "Understand": ("explain", "explore", "explain-code", "synthesise"),
     "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),

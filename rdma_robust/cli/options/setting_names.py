@@ -19,6 +19,7 @@ Kind = Literal["number", "whole", "yes or no", "text", "list"]
 DECIDING: Final = (
     "check",
     "models",
+    "scale",
     "cover",
     "outcomes",
     "explain",
@@ -31,33 +32,33 @@ DECIDING: Final = (
     "synthesise",
 )
 
-UNDER_RDMA: Final = ("check", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify")
+UNDER_RDMA: Final = ("check", "scale", "outcomes", "explain", "explore", "export", "repair", "report", "reach", "verify")
 
 SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "timeout": ("number", DECIDING),
     "memory": (
         "whole",
-        ("check", "models", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint"),
+        ("check", "models", "scale", "cover", "explain", "explore", "repair", "report", "reach", "verify", "prove", "lint"),
     ),
     "max-states": (
         "whole",
-        ("check", "models", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove"),
+        ("check", "models", "scale", "cover", "outcomes", "explain", "repair", "report", "reach", "verify", "prove"),
     ),
-    "jobs": ("whole", ("check", "models", "cover", "report", "reach", "verify", "prove")),
-    "expect": ("yes or no", ("check", "cover", "report", "prove")),
+    "jobs": ("whole", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove")),
+    "expect": ("yes or no", ("check", "scale", "cover", "report", "prove")),
     "ordered-reads": ("yes or no", UNDER_RDMA),
     "cpu": ("text", UNDER_RDMA),
     "atomics": ("text", UNDER_RDMA),
     "order": ("text", UNDER_RDMA),
     "recv-depth": ("whole", ("models", *(name for name in UNDER_RDMA if name != "export"))),
-    "await-loops": ("yes or no", ("check", "models", "explain", "explore", "export", "repair", "report")),
-    "instrumentation": ("text", ("check", "report")),
-    "engine": ("text", ("check", "report")),
-    "kernel": ("text", ("check", "report")),
-    "reductions": ("text", ("check", "report")),
+    "await-loops": ("yes or no", ("check", "models", "scale", "explain", "explore", "export", "repair", "report")),
+    "instrumentation": ("text", ("check", "scale", "report")),
+    "engine": ("text", ("check", "scale", "report")),
+    "kernel": ("text", ("check", "scale", "report")),
+    "reductions": ("text", ("check", "scale", "report")),
     "self-check": ("yes or no", ("check", "report")),
     "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove")),
-    "quiet": ("yes or no", ("check", "models", "cover", "report", "reach", "verify", "prove", "lint")),
+    "quiet": ("yes or no", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "lint")),
     "no-hangs": ("yes or no", ("verify",)),
     "strict": ("yes or no", ("verify",)),
     "reduction": ("text", ("prove",)),

@@ -42,7 +42,7 @@ def write_csv(report: BatchReport) -> str:
     writer.writerow(COLUMNS)
     for entry in report.entries:
         row = _row(entry)
-        writer.writerow([_cell(row[name]) for name in COLUMNS])
+        writer.writerow([cell(row[name]) for name in COLUMNS])
     return out.getvalue()
 
 
@@ -64,7 +64,7 @@ def _violated(finding: Finding) -> str:
     return f"{finding.text}{place}"
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
     """Return the cell: booleans as in JSON, nothing for None, text on one line and never a formula."""
     if value is None:
         return ""

@@ -1,0 +1,223 @@
+"""The `scale` command: one program for many values of a constant, and how the search grows with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.batch import Question, answer_all
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import Item, Missing, expand
+from rdma_robust.cli.options.arguments import (
+    AtomicsOption,
+    AwaitLoops,
+    CpuOption,
+    Defines,
+    Engine,
+    Expect,
+    File,
+    InstrumentationOption,
+    Jobs,
+    Kernel,
+    MaxStates,
+    Memory,
+    OrderedReads,
+    OrderOption,
+    OutputFile,
+    Quiet,
+    RecvDepth,
+    Reductions,
+    ScaleOutput,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
+from rdma_robust.cli.options.formats import SCALE_FORMATS
+from rdma_robust.cli.options.reductions_option import parse_reductions
+from rdma_robust.cli.output import Output, output
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.cli.stderr import warn
+from rdma_robust.errors import UsageError
+from rdma_robust.language.value_ranges import instances, ranges
+from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.reports.check.json_report import described, layout
+from rdma_robust.reports.check.summary import exit_of, summarise
+from rdma_robust.reports.scale.scale_record import ScaleRecord
+from rdma_robust.reports.scale.scale_text import ScaleText
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleRequest:
+    """Which program to decide for which values of which constant, smaller ones first, and how to report it.
+
+    `items` are its instances, one for each of `values`, or the one that cannot be read. `jobs` of None is one process per
+    processor.
+    """
+
+    file: str
+    constant: str
+    values: tuple[int, ...]
+    items: Sequence[Item]
+    options: CheckOptions
+    jobs: int | None
+    expect: bool
+    format: str
+    path: str | None
+    quiet: bool
+
+
+def scale_command(
+    context: typer.Context,
+    file: File,
+    *,
+    define: Defines = None,
+    instrumentation: InstrumentationOption = "pivot",
+    engine: Engine = "auto",
+    kernel: Kernel = "auto",
+    ordered_reads: OrderedReads = False,
+    cpu: CpuOption = None,
+    atomics: AtomicsOption = None,
+    order: OrderOption = None,
+    recv_depth: RecvDepth = RECV_DEPTH,
+    await_loops: AwaitLoops = False,
+    reductions: Reductions = "all",
+    timeout: Timeout = TIMEOUT_S,
+    max_states: MaxStates = 0,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    expect: Expect = False,
+    format_: ScaleOutput = None,
+    output: OutputFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Note in the context what is to be done."""
+    defined = tuple(define or ())
+    constant, values, items = _instances(file, defined)
+    options = CheckOptions(
+        instrumentation=instrumentation,
+        engine=engine,
+        kernel=kernel,
+        ordered_reads=ordered_reads,
+        cpu=cpu,
+        atomics=atomics,
+        order=order,
+        recv_depth=recv_depth,
+        await_loops=await_loops,
+        timeout=limit(timeout),
+        max_states=max_states or None,
+        memory=memory_limit(memory, min(jobs or processors(), len(items))),
+        reductions=parse_reductions(reductions),
+        define=defined,
+    )
+    form = report_form(output, format_, SCALE_FORMATS, items)
+    path = None if output == "-" else output
+    request = ScaleRequest(file, constant, values, items, options, jobs, expect, form, path, quiet)
+    context.obj.append(partial(run_scale, request))
+
+
+def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], list[Item]]:
+    """Return the constant that has several values, these, and the instances for them. Raises UsageError."""
+    several = ranges(define)
+    if len(several) != 1:
+        names = " and ".join(f"`{each.partition('=')[0].strip()}`" for each in several)
+        says = (
+            f"it follows one constant, and {names} have several"
+            if several
+            else "`-D N=2..8`, with a constant of the program"
+        )
+        raise UsageError(f"scale needs several values of one constant: {says}")
+    found = expand([file])
+    if len(found) > 1:
+        raise UsageError(f"scale takes one program, and {printable(file)} stands for {len(found)}")
+    chosen = sorted(instances(define), key=lambda each: each.values)
+    (item,) = found
+    constant = chosen[0].values[0][0]
+    if isinstance(item, Missing):
+        return constant, (), [item]
+    values = tuple(each.values[0][1] for each in chosen)
+    made: list[Item] = [
+        dataclasses.replace(item, name=each.named(item.name), define=each.define, instance=each.shown) for each in chosen
+    ]
+    return constant, values, made
+
+
+@dataclass
+class _Run:
+    """Where and how to report, and the messages that were shown already: those of one text are alike for many values."""
+
+    request: ScaleRequest
+    out: Output
+    text: ScaleText
+    said: set[str] = field(default_factory=set)
+    reported: int = 0
+
+    def report(self, answer: Answer) -> None:
+        request = self.request
+        value, result = request.values[self.reported], answer.result
+        self.reported += 1
+        for message in answer.messages:
+            plain = message.replace(printable(result.file), printable(request.file))
+            if plain not in self.said and (not request.quiet or result.verdict == "error"):
+                warn(message)
+            self.said.add(plain)
+        if request.format == "text" and not (request.quiet and exit_of(result, request.expect) is Exit.OK):
+            for line in self.text.row(value, result):
+                self.out.say(line)
+
+
+def run_scale(request: ScaleRequest) -> Exit:
+    """Decide and report every instance of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    started = time.monotonic()
+    for item in request.items:
+        if isinstance(item, Missing):
+            warn(item.message())
+            return Exit.UNKNOWN if item.cut else Exit.INVALID
+    width = width_of_output(request.path)
+    with output(request.path) as out:
+        run = _Run(request, out, ScaleText(request.constant, request.values, request.expect, width))
+        if request.format == "text" and not request.quiet:
+            out.line("\n".join(run.text.header()))
+        jobs = request.jobs or processors()
+        answers, stopped = answer_all(request.items, _question(request.options), jobs, run.report, quiet=request.quiet)
+        results, spent = [answer.result for answer in answers], time.monotonic() - started
+        summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
+        found = {item.name: value for item, value in zip(request.items, request.values, strict=True)}
+        record = ScaleRecord(
+            request.file,
+            request.constant,
+            tuple((found[result.file], result) for result in results),
+            summary,
+            TOOL,
+            described(request.options, request.expect),
+        )
+        out.say("\n".join(run.text.end(record))) if request.format == "text" else out.line(_written(record, request.format))
+    return Exit(summary.exit_code)
+
+
+def _written(record: ScaleRecord, form: str) -> str:
+    """Return the report in a form for machines or browsers, without the end of its last line."""
+    from rdma_robust.reports.scale.scale_data import scale_csv, scale_document  # noqa: PLC0415 - only where it is wanted
+
+    if form == "json":
+        return layout(scale_document(record))
+    if form == "csv":
+        return scale_csv(record).removesuffix("\n")
+    from rdma_robust.reports.scale.scale_page import scale_html, states_chart  # noqa: PLC0415 - slow
+
+    return (scale_html(record) if form == "html" else states_chart(record)).removesuffix("\n")
+
+
+def _question(options: CheckOptions) -> Question[Answer]:
+    return Question(
+        lambda item, *tell: decide_item(item, options, *tell), lost_program, partial(limits_of, options), load_deciding
+    )

@@ -1,0 +1,1 @@
+"""What `scale` says. In: the answers for the instances of a program, by their number. Out: table, JSON, CSV, chart, page."""

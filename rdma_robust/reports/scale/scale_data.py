@@ -1,0 +1,88 @@
+"""The answers of `scale` for machines: JSON (`schema/scale.schema.json`) and comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from io import StringIO
+from typing import Final
+
+from rdma_robust.analyses.scaling.growth_law import Law
+from rdma_robust.reports.batch.batch_csv import cell
+from rdma_robust.reports.check.json_report import JsonObject, result_object, valid_unicode
+from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
+from rdma_robust.reports.scale.scale_record import Growth, ScaleRecord
+
+FORMAT: Final = "rdma-robust/scale"
+VERSION: Final = 1
+COLUMNS: Final = (
+    "verdict",
+    "expected",
+    "as_expected",
+    "reason",
+    "engine",
+    "states",
+    "transitions",
+    "pivots",
+    "counters",
+    "time_s",
+)
+
+
+def scale_document(record: ScaleRecord) -> JsonObject:
+    """Return the whole report."""
+    totals = dataclasses.asdict(record.summary)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(record.tool),
+        "options": dict(record.options),
+        "interrupted": totals.pop("interrupted"),
+        "file": valid_unicode(record.file),
+        "program": record.program,
+        "constant": record.constant,
+        "results": [{"value": value, "result": result_object(result)} for value, result in record.answers],
+        "changes": [{"verdict": each.verdict, "values": list(each.numbers)} for each in record.changes],
+        "sentence": record.sentence,
+        "growth": [_growth(each, record.constant) for each in record.growths],
+        "summary": totals,
+    }
+
+
+def _growth(growth: Growth, name: str) -> JsonObject:
+    law = growth.law
+    return {
+        "of": growth.of,
+        "verdict": growth.verdict,
+        "points": [list(point) for point in growth.points],
+        "sentence": growth_sentence(growth, name),
+        **_law(law, name),
+        "rival": None if law.rival is None else _law(law.rival, name),
+    }
+
+
+def _law(law: Law, name: str) -> JsonObject:
+    known = bool(law.coefficients or law.factor)
+    return {
+        "kind": law.kind,
+        "exact": law.exact,
+        "formula": formula(law, name) if known else None,
+        "coefficients": [str(each) for each in law.coefficients] if law.coefficients else None,
+        "factor": law.factor or None,
+        "base": law.base or None,
+        "exponent": law.exponent or None,
+        "offset": law.offset if law.base else None,
+        "off": law.off if known else None,
+        "r_squared": law.fit,
+        "from": law.first,
+    }
+
+
+def scale_csv(record: ScaleRecord) -> str:
+    """Return a header and a row for each instance; the first column is the constant."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([record.constant, *COLUMNS])
+    for value, result in record.answers:
+        writer.writerow([value, *(cell(getattr(result, name)) for name in COLUMNS)])
+    return out.getvalue()
