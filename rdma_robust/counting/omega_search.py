@@ -34,14 +34,16 @@ LONGEST_RUN = 200_000
 
 @dataclass(frozen=True, slots=True)
 class OmegaOptions:
-    """What makes the search faster and changes no answer.
+    """What makes the search faster and changes no answer, and whether it ends at the first target.
 
-    `copycats` as in :class:`Tree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle.
+    `copycats` as in :class:`Tree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle. With `to_the_end`
+    targets are noted, not left, and everything else is searched.
     """
 
     copycats: bool = True
     milestones: bool = True
     drop_idle: bool = True
+    to_the_end: bool = False
 
 
 ALL = OmegaOptions()
@@ -86,10 +88,13 @@ class OmegaSearch(Generic[C, L, A]):
         self.options = options
         self.tree = Tree(self.known, copycats=options.copycats, drop_idle=options.drop_idle)
         self._alive: list[bool] = []
-        self._maximal: dict[int, list[int]] = {}
+        self.largest: dict[int, list[int]] = {}
+        """The nodes of each control state that no other one of it covers."""
         self._agenda: list[tuple[int, int, int, int]] = []
         """Nodes to be expanded, of most unlimited local states first; then control states to be left, by milestone."""
         self._leaving: set[int] = set()
+        self.covered: dict[int, int] = {}
+        """Control states with a target that were found by a search to the end, and their first nodes."""
         self._fired = 0
         self._done = 0
 
@@ -113,7 +118,8 @@ class OmegaSearch(Generic[C, L, A]):
                 return self._result(target, len(self.tree) - 1)
             if limits.states is not None and len(self.tree) > limits.states:
                 return self._result(-1, cut="states")
-        return self._result(-1)
+        first = min(self.covered.values(), default=-1)
+        return self._result(self.known.target(self.tree.control[first]) if self.covered else -1, first)
 
     def run(self, node: int) -> tuple[Move[C, L, A], ...] | None:
         """Return a run with finite numbers of tokens to the control state of a node."""
@@ -129,13 +135,13 @@ class OmegaSearch(Generic[C, L, A]):
                 tuple(names[local] for local in bits(tree.wide[node] & ~self.known.fresh)),
                 tuple((names[local], count) for local, count in sorted(tree.few[node].items())),
             )
-            for control in sorted(self._maximal)
-            for node in self._maximal[control]
+            for control in sorted(self.largest)
+            for node in self.largest[control]
         )
 
     def _leave(self, control: int) -> int:
         """Take the steps to later milestones from the maximal markings of a control state; return a target found, or -1."""
-        for node in tuple(self._maximal[control]):
+        for node in tuple(self.largest[control]):
             if (target := self._expand(node, leaving=True)) >= 0:
                 return target
         return -1
@@ -170,7 +176,7 @@ class OmegaSearch(Generic[C, L, A]):
         """Store what a step leads to unless it is covered; return the target that is covered then, or -1."""
         tree = self.tree
         wide, few = tree.without_idle(step.control, wide, few)
-        if any(covers(tree.wide[i], tree.few[i], wide, few) for i in self._maximal.get(step.control, ())):
+        if any(covers(tree.wide[i], tree.few[i], wide, few) for i in self.largest.get(step.control, ())):
             return -1
         tree.add(number, step, (wide, few))
         return self._stored(len(tree) - 1)
@@ -181,15 +187,20 @@ class OmegaSearch(Generic[C, L, A]):
         control, wide, few = tree.control[number], tree.wide[number], tree.few[number]
         self._alive.append(True)
         kept = []
-        for other in self._maximal.get(control, ()):
+        for other in self.largest.get(control, ()):
             if covers(wide, few, tree.wide[other], tree.few[other]):
                 self._alive[other] = False
             else:
                 kept.append(other)
         kept.append(number)
-        self._maximal[control] = kept
-        heapq.heappush(self._agenda, (0, _NONE, -wide.bit_count(), -number))
-        return self.known.target(control)
+        self.largest[control] = kept
+        target = self.known.target(control)
+        if target < 0:
+            heapq.heappush(self._agenda, (0, _NONE, -wide.bit_count(), -number))
+        elif self.options.to_the_end:
+            self.covered.setdefault(control, number)
+            return -1
+        return target
 
     def _result(self, target: int, node: int = -1, cut: str = "") -> OmegaResult[C, L, A]:
         counted = sum(map(bool, self.tree.few))

@@ -121,7 +121,7 @@ def test_a_milestone_left_from_one_maximal_marking_only_is_noticed(monkeypatch: 
     right = OmegaSearch._leave
 
     def first_only(search: OmegaSearch[int, str, int], control: int) -> int:
-        search._maximal[control] = search._maximal[control][:1]
+        search.largest[control] = search.largest[control][:1]
         return right(search, control)
 
     monkeypatch.setattr(OmegaSearch, "_leave", first_only)
