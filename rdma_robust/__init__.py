@@ -260,11 +260,12 @@ def _loaded(
 ) -> Program:
     """Return the program itself, validated, or the one in a text or a file; `proofs` say that they are to be made."""
     from rdma_robust.language.flow.valid import valid_for_proofs, validate  # noqa: PLC0415
-    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
+    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415 - slow
 
     given = _defined(program, define)
     if isinstance(given, tuple):
-        return load_program(*given)
+        return explicit(load_program(*given))
+    explicit(given)
     if proofs:
         return valid_for_proofs(given)
     validate(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Edit, ProgramError, Span
@@ -27,6 +27,34 @@ class Hint:
         return bool(self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One of the `size` nodes or threads that one declaration, `of`, makes; `text` says which it is and why."""
+
+    of: str
+    name: str
+    text: str
+    size: int
+
+
+@dataclass(slots=True)
+class _Said:
+    """What was said of the first of some copies, how many it holds for, and whether the same would mend it in all."""
+
+    made: Diagnostic
+    first: Copy
+    last: Copy
+    copies: int = 1
+    alike: bool = True
+
+    def diagnostic(self) -> Diagnostic:
+        everywhere = self.copies == self.first.size
+        edits = self.made.edits if everywhere and self.alike and self.copies > 1 else ()
+        others = self.copies - 1
+        more = f", and in {others} more" if others else ""
+        return replace(self.made, edits=edits, copy=f"{self.first.text}{more}")
+
+
 Advice = str | Hint | Callable[[], str | Hint]
 """A hint, or how to make it: hints can be costly, and only the first :data:`MAX_ERRORS` errors need one."""
 
@@ -37,19 +65,58 @@ class Reporter:
     def __init__(self, file: str, source: str) -> None:
         self.file = file
         self.source = source
-        self.warnings: list[Diagnostic] = []
+        self._warnings: list[Diagnostic] = []
         self._errors: list[Diagnostic] = []
-        self._places: set[tuple[int, str]] = set()
+        self._places: set[tuple[int, str, str]] = set()
         self._left_out = 0
-        self._warned: set[tuple[int, str]] = set()
-        self.left_to_proofs: list[Diagnostic] = []
-        """Errors for whoever decides programs, none for who proves them: see :meth:`leave_to_proofs`."""
+        self._warned: set[tuple[int, str, str]] = set()
+        self._left: list[Diagnostic] = []
         self.shown_as: dict[str, str] = {}
         """Names that were made for expansions, and how they are written where they come from."""
+        self.copy: Copy | None = None
+        """Which one of several is looked at. What is wrong with some of them is said of the first one, once."""
+        self._said: dict[tuple[str, str, int], _Said] = {}
+
+    def _is_new(self, seen: set[tuple[int, str, str]], span: Span, message: str) -> bool:
+        """Return whether a message is not there yet at this place, of this copy; from now on it is."""
+        key = (span.start, message, "" if self.copy is None else self.copy.name)
+        new = key not in seen
+        seen.add(key)
+        return new
+
+    def _put(self, found: list[Diagnostic], made: Diagnostic) -> None:
+        """Add a diagnostic to those found; of a copy, unless another one was said to have the same."""
+        if self.copy is not None:
+            said = self._said.setdefault((self.copy.of, made.code, made.span.start), _Said(made, self.copy, self.copy))
+            if said.first.name != self.copy.name:
+                said.copies += said.last.name != self.copy.name
+                said.last = self.copy
+                said.alike = said.alike and said.made.edits == made.edits
+                return
+            if said.made is not made:
+                made = replace(made, copy=self.copy.text, edits=())
+        found.append(made)
+
+    def _settled(self, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """Yield diagnostics with the copies that they are about."""
+        of_copies = {id(said.made): said for said in self._said.values()}
+        for each in found:
+            yield of_copies[id(each)].diagnostic() if id(each) in of_copies else each
 
     @property
     def failed(self) -> bool:
         return bool(self._errors)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The warnings, in the order of the source."""
+        return tuple(sorted(self._settled(self._warnings), key=lambda d: (d.span.start, d.message)))
+
+    @property
+    def left_to_proofs(self) -> tuple[Diagnostic, ...]:
+        """Errors for whoever decides programs, none for who proves them, in the order of the source: see
+        :meth:`leave_to_proofs`."""
+        return tuple(sorted(self._settled(self._left), key=lambda d: (d.span.start, d.message)))
 
     @property
     def full(self) -> bool:
@@ -72,17 +139,15 @@ class Reporter:
             self._left_out += 1
             return
         message = self._as_written(message)
-        if (span.start, message) in self._places:
+        if not self._is_new(self._places, span, message):
             return
-        self._places.add((span.start, message))
-        self._errors.append(self._made(code, span, message, expected, hint))
+        self._put(self._errors, self._made(code, span, message, expected, hint))
 
     def leave_to_proofs(self, code: str, span: Span, message: str, *, hint: Advice = "") -> None:
         """Add an error, once for the same place and message, that only commands raise which do not prove."""
         message = self._as_written(message)
-        if not self.full and (span.start, message) not in self._places:
-            self._places.add((span.start, message))
-            self.left_to_proofs.append(self._made(code, span, message, "", hint))
+        if not self.full and self._is_new(self._places, span, message):
+            self._put(self._left, self._made(code, span, message, "", hint))
 
     def _made(self, code: str, span: Span, message: str, expected: str, hint: Advice) -> Diagnostic:
         made = hint() if callable(hint) else hint
@@ -94,9 +159,8 @@ class Reporter:
     def warn(self, code: str, span: Span, message: str, *, hint: str = "") -> None:
         """Add a warning, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
         message = self._as_written(message)
-        if (span.start, message) not in self._warned or span == NO_SPAN:
-            self._warned.add((span.start, message))
-            self.warnings.append(Diagnostic("warning", code, message, self.at(span), hint=self._as_written(hint)))
+        if self._is_new(self._warned, span, message) or span == NO_SPAN:
+            self._put(self._warnings, Diagnostic("warning", code, message, self.at(span), hint=self._as_written(hint)))
 
     def _as_written(self, text: str) -> str:
         return _WORD.sub(lambda word: self.shown_as.get(word[0], word[0]), text) if self.shown_as else text
@@ -106,8 +170,8 @@ class Reporter:
         what is left to them."""
         if not self._errors:
             return
-        left = () if proofs else tuple(self.left_to_proofs)
-        found = sorted((*self._errors, *left)[:MAX_ERRORS], key=lambda d: (d.span.start, d.span.end))
+        left = () if proofs else self.left_to_proofs
+        found = sorted((*self._settled(self._errors), *left)[:MAX_ERRORS], key=lambda d: (d.span.start, d.span.end))
         if self._left_out:
             more = f"and {self._left_out} more error{'s' * (self._left_out > 1)}; only the first {MAX_ERRORS} are shown"
             found.append(Diagnostic("error", "RR003", more, found[-1].span))

@@ -78,7 +78,8 @@ def edited(source: str, edits: Iterable[Edit]) -> str:
 class Diagnostic:
     """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say.
 
-    `code` names what kind of message it is (:mod:`rdma_robust.codes`).
+    `code` names what kind of message it is (:mod:`rdma_robust.codes`). `copy` says in which one of several that one
+    declaration makes, as in "P[2], where i is 2", if it is not said of all of them.
     `edits` are what the hint proposes, if that can be done to the text as it stands: all of them together.
     """
 
@@ -89,6 +90,12 @@ class Diagnostic:
     expected: str = ""
     hint: str = ""
     edits: tuple[Edit, ...] = ()
+    copy: str = ""
+
+    @property
+    def located(self) -> str:
+        """The message with the copy that it is about."""
+        return f"{self.message} (in {self.copy})" if self.copy else self.message
 
     def render(self, file: str, source: str) -> str:
         """Return `file:line:column: severity: message [code]`, the source line, a caret line, where it was expanded
@@ -104,6 +111,8 @@ class Diagnostic:
         if self.span.line <= len(source_lines):
             lines += _excerpt(source_lines[self.span.line - 1], self.span)
         lines += [f"  expanded from {_origin(origin, file, source)}" for origin in self.span.chain()]
+        if self.copy:
+            lines.append(f"  in {self.copy}")
         if self.expected:
             lines.append(f"  expected: {self.expected}")
         if self.hint:

@@ -30,6 +30,11 @@ class RdmaLexer(RegexLexer):
             (r"//[^\n]*", Comment.Single),
             (r"/\*.*?\*/", Comment.Multiline),
             (r"(for)(\s+)(\w+)(\s+)(in)\b", _parts(Keyword, Whitespace, Name, Whitespace, Keyword)),
+            (
+                r"(node|thread)(\s+)(\w+)(\s*\[\s*)(\w+|\*)(\s+)(in)\b",
+                _parts(Keyword, Whitespace, Name, Punctuation, Name, Whitespace, Keyword),
+            ),
+            (r"(?<=[\w)\]] )when(?=[ \t]+[\w(!-])", Keyword),
             (r"(macro)(\s+)(\w+)(\s*\()", _parts(Keyword, Whitespace, Name.Function, Punctuation)),
             (r"(flush|recv|rpoll|trypoll)([ \t]+)(\w+)", _parts(Name.Builtin, Whitespace, Name)),
             (r"(posted)([ \t]+)(?=\w)|(send)([ \t]+)(?=[\w(!-])", _parts(Keyword, Whitespace, Name.Builtin, Whitespace)),

@@ -29,7 +29,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import load_decidable, load_program
+from rdma_robust.language.load import explicit, load_decidable, load_program
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -87,7 +87,7 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
         load = load_program if certificate.claim["kind"] in SAFETY_CHECKS else load_decidable
-        return _about_program(certificate, load(text, name))
+        return _about_program(certificate, explicit(load(text, name)))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")

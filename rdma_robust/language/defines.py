@@ -1,17 +1,19 @@
-"""Constants of a program with other values: `-D NAME=VALUE`.
+"""Constants of a program with other values, and crowds with a number: `-D NAME=VALUE`.
 
 The value takes the place of the one in the text before anything else reads it, so that all that is said about the program,
-and all that is kept of it, is about the program with that value. No line moves.
+and all that is kept of it, is about the program with that value. No line moves. The `[*]` of a crowd of threads, and that of
+the nodes on which each of them runs, becomes `[* in 1..VALUE]`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import Span, UsageError
 from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
@@ -27,9 +29,10 @@ def definitions(values: Mapping[str, int | str] | None) -> tuple[str, ...]:
 
 
 def defined(text: str, define: Sequence[str]) -> str:
-    """Return the text of a program in which each constant that `define` names, as `NAME=VALUE`, has this value.
+    """Return the text of a program in which each constant that `define` names, as `NAME=VALUE`, has this value, and of each
+    crowd of threads that it names there are so many.
 
-    Raises UsageError for what defines nothing, and for a constant that the program does not have.
+    Raises UsageError for what defines nothing, and for a name that is neither in the program.
     """
     values = _read(define)
     if not values:
@@ -40,12 +43,12 @@ def defined(text: str, define: Sequence[str]) -> str:
     tree, _, _ = parse(text, report)
     if tree is None:
         return text  # whoever reads it says what is wrong
-    found = _constants(tree)
+    found = _places(tree)
     for name in values:
         if name not in found and not report.failed:
-            hint = did_you_mean(name, found) or _list(found)
-            raise UsageError(f"the program has no constant {quote(name)} to define{f'; {hint}' if hint else ''}")
-    return _with(text, {name: (found[name], value) for name, value in values.items() if name in found})
+            raise UsageError(_unknown(name, found, tree))
+    pieces = [piece for name, value in values.items() for piece in found.get(name, _NOWHERE).filled(value)]
+    return _with(text, pieces)
 
 
 def undefined(text: str, original: str, define: Sequence[str]) -> str:
@@ -54,26 +57,65 @@ def undefined(text: str, original: str, define: Sequence[str]) -> str:
     trees = [parse(each, Reporter("", each))[0] for each in (original, text)]
     if not names or trees[0] is None or trees[1] is None:
         return text
-    before, now = (_constants(tree) for tree in trees if tree is not None)
-    written = {name: original[value.span.start : value.span.end] for name, value in before.items()}
-    return _with(text, {name: (now[name], written[name]) for name in names if name in now and name in written})
+    before, now = (_places(tree) for tree in trees if tree is not None)
+    pieces = []
+    for name in names & before.keys() & now.keys():
+        written = [original[span.start : span.end] for span in before[name].spans]
+        pieces += list(zip(now[name].spans, written, strict=False))
+    return _with(text, pieces)
 
 
-def _with(text: str, values: Mapping[str, tuple[ast.Expr, str]]) -> str:
-    for old, value in sorted(values.values(), key=lambda each: -each[0].span.start):
-        text = text[: old.span.start] + value + text[old.span.end :]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the value of a constant or the number of a crowd stands; `before` is what is written before it there."""
+
+    spans: tuple[Span, ...]
+    before: str = ""
+
+    def filled(self, value: str) -> list[tuple[Span, str]]:
+        return [(span, self.before + value) for span in self.spans]
+
+
+_NOWHERE: Final = _Place(())
+
+
+def _with(text: str, pieces: list[tuple[Span, str]]) -> str:
+    for span, value in sorted(pieces, key=lambda each: -each[0].start):
+        text = text[: span.start] + value + text[span.end :]
     return text
 
 
-def _constants(tree: ast.Program) -> dict[str, ast.Expr]:
-    """Return the constants that a program declares, with their values as written."""
-    found: dict[str, ast.Expr] = {}
+def _places(tree: ast.Program) -> dict[str, _Place]:
+    """Return where the values of the constants that a program declares stand, and the numbers of its crowds of threads."""
+    found: dict[str, _Place] = {}
+    nodes: dict[str, ast.Node] = {}
     for item in tree.items:
         if isinstance(item, ast.Constants):
             for binding in item.bindings:
                 if binding.value is not None:
-                    found.setdefault(binding.name.text, binding.value)
+                    found.setdefault(binding.name.text, _Place((binding.value.span,)))
+        elif isinstance(item, ast.Node):
+            nodes.setdefault(item.name.text, item)
+    for item in tree.items:
+        if isinstance(item, ast.Thread) and item.family is not None and item.family.many:
+            node = nodes.get(item.node.text) if item.on_own else None
+            families = (item.family, node.family if node is not None else None)
+            spans = tuple(each.span for each in families if each is not None and each.many)
+            found.setdefault(item.name.text, _Place(spans, "* in 1.."))
     return found
+
+
+def _unknown(name: str, found: Mapping[str, _Place], tree: ast.Program) -> str:
+    """Return what to say about a name of which nothing can be defined."""
+    for item in tree.items:
+        if isinstance(item, ast.Thread | ast.Node) and item.name.text == name:
+            what = "thread" if isinstance(item, ast.Thread) else "node"
+            threads = (each for each in tree.items if isinstance(each, ast.Thread) and each.on_own)
+            own = next((each.name.text for each in threads if each.node.text == name), None)
+            hint = f"; there are as many as threads {quote(own)}" if own is not None and what == "node" else ""
+            return f"{quote(name)} is a {what}: a number is given to constants and to crowds of threads, `[*]`{hint}"
+    hint = did_you_mean(name, found) or _list(found)
+    return f"the program has no constant {quote(name)} to define{f'; {hint}' if hint else ''}"
 
 
 def _read(define: Sequence[str]) -> dict[str, str]:
@@ -101,9 +143,9 @@ def _is_expression(text: str) -> bool:
         return False
     report = Reporter("", line := f"const it = {text}")
     tree, _, _ = parse(line, report)
-    return tree is not None and not report.failed and list(_constants(tree)) == ["it"]
+    return tree is not None and not report.failed and list(_places(tree)) == ["it"]
 
 
-def _list(names: Mapping[str, ast.Expr]) -> str:
+def _list(names: Mapping[str, _Place]) -> str:
     shown = [quote(name) for name in names]
     return f"it has {listing(shown, 'and')}" if 0 < len(shown) <= 5 else "" if shown else "it has none"

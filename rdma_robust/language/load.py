@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.diagnose import Reporter
-from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.diagnose import Reporter, listing, quote
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 from rdma_robust.language.check.control import Shape
 from rdma_robust.language.check.declarations import ProgramChecker
 from rdma_robust.language.check.names import World, world_of
@@ -33,6 +33,7 @@ _TRENCHER: Final = re.compile(
 
 __all__ = [
     "decidable",
+    "explicit",
     "format_source",
     "has_text",
     "in_order",
@@ -58,12 +59,42 @@ def load_program(text: str, file: str) -> cfg.Program:
     return _load(text, file)
 
 
-def load_decidable(text: str, file: str) -> cfg.Program:
+def load_decidable(text: str, file: str, *, crowds: bool = False) -> cfg.Program:
     """Return the checked program in `text` as :func:`load_program` does, if others than proofs can decide it.
 
-    Raises ProgramError with every error of the file, and with every statement that only proofs can do something with.
+    Raises ProgramError with every error of the file, with every statement that only proofs can do something with, and unless
+    it may have `crowds` as :func:`explicit`.
     """
-    return decidable(_load(text, file, decide=True))
+    return decidable(_load(text, file, decide=True), crowds=crowds)
+
+
+def explicit(program: cfg.Program) -> cfg.Program:
+    """Return `program` itself. Raises ProgramError if it has threads or nodes of which there is any number.
+
+    Whoever cannot answer for any number asks this first.
+    """
+    if not program.crowds and not program.many_nodes:
+        return program
+    names = [thread.name for thread in program.crowds]
+    given = " ".join(f"-D {name}=2" for name in names)
+    shown = listing((quote(f"{name}[*]") for name in names), "and")
+    found = Diagnostic(
+        "error",
+        "RR508",
+        f"there is any number of threads {shown}, and this is not answered for any number",
+        _declared(program, names[0] if names else ""),
+        hint=f"give a number: {given}",
+    )
+    raise ProgramError(program.file, program.source, (found,))
+
+
+def _declared(program: cfg.Program, name: str) -> Span:
+    """Return where the thread `name` is declared, if the program has a text."""
+    report = Reporter(program.file, program.source)
+    tree, _, _ = parse(program.source, report)
+    items = () if tree is None else tree.items
+    found = (item.name.span for item in items if isinstance(item, ast.Thread) and item.name.text == name)
+    return report.at(next(found, NO_SPAN))
 
 
 def to_be_proven(program: cfg.Program) -> bool:
@@ -71,11 +102,15 @@ def to_be_proven(program: cfg.Program) -> bool:
     return bool(program.invariants) or any(each.kind == "safe" for each in program.expectations)
 
 
-def decidable(program: cfg.Program) -> cfg.Program:
-    """Return `program` itself. Raises ProgramError with every statement that only proofs can do something with."""
+def decidable(program: cfg.Program, *, crowds: bool = False) -> cfg.Program:
+    """Return `program` itself.
+
+    Raises ProgramError with every statement that only proofs can do something with, and unless it may have `crowds` as
+    :func:`explicit`.
+    """
     if program.undecided:
         raise ProgramError(program.file, program.source, program.undecided)
-    return program
+    return program if crowds else explicit(program)
 
 
 def load_automata(text: str, file: str, shapes: Mapping[str, Shape]) -> cfg.Program:

@@ -183,6 +183,18 @@ def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
         "variable.other.constant.rdma",
         "keyword.control.flow.rdma",
     )
+    line = scopes("thread P[i in 0..N-1] on Peer[i] {")
+    assert (line["thread"], line["i"], line["in"]) == (
+        "keyword.declaration.rdma",
+        "variable.other.rdma",
+        "keyword.declaration.rdma",
+    )
+    assert scopes("node C[* in 1..2] { x }")["in"] == "keyword.declaration.rdma"
+    for text in ("expect robust when N <= 2", "expect safe under tso when C == 2", "invariant A.x == (1) when N > 1"):
+        assert scopes(text)["when"] == "keyword.other.claim.rdma"
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}["when"] is Keyword
+    kinds = {value: kind for kind, value in RdmaLexer().get_tokens("node Peer[i in 0..2] { }")}
+    assert (kinds["node"], kinds["i"], kinds["in"]) == (Keyword, Name, Keyword)
     line = scopes("macro lock(l) {")
     assert (line["macro"], line["lock"]) == ("keyword.declaration.rdma", "entity.name.function.macro.rdma")
     assert scopes("  lock(l)")["lock"] == "entity.name.function.macro.rdma"

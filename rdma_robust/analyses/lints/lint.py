@@ -13,6 +13,7 @@ from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_r
 from rdma_robust.analyses.lints.waiting_polls import fences_without_effect, polls_that_find_nothing
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.load import FOUND_BY_READING, decidable, in_order, load_with_all_warnings
 from rdma_robust.semantics.values import value_flow
 
@@ -43,8 +44,9 @@ def linted(
     `more` are warnings of the codes `also`, which were looked for elsewhere. Raises ProgramError.
     """
     program, ignored = load_with_all_warnings(text, file)
-    decidable(program)
-    own = lints(program, exceeded)
+    decidable(program, crowds=True)
+    two = copies_of(program, dict.fromkeys((t.name for t in program.crowds), 2)) if program.crowds else program
+    own = lints(two, exceeded)
     found: dict[tuple[int, int, str], Diagnostic] = {}
     for each in (*program.warnings, *own.found, *more):
         found.setdefault((each.span.line, each.span.column, each.code), each)

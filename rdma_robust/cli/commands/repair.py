@@ -251,9 +251,9 @@ def _agree(request: RepairRequest) -> None:
 def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.needless import remove_needless  # noqa: PLC0415
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
-    from rdma_robust.language.load import load_decidable, load_program  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import explicit, load_decidable, load_program  # noqa: PLC0415 - slow, not always needed
 
-    program = (load_decidable if request.safety is None else load_program)(text, name)
+    program = load_decidable(text, name) if request.safety is None else explicit(load_program(text, name))
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if request.safety is not None:
@@ -291,7 +291,7 @@ def _undefined(repair: Repair, original: str, source: Source) -> Repair:
     for solution in repair.solutions:
         text = undefined(solution.patched, original, source.define)
         try:
-            load_decidable(text, source.name)
+            load_decidable(text, source.name, crowds=True)
         except ProgramError:
             text = solution.patched
         diff, edits = unified(original, text, source.name), (one_edit(original, text),)

@@ -156,9 +156,9 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
     from rdma_robust.analyses.prove.needed import needed  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.prove import prove  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety  # noqa: PLC0415
-    from rdma_robust.language.load import load_program  # noqa: PLC0415
+    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415
 
-    program = load_program(text, name)
+    program = explicit(load_program(text, name))
     models = asking.models or models_of_claims(program)
     refused = refused_models(program, models, every=asking.every)
     asked = [model for model in models if model not in refused]

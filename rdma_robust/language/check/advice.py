@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from rdma_robust.diagnose import MAX_QUOTED, Hint, listing, meant_at, quote, written_instead
-from rdma_robust.language.check.names import Kind, NodeNames, ThreadNames, Variable, World
+from rdma_robust.language.check.names import Kind, NodeNames, ThreadNames, Variable, World, declared, family_of
 from rdma_robust.language.check.rewrites import Site, insertion
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import statements_in
@@ -29,9 +29,9 @@ def unqualified(ref: ast.Ref) -> str:
 def declared_later(world: World, name: str, *kinds: Kind) -> str:
     """Return a hint if `name` is declared further down as one of `kinds`."""
     for kind in kinds:
-        later = world.later.get((kind, name))
+        later = world.later.get((kind, family_of(name)))
         if later is not None:
-            return later_text(kind, name, later.span.line)
+            return later_text(kind, family_of(name), later.span.line)
     return ""
 
 
@@ -86,6 +86,9 @@ def _elsewhere(world: World, thread: ThreadNames, site: Site, ref: ast.Ref) -> H
         return Hint(f"it is a register of {listing(owners[:3], 'and')}; registers are private to their thread")
     if name in world.nodes:
         return Hint(f"it is a node; its variables are written `{name}.VARIABLE`")
+    private = next((node for node in world.nodes.values() if node.private and name in node.variables), None)
+    if private is not None:
+        return Hint(f"each copy of {family_of(private.name)} has its own, which only the thread there names")
     if thread.node is None:
         return Hint("")
     if re.search(rf"\bfor\s+{name}\s+in\b", site.source):
@@ -101,14 +104,16 @@ def _elsewhere(world: World, thread: ThreadNames, site: Site, ref: ast.Ref) -> H
 def nodes(world: World, name: ast.Ident) -> Hint:
     """Return a hint for an unknown node."""
     later = Hint(declared_later(world, name.text, "node"))
-    return later or meant_at(name.span, name.text, world.nodes) or Hint(listed("the nodes are", world.nodes))
+    known = declared(world, "node", world.nodes)
+    return later or meant_at(name.span, name.text, known) or Hint(listed("the nodes are", known))
 
 
 def threads(world: World, name: ast.Ident, own: str) -> Hint:
     """Return a hint for an unknown thread."""
+    known = declared(world, "thread", world.placed)
     if name.text in world.nodes:
-        return Hint(f"it is a node; {listed('the threads are', world.placed) or 'messages go between threads'}")
-    others = [thread for thread in world.placed if thread != own]
+        return Hint(f"it is a node; {listed('the threads are', known) or 'messages go between threads'}")
+    others = [thread for thread in known if thread != own]
     return meant_at(name.span, name.text, others) or Hint(listed("the other threads are", others))
 
 
@@ -121,7 +126,8 @@ def listed(what: str, names: Iterable[str]) -> str:
 def owners(world: World, name: ast.Ident) -> Hint:
     """Return a hint for what is neither a thread nor a node."""
     later = Hint(declared_later(world, name.text, "node", "thread"))
-    return later or meant_at(name.span, name.text, [*world.threads, *world.nodes])
+    known = [*declared(world, "thread", world.threads), *declared(world, "node", world.nodes)]
+    return later or meant_at(name.span, name.text, known)
 
 
 def members(node: NodeNames, name: ast.Ident) -> Hint:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 from typing import assert_never
 
@@ -10,22 +12,27 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
-from rdma_robust.language.check.control import GraphBuilder, Shape
+from rdma_robust.language.check.control import Built, GraphBuilder, Shape
+from rdma_robust.language.check.crowd_rules import check_crowds
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
+from rdma_robust.language.check.families import Instance, OneOfThem, instances, look_ahead, own_node
 from rdma_robust.language.check.hardware_line import HardwareLines
-from rdma_robust.language.check.labels import declare_labels, warn_unused_labels
+from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.macros import macros_of
-from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
+from rdma_robust.language.check.names import Constant, Kind, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.outcome_lines import invariant, outcome
 from rdma_robust.language.check.polling import warn_endless_polls, warn_never_signaled
 from rdma_robust.language.check.posting import check_posted_places
-from rdma_robust.language.check.resolve import ConstantResolver
+from rdma_robust.language.check.register_places import check_register_places
+from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
-from rdma_robust.language.check.unreached import unreached
+from rdma_robust.language.check.substitution import Substitution
+from rdma_robust.language.check.unreached import unreached, warn_unreached
+from rdma_robust.language.check.unused import warn_unused
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import first_line, statements_in
+from rdma_robust.language.syntax.tree_limits import first_line
 
 
 class ProgramChecker:
@@ -47,15 +54,18 @@ class ProgramChecker:
         self.shapes = shapes or {}
         self.world = World(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
-        self.expander = Expander(self.world, report, macros_of(tree, report, self.world.poisoned), taken)
+        macros = macros_of(tree, report, self.world.poisoned)
+        self.one_of = OneOfThem(self.world, report, "statement")
+        self.expander = Expander(self.world, report, macros, taken, self.one_of)
         self._cells = 0
         self._steps = 0
         self._first: dict[str, Span] = {}
+        self._declared: dict[tuple[str, str], Span] = {}
         self._name: str | None = None
         self._expectations = Expectations(report)
         self._hardware = HardwareLines(report)
         self._threads: list[cfg.Thread] = []
-        self._expanded: dict[int, ast.Thread] = {}
+        self._expanded: dict[int, list[ast.Thread | ast.Node]] = {}
         self._reached: set[int] = set()
         self._unreached: list[tuple[Span, str]] = []
         self._outcomes: list[claims.OutcomeLine] = []
@@ -69,12 +79,14 @@ class ProgramChecker:
         self._look_ahead()
         for item in self.tree.items:
             self._item(item)
-        invariants = tuple(invariant(item, self.world, self.report) for item in self._invariant_lines)
+        lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
+        invariants = tuple(line for line in lines if line is not None)
+        check_crowds(self.tree, self.world, self.report)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
-        self._warn_unreached()
-        self._warn_unused()
-        if not self._threads and not self.report.failed:
+        warn_unreached(self._unreached, self._reached, self.report)
+        warn_unused(self.world, self.report)
+        if not any(isinstance(item, ast.Thread) for item in self.tree.items) and not self.report.failed:
             what = "the file is empty" if not self.tree.items else "there is no `thread`"
             self.report.warn("RR706", NO_SPAN, f"{what}: nothing runs, and there is nothing to decide")
         cells = [c for n in self.world.nodes.values() for v in n.variables.values() for c in v.cells]
@@ -91,20 +103,27 @@ class ProgramChecker:
             invariants=invariants,
             allow_loopback=self.world.loopback,
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
-            warnings=tuple(sorted(self.report.warnings, key=lambda d: (d.span.start, d.message))),
+            warnings=self.report.warnings,
             hardware=self._hardware.found,
-            undecided=tuple(sorted(self.report.left_to_proofs, key=lambda d: (d.span.start, d.message))),
+            undecided=self.report.left_to_proofs,
+            many_nodes=tuple(name for name in self.world.nodes if self._is_open("node", name)),
         )
+
+    def _is_open(self, kind: Kind, name: str) -> bool:
+        group = self.world.groups.get((kind, name))
+        return group is not None and group.is_open
 
     @property
     def written_out(self) -> ast.Program:
         """The tree without `for` and macros, once it was checked and found well-formed."""
-        items = (self._expanded.get(id(item), item) for item in self.tree.items if not isinstance(item, ast.Macro))
+        kept = (item for item in self.tree.items if not isinstance(item, ast.Macro))
+        items = (made for item in kept for made in self._expanded.get(id(item), [item]))
         return ast.Program(tuple(items), self.tree.span)
 
     def _look_ahead(self) -> None:
         """Note what holds for the whole file, wherever it stands, and where names will be declared."""
-        self.world.domain = _domain_of(self.tree, self.report)
+        self.world.domain = domain_of(self.tree, self.report)
+        look_ahead(self.tree, self.world, self.report)
         for item in self.tree.items:
             match item:
                 case ast.AllowLoopback():
@@ -116,9 +135,8 @@ class ProgramChecker:
                         self.world.later.setdefault(("constant", binding.name.text), binding.name)
                 case ast.Node(name):
                     self.world.later.setdefault(("node", name.text), name)
-                case ast.Thread(name, node):
+                case ast.Thread(name):
                     self.world.later.setdefault(("thread", name.text), name)
-                    self.world.placed.setdefault(name.text, node)
                 case _:
                     pass
 
@@ -141,13 +159,14 @@ class ProgramChecker:
             case ast.Thread():
                 self._thread(item)
             case ast.Macro():
-                self._check_register_places(item)
+                check_register_places(item, self.report)
             case ast.Outcome():
-                self._outcomes.append(outcome(item, self.world, self.report))
+                line = outcome(item, self.world, self.report)
+                self._outcomes += () if line is None else (line,)
             case ast.Invariant():
                 self._invariant_lines.append(item)
             case ast.Expect():
-                self._expectations.add(item)
+                self._expectations.add(item, self.world)
             case ast.Broken():
                 pass
             case _:
@@ -202,13 +221,31 @@ class ProgramChecker:
             self.report.warn("RR704", expr.span, f"the initial value {value} is outside the domain {domain[0]}..{domain[1]}")
         return 0 if value is None else value
 
+    def _is_second(self, item: ast.Node | ast.Thread) -> bool:
+        """Return whether there is a node or thread of the same name already, which is reported."""
+        kind: Kind = "node" if isinstance(item, ast.Node) else "thread"
+        self.world.later.pop((kind, item.name.text), None)
+        before = self._declared.setdefault((kind, item.name.text), item.name.span)
+        return self._taken(item.name, kind, None if before is item.name.span else before)
+
     def _node(self, item: ast.Node) -> None:
-        self.world.later.pop(("node", item.name.text), None)
-        before = self.world.nodes.get(item.name.text)
-        duplicate = self._taken(item.name, "node", before.span if before else None)
-        node = NodeNames(item.name.text, item.name.span, item)
+        duplicate = self._is_second(item)
+        for one in instances(item, self.world, self.report):
+            self.report.copy = one.copy
+            self._one_node(item, one, duplicate=duplicate)
+            if one.copy is not None and self._cells > cfg.MAX_CELLS:
+                message = f"too many variables: more than {cfg.MAX_CELLS:,} with this family"
+                self.report.error("RR214", item.name.span, message)
+                break
+        self.report.copy = None
+
+    def _one_node(self, item: ast.Node, one: Instance, *, duplicate: bool) -> None:
+        private = item.family is not None and item.family.many
+        node = NodeNames(one.name, item.name.span, item, private=private)
+        put_in = Substitution(one.scope, self.report)
         for cell in item.cells:
-            self._cell(cell, node)
+            size, init = (value and put_in.expression(value) for value in (cell.size, cell.init))
+            self._cell(replace(cell, size=size, init=init), node)
         if not duplicate:
             self.world.nodes[node.name] = node
 
@@ -246,32 +283,34 @@ class ProgramChecker:
         return size
 
     def _thread(self, item: ast.Thread) -> None:
-        self.world.later.pop(("thread", item.name.text), None)
-        before = self.world.threads.get(item.name.text)
-        duplicate = self._taken(item.name, "thread", before.span if before else None)
-        node = self.world.nodes.get(item.node.text)
-        if node is None and item.node.text not in self.world.poisoned:
-            self.report.error(
-                "RR202",
-                item.node.span,
-                f"unknown node {quote(item.node.text)}",
-                hint=lambda: advice.nodes(self.world, item.node),
-            )
-        thread = ThreadNames(item.name.text, node, item.name.span)
-        self._check_register_places(item)
+        duplicate = self._is_second(item)
+        check_register_places(item, self.report)
+        for one in instances(item, self.world, self.report):
+            self.report.copy = one.copy
+            try:
+                self._one_thread(item, one, duplicate=duplicate)
+            except (StepLimit, ExpansionLimit):
+                self.world.poisoned.add(one.name)
+                break
+        self.report.copy = None
+
+    def _one_thread(self, written: ast.Thread, one: Instance, *, duplicate: bool) -> None:
+        place = self._place_of(written, one)
+        node = self.world.nodes.get(place.text)
+        if node is None and place.text not in self.world.poisoned:
+            hint = partial(advice.nodes, self.world, place)
+            self.report.error("RR202", place.span, f"unknown node {quote(place.text)}", hint=hint)
+        crowd = written.family is not None and written.family.many
+        thread = ThreadNames(one.name, node, written.name.span, crowd=crowd)
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
-        try:
-            written = item
-            item = self._expanded[id(written)] = self.expander.thread(written, _own_names(written, node))
-            thread.body = item.body
-            check_posted_places(item.body, self.report)
-            shape = self.shapes.get(item.name.text)
-            declare_labels(thread, item.body, self.report)
-            built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        except (StepLimit, ExpansionLimit):
-            self.world.poisoned.add(thread.name)
-            return
+        item = self.expander.thread(written, _own_names(written, node), one.scope)
+        self._expanded.setdefault(id(written), []).append(item)
+        thread.body = item.body
+        check_posted_places(item.body, self.report)
+        shape = self.shapes.get(one.name)
+        declare_labels(thread, item.body, self.report)
+        built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
         warn_endless_polls(thread, self.world, self.report)
         warn_never_signaled(thread, self.report)
         if shape is None:
@@ -282,23 +321,14 @@ class ProgramChecker:
         self.world.threads[thread.name] = thread
         for label in thread.labels.values():
             label.point = built.labels.get(label.name)
-        registers = tuple((r.name, r.init) for r in (*thread.registers.values(), *thread.hidden.values()))
-        name = node.name if node is not None else item.node.text
-        ends, labels = (built.entry, built.exit), tuple(built.labels.items())
-        posted = tuple(thread.posted)
-        self._threads.append(cfg.Thread(thread.name, name, registers, built.points, built.edges, *ends, labels, posted))
+        self._threads.append(_thread_of(thread, built, node.name if node is not None else place.text, one))
 
-    def _check_register_places(self, item: ast.Thread | ast.Macro) -> None:
-        whole = "thread" if isinstance(item, ast.Thread) else "macro"
-        top = {id(s) for s in item.body.statements}
-        for statement in statements_in(item.body):
-            if isinstance(statement, ast.Registers) and id(statement) not in top:
-                self.report.error(
-                    "RR208",
-                    statement.span,
-                    f"registers are declared for the whole {whole}, not in a block",
-                    hint="move this line up, out of the braces",
-                )
+    def _place_of(self, item: ast.Thread, one: Instance) -> ast.Ident:
+        """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""
+        own = own_node(item, one)
+        if item.on_own:
+            return own
+        return Substitution(one.scope, self.report, OneOfThem(self.world, self.report, "place")).place(own)
 
     def _registers(self, thread: ThreadNames, item: ast.Registers) -> None:
         for binding in item.registers:
@@ -329,31 +359,28 @@ class ProgramChecker:
                 "RR215",
                 first_line(span),
                 f"this program is too large: its control-flow graphs have more than {cfg.MAX_STEPS:,} steps",
-                hint="smaller arrays: an access with a computed index is one step per element",
+                hint=f"fewer of them: there are {copy.size:,} in {copy.of}"
+                if (copy := self.report.copy) is not None and copy.size > 1
+                else "smaller arrays: an access with a computed index is one step per element",
             )
         raise StepLimit
 
-    def _warn_unreached(self) -> None:
-        """Warn of statements that are never reached; of one of a `for` or macro only if no copy of it is."""
-        for span, message in self._unreached:
-            if span.origin is None or span.start not in self._reached:
-                self.report.warn("RR703", span, message)
 
-    def _warn_unused(self) -> None:
-        for constant in self.world.constants.values():
-            if not constant.used:
-                self.report.warn("RR701", constant.span, f"constant {quote(constant.name)} is never used")
-        for node in self.world.nodes.values():
-            for variable in node.variables.values():
-                if not variable.used:
-                    self.report.warn("RR701", variable.span, f"variable {quote(variable.qualified)} is never used")
-        for thread in self.world.threads.values():
-            for register in thread.registers.values():
-                if not register.used and register.span.origin is None:
-                    self.report.warn(
-                        "RR701", register.span, f"register {quote(f'{thread.name}.{register.name}')} is never used"
-                    )
-            warn_unused_labels(thread, self.report)
+def _thread_of(names: ThreadNames, built: Built, node: str, one: Instance) -> cfg.Thread:
+    registers = tuple((r.name, r.init) for r in (*names.registers.values(), *names.hidden.values()))
+    return cfg.Thread(
+        names.name,
+        node,
+        registers,
+        built.points,
+        built.edges,
+        built.entry,
+        built.exit,
+        tuple(built.labels.items()),
+        tuple(names.posted),
+        one.many,
+        one.family,
+    )
 
 
 def _own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:
@@ -363,22 +390,3 @@ def _own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:
         if isinstance(statement, ast.Registers):
             found |= {r.name.text: f"a register (line {r.name.span.line})" for r in statement.registers}
     return found
-
-
-def _domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
-    """Return the domain of a program if it is well-formed; errors are for the pass that reports."""
-    world = World()
-    constants = ConstantResolver(world, Reporter(report.file, report.source))
-    for item in tree.items:
-        match item:
-            case ast.Constants(bindings):
-                for binding in bindings:
-                    if binding.value is not None:
-                        name = binding.name
-                        world.constants.setdefault(name.text, Constant(name.text, constants.value(binding.value), name.span))
-            case ast.Domain():
-                low, high = constants.value(item.low), constants.value(item.high)
-                return (low, high) if low is not None and high is not None and low <= high else None
-            case _:
-                pass
-    return None

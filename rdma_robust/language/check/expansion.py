@@ -12,6 +12,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
+from rdma_robust.language.check.families import OneOfThem
 from rdma_robust.language.check.macros import Macros, check_names, names_in
 from rdma_robust.language.check.names import World
 from rdma_robust.language.check.resolve import ConstantResolver
@@ -31,8 +32,9 @@ class ExpansionLimit(Exception):
 class Expander:
     """Expands the threads of a program, one after the other. `taken` are the names that registers must not get."""
 
-    def __init__(self, world: World, report: Reporter, macros: Macros, taken: frozenset[str]) -> None:
+    def __init__(self, world: World, report: Reporter, macros: Macros, taken: frozenset[str], one_of: OneOfThem) -> None:
         self._world = world
+        self._one_of = one_of
         self._report = report
         self._macros = macros
         self._taken = taken
@@ -43,19 +45,20 @@ class Expander:
         self._own: dict[str, str] = {}
         self._checked: set[str] = set()
 
-    def thread(self, item: ast.Thread, own: dict[str, str]) -> ast.Thread:
-        """Return the thread without `for` and calls; registers of macros are declared before the first statement that needs
-        them. `own` says of the names that the thread can use itself what they are.
+    def thread(self, item: ast.Thread, own: dict[str, str], scope: Scope) -> ast.Thread:
+        """Return the thread without `for` and calls, and with what its names stand for in `scope`; registers of macros are
+        declared before the first statement that needs them. `own` says of the names that the thread can use itself what they
+        are.
 
         Raises ExpansionLimit after reporting that there are too many statements.
         """
-        if not any(isinstance(s, ast.For | ast.MacroCall) for s in statements_in(item.body)):
+        if self._stays(scope) and not any(isinstance(s, ast.For | ast.MacroCall) for s in statements_in(item.body)):
             return item
         self._given = set(self._taken)
         self._own = own
         statements: list[ast.Statement] = []
         for statement in item.body.statements:
-            made = list(self._statement(statement, Scope(), 1))
+            made = list(self._statement(statement, scope, 1))
             if self._registers:
                 before = len(statements)
                 while before and isinstance(statements[before - 1], ast.Label):
@@ -64,6 +67,13 @@ class Expander:
                 self._registers = []
             statements += made
         return replace(item, body=replace(item.body, statements=tuple(statements)))
+
+    def _stays(self, scope: Scope) -> bool:
+        """Whether statements stay as they are written."""
+        return scope.plain and not self._world.groups
+
+    def _put_in(self, scope: Scope) -> Substitution:
+        return Substitution(scope, self._report, self._one_of)
 
     def _block(self, block: ast.Block, scope: Scope, depth: int) -> ast.Block:
         if depth > MAX_NESTING:
@@ -77,13 +87,14 @@ class Expander:
         raise ExpansionLimit
 
     def _spend(self, scope: Scope, span: Span) -> None:
-        self._spent += scope.origin is not None
+        self._spent += not scope.plain or self._report.copy is not None
         if self._spent > MAX_EXPANDED:
-            outermost = list(scope.at(span).chain())[-1]
+            outermost = list(scope.at(span).chain())[-1] if scope.origin is not None else first_line(span)
+            copies = "`for` and macros" if self._report.copy is None else "families, `for` and macros"
             self._report.error(
                 "RR215",
                 outermost,
-                f"this program is too large: `for` and macros make more than {MAX_EXPANDED:,} statements",
+                f"this program is too large: {copies} make more than {MAX_EXPANDED:,} statements",
                 hint="a `while` loop makes no copies; it needs a register to count and a `domain`",
             )
             raise ExpansionLimit
@@ -95,12 +106,14 @@ class Expander:
                 yield from self._copies(statement, scope, depth)
             case ast.MacroCall():
                 yield from self._expansion(statement, scope, depth)
-            case ast.Registers() if not scope.plain:
+            case ast.Registers(registers) if scope.calls == 0 and scope.origin is None:
+                yield replace(statement, registers=tuple(_given(each, self._put_in(scope)) for each in registers))
+            case ast.Registers():
                 pass
-            case _ if scope.plain and not blocks_of(statement):
+            case _ if self._stays(scope) and not blocks_of(statement):
                 yield statement
             case _:
-                put_in = Substitution(scope, self._report)
+                put_in = self._put_in(scope)
                 made = self._with_blocks(statement, put_in, depth)
                 if not put_in.failed:
                     yield made
@@ -130,7 +143,7 @@ class Expander:
 
     def _copies(self, loop: ast.For, scope: Scope, depth: int) -> Iterator[ast.Statement]:
         self._check_counter(loop, scope)
-        put_in = Substitution(scope, self._report)
+        put_in = self._put_in(scope)
         low, high = (self._constants.value(put_in.expression(bound)) for bound in (loop.low, loop.high))
         if low is None or high is None:
             return
@@ -194,7 +207,7 @@ class Expander:
 
     def _declared(self, macro: ast.Macro, scope: Scope) -> dict[str, Meaning]:
         """Declare registers for an expansion, and return what their names in the macro stand for."""
-        put_in = Substitution(scope, self._report)
+        put_in = self._put_in(scope)
         found: dict[str, Meaning] = {}
         for statement in macro.body.statements:
             for register in statement.registers if isinstance(statement, ast.Registers) else ():
@@ -221,7 +234,7 @@ class Expander:
 
         What the macro assigns before it uses it needs none.
         """
-        put_in = Substitution(scope, self._report)
+        put_in = self._put_in(scope)
         for register in declared.registers:
             if not _assigned_first(register.name.text, rest):
                 name = put_in.target(ast.Ref(None, register.name, None, register.name.span))
@@ -230,7 +243,7 @@ class Expander:
 
     def _argument(self, argument: ast.Expr, scope: Scope) -> ast.Expr | None:
         """Return what an argument stands for: a name, an element of an array, or a number; None after an error."""
-        found = Substitution(scope, self._report).expression(argument)
+        found = self._put_in(scope).expression(argument)
         if isinstance(found, ast.Ref):
             return found
         known = self._world.constants
@@ -255,6 +268,10 @@ class Expander:
                     return None
         value = self._constants.value(found)
         return None if value is None else number(value, found.span)
+
+
+def _given(register: ast.Binding, put_in: Substitution) -> ast.Binding:
+    return register if register.value is None else replace(register, value=put_in.expression(register.value))
 
 
 def _assigned_first(name: str, statements: tuple[ast.Statement, ...]) -> bool:

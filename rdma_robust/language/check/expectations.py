@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.check.names import World
+from rdma_robust.language.check.when import applies
 from rdma_robust.language.flow import claims
 from rdma_robust.language.syntax import ast, printer
 
@@ -19,8 +21,10 @@ class Expectations:
     def found(self) -> tuple[claims.Expectation, ...]:
         return tuple(self._found)
 
-    def add(self, item: ast.Expect) -> None:
-        """Add the claims of one line."""
+    def add(self, item: ast.Expect, world: World) -> None:
+        """Add the claims of one line, if it is about such numbers as there are."""
+        if not applies(item, world, self._report):
+            return
         for claim in item.expectations:
             before = self._first.setdefault((claim.kind, claim.model), claim)
             if before is not claim:

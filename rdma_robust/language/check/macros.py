@@ -9,7 +9,7 @@ from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.check.names import Constant
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import expressions_of, statements_in
+from rdma_robust.language.syntax.tree_limits import expressions_of, places_of, statements_in
 
 _STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "poll", "put", "rfence", "swap")
 
@@ -92,22 +92,19 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
     """Yield every name that a statement itself mentions, not those of inner statements and of what it declares."""
     todo: list[ast.Expr] = list(expressions_of(statement))
     match statement:
-        case ast.Poll(name) | ast.RFence(name) | ast.Flush(name) | ast.Label(name) | ast.TryPoll(_, name):
+        case ast.Label(name):
             yield name.text
-        case ast.Send(_, name) | ast.Posted(_, name) | ast.Recv(_, name) | ast.RecvPoll(name):
-            yield name.text
-        case ast.Put(imm=ast.Immediate(_, name)):
-            yield name.text
-        case ast.PollAny(nodes):
-            yield from (node.text for node in nodes)
         case _:
-            pass
+            for place in places_of(statement):
+                yield place.text
+                todo += () if place.index is None else (place.index,)
     while todo:
         match todo.pop():
             case ast.Ref(owner, name, index):
                 yield name.text
                 if owner is not None:
                     yield owner.text
+                    todo += () if owner.index is None else (owner.index,)
                 if index is not None:
                     todo.append(index)
             case ast.Unary(_, arg):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -65,12 +65,45 @@ class Label:
 
 @dataclass(slots=True)
 class NodeNames:
-    """A node and its variables. `item` is its declaration, None if it comes from no text."""
+    """A node and its variables. `item` is its declaration, None if it comes from no text. Only the one thread that runs on a
+    `private` one names its variables: there are many of it."""
 
     name: str
     span: Span
     item: ast.Node | None = None
     variables: dict[str, Variable] = field(default_factory=dict)
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The nodes or threads of one declaration: a family, or with `many` a crowd, of which one is like the other.
+
+    `numbers` are those that there are: None if that is not known, as of a crowd without a number and after an error.
+    """
+
+    name: str
+    numbers: range | None
+    many: bool
+    span: Span
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it stands for any number of them."""
+        return self.many and self.numbers is None
+
+    def member(self, number: int) -> str:
+        return f"{self.name}[{number}]"
+
+
+def declared(world: World, kind: Kind, names: Iterable[str]) -> list[str]:
+    """Return nodes or threads by the names that their declarations give them."""
+    return list(dict.fromkeys([*map(family_of, names), *(name for of, name in world.groups if of == kind)]))
+
+
+def family_of(name: str) -> str:
+    """Return the name of a node or thread without the number that it has in its family."""
+    return name.partition("[")[0]
 
 
 @dataclass(slots=True)
@@ -80,7 +113,7 @@ class ThreadNames:
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
     are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
     that a poll can take towards what it `completes_to`; `unsignaled` is where the first other one towards a node stands.
-    `polls` are the nodes that it polls, and where.
+    `polls` are the nodes that it polls, and where. It is one of a `crowd` if there is any number of it.
     """
 
     name: str
@@ -95,6 +128,7 @@ class ThreadNames:
     polls: list[tuple[ast.Ident, Span]] = field(default_factory=list)
     posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
     body: ast.Block | None = None
+    crowd: bool = False
 
     def posts(self, node: str, signaled: bool, span: Span) -> None:
         """Note an operation towards a node."""
@@ -123,6 +157,7 @@ class World:
     poisoned: set[str] = field(default_factory=set)
     later: dict[tuple[Kind, str], ast.Ident] = field(default_factory=dict)
     domain_missed: bool = False
+    groups: dict[tuple[Kind, str], Group] = field(default_factory=dict)
     hidden: dict[tuple[str, int], cfg.Cell] = field(default_factory=dict)
     placed: dict[str, ast.Ident] = field(default_factory=dict)
 
@@ -134,8 +169,8 @@ class World:
         return self.hidden[key]
 
     def nodes_with(self, variable: str) -> Iterator[NodeNames]:
-        """Yield the nodes that have a variable of this name."""
-        return (n for n in self.nodes.values() if variable in n.variables)
+        """Yield the nodes that have a variable of this name which several threads can name."""
+        return (n for n in self.nodes.values() if variable in n.variables and not n.private)
 
     def threads_with(self, register: str) -> Iterator[ThreadNames]:
         """Yield the threads that have a register of this name."""
@@ -163,7 +198,21 @@ def world_of(program: cfg.Program) -> World:
             cells.sort(key=lambda cell: int(cell.name[len(name) + 1 : -1]))
         world.nodes[node].variables[name] = Variable(name, node, size, tuple(cells), NO_SPAN)
     for thread in program.threads:
+        if thread.many:
+            world.groups["thread", thread.name] = Group(thread.name, None, many=True, span=NO_SPAN)
         registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}
         labels = {name: Label(name, point, NO_SPAN) for name, point in thread.labels}
         world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers, labels)
+    world.groups |= _groups("node", program.nodes) | _groups("thread", [thread.name for thread in program.threads])
     return world
+
+
+def _groups(kind: Kind, names: Iterable[str]) -> dict[tuple[Kind, str], Group]:
+    numbers: dict[str, list[int]] = {}
+    for name in names:
+        if element := _ELEMENT.fullmatch(name):
+            numbers.setdefault(element[1], []).append(int(name[len(element[1]) + 1 : -1]))
+    return {
+        (kind, name): Group(name, range(min(found), max(found) + 1), many=False, span=NO_SPAN)
+        for name, found in numbers.items()
+    }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.expr import Const, Expr, Name, conj
 from rdma_robust.language.check import advice
+from rdma_robust.language.check.families import OneOfThem, Where
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Register, ThreadNames, Variable, World
+from rdma_robust.language.check.names import Register, ThreadNames, Variable, World, declared
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
+from rdma_robust.language.check.substitution import PlaceKind
+from rdma_robust.language.check.when import applies
 from rdma_robust.language.flow.claims import Claim, Invariant, OutcomeLine, PointAt, ThreadEnded
 from rdma_robust.language.syntax import ast, printer
 
@@ -20,9 +24,25 @@ class OutcomeResolver(Resolver):
 
     WHAT: ClassVar = "an outcome"
 
+    def __init__(self, world: World, report: Reporter, where: Where = "claim") -> None:
+        super().__init__(world, report)
+        self._one_of = OneOfThem(world, report, where)
+
+    def _owner(self, name: ast.Ident) -> ast.Ident:
+        """Return a thread or node itself, also one of a family."""
+        if name.index is None and not self.world.groups:
+            return name
+        found = [(kind, group) for kind in _KINDS if (group := self.world.groups.get((kind, name.text)))]
+        if not found:
+            return self._one_of(name, "node" if name.text in self.world.nodes else "thread")
+        kind, _ = max(found, key=lambda each: len(each[1].numbers or ()))
+        return self._one_of(name, kind)
+
     def named(self, ref: ast.Ref) -> Expr:
         if ref.owner is None:
             return self._unqualified(ref)
+        ref = replace(ref, owner=self._owner(ref.owner))
+        assert ref.owner is not None
         found = self._member(ref, ref.owner)
         match found:
             case None:
@@ -124,12 +144,13 @@ class StateResolver(OutcomeResolver):
 
     WHAT = "an invariant"
 
-    def __init__(self, world: World, report: Reporter) -> None:
-        super().__init__(world, report)
+    def __init__(self, world: World, report: Reporter, where: Where = "claim") -> None:
+        super().__init__(world, report, where)
         self.atoms: dict[str, PointAt | ThreadEnded] = {}
 
     def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
         thread = self.thread(expr.thread)
+        expr = replace(expr, thread=ast.Ident(thread.name if thread else "", expr.thread.span))
         if thread is None:
             return UNKNOWN
         atom: PointAt | ThreadEnded = ThreadEnded(thread.name)
@@ -147,13 +168,15 @@ class StateResolver(OutcomeResolver):
 
     def thread(self, name: ast.Ident) -> ThreadNames | None:
         """Return a thread by name; None after an error."""
+        if name.index is not None or self.world.groups:
+            name = self._one_of(name, "thread")
         thread = self.world.threads.get(name.text)
         if thread is None and name.text not in self.world.poisoned:
             self.report.error(
                 "RR217",
                 name.span,
                 f"there is no thread {quote(name.text)}",
-                hint=lambda: meant_at(name.span, name.text, self.world.threads),
+                hint=lambda: meant_at(name.span, name.text, declared(self.world, "thread", self.world.threads)),
             )
         return thread
 
@@ -169,9 +192,14 @@ class StateResolver(OutcomeResolver):
         )
 
 
-def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine:
-    """Return a checked outcome line; errors go to the report. A condition that is undefined does not hold."""
-    condition = OutcomeResolver(world, report).resolve(item.condition)
+_KINDS: Final[tuple[PlaceKind, ...]] = ("thread", "node")
+
+
+def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | None:
+    """Return a checked outcome line, None if it is about other numbers than there are; errors go to the report. A condition
+    that is undefined does not hold."""
+    holds = applies(item, world, report)
+    condition = OutcomeResolver(world, report, "claim" if holds else "other claim").resolve(item.condition)
     claims = tuple(Claim(c.allowed, c.model) for c in item.claims)
     seen: dict[str, ast.Claim] = {}
     for claim in item.claims:
@@ -180,12 +208,19 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine:
             same = before.allowed == claim.allowed
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
-    return OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
+    line = OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
+    return line if holds else None
 
 
-def invariant(item: ast.Invariant, world: World, report: Reporter) -> Invariant:
-    """Return a checked invariant; errors go to the report. A condition that is undefined does not hold."""
-    resolver = StateResolver(world, report)
+def invariant(item: ast.Invariant, world: World, report: Reporter) -> Invariant | None:
+    """Return a checked invariant, None if it is about other numbers than there are; errors go to the report.
+
+    A condition that is undefined does not hold.
+    """
+    holds = applies(item, world, report)
+    resolver = StateResolver(world, report, "claim" if holds else "other claim")
     condition = resolver.resolve(item.condition)
     text = printer.item(item)
+    if not holds:
+        return None
     return Invariant(conj(defined(condition), condition), tuple(resolver.atoms.items()), report.at(item.span), text)

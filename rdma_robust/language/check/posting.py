@@ -10,7 +10,8 @@ from rdma_robust.errors import Edit
 from rdma_robust.expr import Const, Name, names
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import Data, Lowered
-from rdma_robust.language.check.names import Register, Variable
+from rdma_robust.language.check.families import OneOfThem
+from rdma_robust.language.check.names import Register, Variable, family_of
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
@@ -147,6 +148,12 @@ def sender(checker: StatementChecker, name: ast.Ident) -> str | None:
 
 def _peer(checker: StatementChecker, name: ast.Ident, role: str) -> tuple[str, str | None] | None:
     world, own = checker.world, checker.thread
+    if own.crowd:
+        message = f"there is any number of threads {quote(family_of(own.name))}, which have no messages"
+        checker.report.error("RR230", name.span, message, hint="a connection is one of two threads that have names")
+        return None
+    if name.index is not None:
+        name = OneOfThem(world, checker.report, "statement")(name, "thread")
     place = world.placed.get(name.text)
     if place is None:
         if name.text not in world.poisoned:

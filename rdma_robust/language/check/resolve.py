@@ -171,3 +171,22 @@ class ConstantResolver(Resolver):
         """Return the value of a constant expression; None after an error."""
         result = self.resolve(expr)
         return result.value if isinstance(result, Const) else None
+
+
+def domain_of(tree: ast.Program, report: Reporter) -> tuple[int, int] | None:
+    """Return the domain of a program if it is well-formed; errors are for the pass that reports."""
+    world = World()
+    constants = ConstantResolver(world, Reporter(report.file, report.source))
+    for item in tree.items:
+        match item:
+            case ast.Constants(bindings):
+                for binding in bindings:
+                    if binding.value is not None:
+                        name = binding.name
+                        world.constants.setdefault(name.text, Constant(name.text, constants.value(binding.value), name.span))
+            case ast.Domain():
+                low, high = constants.value(item.low), constants.value(item.high)
+                return (low, high) if low is not None and high is not None and low <= high else None
+            case _:
+                pass
+    return None

@@ -5,7 +5,7 @@ Everything gets the span at which it is written in the macro or the `for`, with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -18,7 +18,7 @@ from rdma_robust.language.syntax import ast, printer
 class Meaning:
     """What a name stands for: a number, or a name that means the same where the expansion is."""
 
-    kind: Literal["parameter", "counter", "register"]
+    kind: Literal["parameter", "counter", "register", "number"]
     value: ast.Expr
 
     @property
@@ -30,6 +30,11 @@ class Meaning:
         """The one name that it is, None if it is a number or more than a name."""
         value = self.value
         return value.name.text if isinstance(value, ast.Ref) and value.owner is None and value.index is None else None
+
+    def place(self, span: Span) -> ast.Ident | None:
+        """Return it as the name of a node or thread, which may be one of a family; None if it cannot be one."""
+        value = self.value
+        return ast.Ident(value.name.text, span, value.index) if isinstance(value, ast.Ref) and value.owner is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +63,23 @@ def number(value: int, span: Span) -> ast.Expr:
     return ast.Number(value, span) if value >= 0 else ast.Unary("-", ast.Number(-value, span), span)
 
 
+PlaceKind = Literal["node", "thread"]
+OneOf = Callable[[ast.Ident, PlaceKind], ast.Ident]
+"""Returns the node or thread itself of a family that a name with an index means."""
+
+
+def _itself(name: ast.Ident, _: PlaceKind) -> ast.Ident:
+    return name
+
+
 class Substitution:
     """Puts what names stand for into expressions. Errors go to the report; after one of them the result means nothing."""
 
-    def __init__(self, scope: Scope, report: Reporter) -> None:
+    def __init__(self, scope: Scope, report: Reporter, one_of: OneOf = _itself) -> None:
         self.scope = scope
         self.report = report
         self.failed = False
+        self._one_of = one_of
 
     def expression(self, expr: ast.Expr) -> ast.Expr:
         span = self.scope.at(expr.span)
@@ -94,36 +109,41 @@ class Substitution:
             return found
         meaning = self.scope.meanings[ref.name.text]
         name = quote(ref.name.text)
-        if meaning.kind == "counter":
-            self._error(
-                "RR223", ref, f"{name} is the counter of a `for`: it is a constant in each copy and cannot be changed"
-            )
+        if meaning.kind in ("counter", "number"):
+            what = "counter of a `for`" if meaning.kind == "counter" else "number of a copy"
+            self._error("RR223", ref, f"{name} is the {what}: it is a constant in each copy and cannot be changed")
         else:
             value = printer.expression(meaning.value)
             self._error("RR222", ref, f"the argument for {name} is {value} here, and a number cannot be changed")
         return self._kept(ref)
 
-    def place(self, name: ast.Ident, wanted: str = "the name of a node") -> ast.Ident:
-        """Return the name of a node, or of what else is `wanted`."""
+    def place(self, name: ast.Ident, kind: PlaceKind = "node") -> ast.Ident:
+        """Return the name of a node or a thread."""
         span = self.scope.at(name.span)
         meaning = self.scope.meanings.get(name.text)
-        if meaning is None:
-            return replace(name, span=span)
-        if meaning.word is not None and meaning.kind == "parameter":
-            return ast.Ident(meaning.word, span)
-        self._not_a_name(name, meaning, wanted)
-        return replace(name, span=span)
+        index = None if name.index is None else self.expression(name.index)
+        found = ast.Ident(name.text, span)
+        if meaning is not None:
+            place = meaning.place(span) if meaning.kind == "parameter" else None
+            if place is None or (index is not None and place.index is not None):
+                self._not_a_name(name, meaning, f"the name of a {kind}")
+                return found
+            found = place
+        return self._one_of(found if index is None else replace(found, index=index), kind)
 
     def thread(self, name: ast.Ident) -> ast.Ident:
         """Return the name of a thread."""
-        return self.place(name, "the name of a thread")
+        return self.place(name, "thread")
 
     def label(self, name: ast.Ident) -> ast.Ident:
         """Return the name of a label: only parameters stand for one, counters and registers are no labels."""
         meaning = self.scope.meanings.get(name.text)
         if meaning is None or meaning.kind != "parameter":
             return replace(name, span=self.scope.at(name.span))
-        return self.place(name, "the name of a label")
+        if meaning.word is None:
+            self._not_a_name(name, meaning, "the name of a label")
+            return name
+        return ast.Ident(meaning.word, self.scope.at(name.span))
 
     def _reference(self, ref: ast.Ref) -> ast.Expr:
         if ref.owner is not None:

@@ -9,6 +9,7 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import VALUE, Const, Expr, Name
 from rdma_robust.language.check import advice
+from rdma_robust.language.check.families import OneOfThem
 from rdma_robust.language.check.names import Constant, NodeNames, Register, ThreadNames, Variable, World
 from rdma_robust.language.check.proposals import Proposals, references
 from rdma_robust.language.check.resolve import UNKNOWN, Resolver
@@ -198,6 +199,7 @@ class ThreadResolver(Resolver):
 
     def node(self, name: ast.Ident) -> NodeNames | None:
         """Return a node by name; None after an error."""
+        name = name if name.index is None else OneOfThem(self.world, self.report, "statement")(name, "node")
         found = self.world.nodes.get(name.text)
         if found is None and name.text not in self.world.poisoned:
             self.report.error("RR202", name.span, f"unknown node {quote(name.text)}", hint=lambda: self._unknown_node(name))

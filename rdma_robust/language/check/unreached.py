@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
+from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
@@ -13,6 +14,13 @@ from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
 def unreached(body: ast.Block, edges: Iterable[cfg.Edge]) -> Iterator[tuple[Span, str]]:
     """Yield the first such statement of every block, and why; `edges` are those of the thread that can be reached."""
     return _in_block(body, frozenset(step.span.start for _, _, step in edges))
+
+
+def warn_unreached(found: Iterable[tuple[Span, str]], reached: Set[int], report: Reporter) -> None:
+    """Warn of what was found in some thread; of what has copies only if none of them is `reached`."""
+    for span, message in found:
+        if span.start not in reached:
+            report.warn("RR703", span, message)
 
 
 def _in_block(block: ast.Block, reached: frozenset[int]) -> Iterator[tuple[Span, str]]:

@@ -5,13 +5,27 @@ Source: the design of crowds: "P(n) is the program with n copies of each templat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Expr
-from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS, Cell, Fault, Program, Step, Thread
+from rdma_robust.language.flow.cfg import (
+    MAX_CELLS,
+    MAX_STEPS,
+    Cell,
+    Fault,
+    ImmPut,
+    InlinePut,
+    Payload,
+    Program,
+    Put,
+    Send,
+    Step,
+    Thread,
+)
 
 
 def copies_of(program: Program, numbers: Mapping[str, int]) -> Program:
@@ -33,31 +47,48 @@ def copies_of(program: Program, numbers: Mapping[str, int]) -> Program:
     sizes = [(numbers.get(t.name, 1), t) for t in program.threads]
     if sum(number * len(t.edges) for number, t in sizes) > MAX_STEPS or sum(number for number, _ in sizes) > MAX_CELLS:
         raise UsageError(f"that many copies have more than {MAX_STEPS} steps")
+    own = {node: [_Renaming("", 0)] for node in program.nodes}
     threads: list[Thread] = []
-    nodes = [node for node in program.nodes if node not in program.many_nodes]
-    cells = [cell for cell in program.cells if cell.node not in program.many_nodes]
     for thread in program.threads:
-        for number in range(1, numbers[thread.name] + 1) if thread.many else ():
-            renaming = _Renaming(thread.node if thread.node in program.many_nodes else "", number)
-            threads.append(renaming.thread(thread))
-            if renaming.node:
-                nodes.append(renaming.new(renaming.node))
-                cells += [renaming(cell) for cell in program.cells if cell.node == renaming.node]
-        if not thread.many:
-            threads.append(thread)
+        node = thread.node if thread.node in program.many_nodes else ""
+        renamings = [_Renaming(node, number) for number in range(1, numbers[thread.name] + 1)] if thread.many else []
+        threads += [renaming.thread(thread) for renaming in renamings] if thread.many else [thread]
+        if node:
+            own[node] = renamings
+    cells = [renaming(cell) for cells in _by_node(program) for renaming in own[cells[0].node] for cell in cells]
+    if any(number == 0 for number in numbers.values()):
+        read = {cell for thread in threads for _, _, step in thread.edges for cell in _constants_in(step.op)}
+        cells = [cell for cell in cells if not cell.hidden or cell in read]
     if len(cells) > MAX_CELLS:
         raise UsageError(f"that many copies have {len(cells)} words, more than {MAX_CELLS}")
-    hidden = [cell.hidden for cell in cells]
     return replace(
         program,
-        nodes=tuple(nodes),
-        cells=tuple(cell for last in (False, True) for cell, h in zip(cells, hidden, strict=True) if h is last),
+        nodes=tuple(renaming.new(node) if renaming.node else node for node in program.nodes for renaming in own[node]),
+        cells=tuple(cells),
         threads=tuple(threads),
         outcomes=(),
         expectations=(),
         invariants=(),
         many_nodes=(),
     )
+
+
+def _by_node(program: Program) -> Iterator[list[Cell]]:
+    """Yield the words of a program in their order, those together that stand beside one another and are of one node."""
+    return (list(cells) for _, cells in groupby(program.cells, key=lambda cell: (cell.node, cell.hidden)))
+
+
+def _constants_in(part: Any) -> Iterator[Cell]:
+    """Yield the hidden cells of an operation."""
+    match part:
+        case Cell(hidden=True):
+            yield part
+        case Put(source=source) | Payload(source=source):
+            yield from _constants_in(source)
+        case InlinePut(data=data) | Send(data=data) | ImmPut(data=data):
+            yield from _constants_in(data)
+        case _:
+            return
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,18 +283,40 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """`[counter in low..high]`: one for each number, which `counter` names; without one (`[* in low..high]`) none knows its
+    own. Without bounds, `[*]`: any number. `span` is that of all between the brackets.
+    """
+
+    counter: Ident | None
+    low: Expr | None
+    high: Expr | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a crowd, of which one copy is like the other, with a number or without."""
+        return self.counter is None
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     name: Ident
     cells: tuple[Cell, ...]
     span: Span = field(default=NO_SPAN, compare=False)
+    family: Family | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
+    """With `on_own` each copy of a crowd runs on its own copy of the node: `on NODE[*]`."""
+
     name: Ident
     node: Ident
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
+    family: Family | None = None
+    on_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +338,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
+    """With `when` it is claimed only of programs with such numbers."""
+
     condition: Expr
     claims: tuple[Claim, ...]
     span: Span = field(default=NO_SPAN, compare=False)
+    when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,16 +358,20 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
+    """With `when` it is expected only of programs with such numbers."""
+
     expectations: tuple[Expectation, ...]
     span: Span = field(default=NO_SPAN, compare=False)
+    when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """A condition that is true in every reachable state."""
+    """A condition that is true in every reachable state, with `when` of programs with such numbers."""
 
     condition: Expr
     span: Span = field(default=NO_SPAN, compare=False)
+    when: Expr | None = None
 
 
 Item = (

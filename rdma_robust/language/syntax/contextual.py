@@ -19,7 +19,7 @@ _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "POSTED", "RECV"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
-_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND"})
+_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND", "WHEN"})
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -30,6 +30,12 @@ _REQUESTS: Final = frozenset({"PUT", "GET", "SEND"})
 _LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
+
+_CLAIMED: Final = frozenset({"ROBUST", "SC", "RDMA"}) | _MODELS
+"""What an `expect` or `outcome` line ends with."""
+
+_NAMED: Final = frozenset({"NAME", "RSQB"})
+_DECLARED: Final = frozenset({"NODE", "THREAD"})
 
 _STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE", "COLON"})
 _ENDS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "RBRACE"})
@@ -46,7 +52,8 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
     - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
     - `hardware` begins a line outside of braces, and a word follows;
-    - `in` is the second word after such a `for`;
+    - `in` is the second word after such a `for`, or what stands second in the brackets behind the name of a node or thread;
+    - `when` follows a model or `robust`, or what is whole in an `invariant` line;
     - `hang`, `no`, `safe` and `unsafe` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement;
@@ -76,6 +83,8 @@ class _Reader:
         """The last token that was no line end."""
         self._counter = -1
         """Where the name after a `for` stands."""
+        self._before = ("", "", "", "")
+        """The last tokens that were no line ends."""
         self._request = ""
         """The word that the statement began with, of those after which others are words of the language."""
 
@@ -91,10 +100,13 @@ class _Reader:
                 self._invariant, self._brackets = True, 0
             elif kind in {"SEND", "POSTED", "RECV"}:
                 self._request, self._brackets = kind, 0
+            elif kind == "WHEN":
+                self._expecting = self._invariant = False
             yield token
             self._previous = kind
             if kind != "NEWLINE":
                 self._solid = kind
+                self._before = (*self._before[1:], kind)
 
     def _note(self, kind: str) -> None:
         match kind:
@@ -166,16 +178,20 @@ class _Reader:
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":
-                return self._counter == at - 1
+                begins = self._before[0] in _DECLARED and self._before[2] == "LSQB"
+                return self._counter == at - 1 or (begins and self._solid in {"NAME", "OP_TIMES"})
+            case "WHEN":
+                whole = self._previous in _WHOLE | {"ENDED"}
+                return self._previous in _CLAIMED or (self._invariant and whole)
             case "MFENCE":
                 return not self._in_node and self._begins() and follows in _ENDS
             case "INVARIANT":
                 expression = follows in _BEGINS_EXPRESSION or (after is not None and after.isidentifier())
                 return self._begins() and (expression or not self._depth)
             case "AT":
-                return self._invariant and self._previous == "NAME" and after is not None and after.isidentifier()
+                return self._invariant and self._previous in _NAMED and after is not None and after.isidentifier()
             case _:
-                return self._invariant and self._previous == "NAME"
+                return self._invariant and self._previous in _NAMED
 
     @staticmethod
     def _begins_operand(follows: str) -> bool:

@@ -10,10 +10,11 @@ from rdma_robust.errors import NO_SPAN, Span
 
 @dataclass(frozen=True, slots=True)
 class Ident:
-    """A name where it occurs."""
+    """A name where it occurs; that of a node or thread of a family has an `index`, until it is known which one it is."""
 
     text: str
     span: Span = field(default=NO_SPAN, compare=False)
+    index: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,12 +85,14 @@ class _Formatter:
 
     def _node(self, item: ast.Node) -> None:
         cells = [printer.cell(c) for c in item.cells]
-        short = f"node {item.name.text} {{ {', '.join(cells)} }}" if cells else f"node {item.name.text} {{ }}"
-        if len(short) <= WIDTH and not self._comment_in(item.name.span.end, item.span.end):
+        name = printer.item(item)
+        short = f"{name} {{ {', '.join(cells)} }}" if cells else f"{name} {{ }}"
+        last = item.name.span if item.family is None else item.family.span
+        if len(short) <= WIDTH and not self._comment_in(last.end, item.span.end):
             self._line(short, item.span)
             return
-        head = Span(item.span.line, item.span.column, item.name.span.end_line, 0, item.span.start, item.name.span.end)
-        self._line(f"node {item.name.text} {{", head, "{")
+        head = Span(item.span.line, item.span.column, last.end_line, 0, item.span.start, last.end)
+        self._line(f"{name} {{", head, "{]" if item.family else "{")
         self._indent()
         for cell, text in zip(item.cells, cells, strict=True):
             self._line(text, cell.span)

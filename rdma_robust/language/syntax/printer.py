@@ -24,9 +24,9 @@ def expression(expr: ast.Expr) -> str:
         case ast.NondetCall(low, high):
             return "nondet()" if low is None or high is None else f"nondet({expression(low)}, {expression(high)})"
         case ast.ThreadAt(thread, label):
-            return f"{thread.text} at {label.text}"
+            return f"{place(thread)} at {label.text}"
         case ast.ThreadEnded(thread):
-            return f"{thread.text} ended"
+            return f"{place(thread)} ended"
         case ast.Unary(op, arg):
             whole = isinstance(arg, ast.Binary | ast.ThreadAt | ast.ThreadEnded)
             return f"{op}({expression(arg)})" if whole else op + expression(arg)
@@ -46,9 +46,23 @@ def _operand(part: ast.Expr, op: str, right: int) -> str:
 
 def reference(ref: ast.Ref) -> str:
     """Return `name`, `name[index]`, `owner.name` or `owner.name[index]`."""
-    owner = f"{ref.owner.text}." if ref.owner is not None else ""
+    owner = f"{place(ref.owner)}." if ref.owner is not None else ""
     index = f"[{expression(ref.index)}]" if ref.index is not None else ""
     return f"{owner}{ref.name.text}{index}"
+
+
+def place(name: ast.Ident) -> str:
+    """Return the name of a node or a thread, with its number if it is one of a family."""
+    return name.text if name.index is None else f"{name.text}[{expression(name.index)}]"
+
+
+def family(part: ast.Family | None) -> str:
+    """Return what stands behind the name of a node or thread that is declared; nothing if it is one."""
+    if part is None:
+        return ""
+    name = "*" if part.counter is None else part.counter.text
+    bounds = "" if part.low is None or part.high is None else f" in {expression(part.low)}..{expression(part.high)}"
+    return f"[{name}{bounds}]"
 
 
 def binding(part: ast.Binding) -> str:
@@ -105,28 +119,28 @@ def statement(part: ast.Statement) -> str:
 def _request(part: ast.Request) -> str:
     match part:
         case ast.Put(target, source, _, flags, imm):
-            message = "" if imm is None else f" imm {expression(imm.value)} to {imm.to.text}"
+            message = "" if imm is None else f" imm {expression(imm.value)} to {place(imm.to)}"
             return f"put {reference(target)} = {expression(source)}{_flags(flags)}{message}"
         case ast.Get(target, source, _, flags):
             return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
         case ast.Send(source, to, _, flags):
-            return f"send {expression(source)} to {to.text}{_flags(flags)}"
+            return f"send {expression(source)} to {place(to)}{_flags(flags)}"
         case ast.Poll(node, _, count):
-            return f"poll {node.text}" if count is None else f"poll {node.text} {expression(count)}"
+            return f"poll {place(node)}" if count is None else f"poll {place(node)} {expression(count)}"
         case ast.PollAny(nodes, target):
-            return f"{_given(target)}poll {' or '.join(node.text for node in nodes)}"
+            return f"{_given(target)}poll {' or '.join(map(place, nodes))}"
         case ast.TryPoll(target, node):
-            return f"{reference(target)} = trypoll {node.text}"
+            return f"{reference(target)} = trypoll {place(node)}"
         case ast.Posted(buffers, sender):
-            return f"posted {', '.join(map(reference, buffers))} from {sender.text}"
+            return f"posted {', '.join(map(reference, buffers))} from {place(sender)}"
         case ast.Recv(buffer, sender):
-            return f"recv {reference(buffer)} from {sender.text}"
+            return f"recv {reference(buffer)} from {place(sender)}"
         case ast.RecvPoll(sender, target):
-            return f"{_given(target)}rpoll {sender.text}"
+            return f"{_given(target)}rpoll {place(sender)}"
         case ast.RFence(node):
-            return f"rfence {node.text}"
+            return f"rfence {place(node)}"
         case ast.Flush(node):
-            return f"flush {node.text}"
+            return f"flush {place(node)}"
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:
@@ -150,22 +164,26 @@ def item(part: ast.Item) -> str:
             return "const " + ", ".join(binding(b) for b in bindings)
         case ast.Domain(low, high):
             return f"domain {expression(low)}..{expression(high)}"
-        case ast.Node(name):
-            return f"node {name.text}"
-        case ast.Thread(name, node):
-            return f"thread {name.text} on {node.text}"
+        case ast.Node(name, family=many):
+            return f"node {name.text}{family(many)}"
+        case ast.Thread(name, node, family=many, on_own=on_own):
+            return f"thread {name.text}{family(many)} on {place(node)}{'[*]' * on_own}"
         case ast.Macro(name, parameters):
             return f"macro {name.text}({', '.join(p.text for p in parameters)})"
-        case ast.Outcome(condition, claims):
-            return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}"
-        case ast.Invariant(condition):
-            return f"invariant {expression(condition)}"
-        case ast.Expect(expectations):
-            return f"expect {', '.join(expectation(e) for e in expectations)}"
+        case ast.Outcome(condition, claims, when=when):
+            return f"outcome {expression(condition)} : {', '.join(claim(c) for c in claims)}{_when(when)}"
+        case ast.Invariant(condition, when=when):
+            return f"invariant {expression(condition)}{_when(when)}"
+        case ast.Expect(expectations, when=when):
+            return f"expect {', '.join(expectation(e) for e in expectations)}{_when(when)}"
         case ast.Broken():
             return ""
         case _:
             assert_never(part)
+
+
+def _when(condition: ast.Expr | None) -> str:
+    return "" if condition is None else f" when {expression(condition)}"
 
 
 def claim(part: ast.Claim) -> str:

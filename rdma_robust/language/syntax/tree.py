@@ -7,7 +7,7 @@ inner rules, and None where an optional part is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from lark import Token, Transformer
@@ -65,6 +65,13 @@ def _model(token: Token) -> ast.AnyModelName:
     return _MODELS[token.type]
 
 
+@dataclass(frozen=True, slots=True)
+class _OwnPlace:
+    """`NODE[*]`, behind `on`."""
+
+    name: ast.Ident
+
+
 class TreeBuilder(Transformer[Token, ast.Program]):
     """Stateless, so that one parser serves every file."""
 
@@ -97,15 +104,26 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Domain(low, high, between(keyword, high))
 
     def node(self, parts: list[Part]) -> ast.Node:
-        return ast.Node(_ident(parts[1]), _only(parts, ast.Cell), between(parts[0], parts[-1]))
+        return ast.Node(_ident(parts[1]), _only(parts, ast.Cell), between(parts[0], parts[-1]), parts[2])
+
+    def family(self, parts: list[Part]) -> ast.Family:
+        counter, *rest = parts[1:-1]
+        low, high = (rest[1], rest[3]) if rest else (None, None)
+        name = _ident(counter) if counter.type == "NAME" else None
+        return ast.Family(name, low, high, between(counter, high or counter))
 
     def cell(self, parts: list[Part]) -> ast.Cell:
         name, _, size, bracket, _, init = parts
         return ast.Cell(_ident(name), size, init, between(name, init or bracket or name))
 
     def thread(self, parts: list[Part]) -> ast.Thread:
-        keyword, name, _, node, block = parts
-        return ast.Thread(_ident(name), node, block, between(keyword, block))
+        keyword, name, family, _, node, block = parts
+        own = isinstance(node, _OwnPlace)
+        return ast.Thread(_ident(name), node.name if own else node, block, between(keyword, block), family, own)
+
+    def own_place(self, parts: list[Part]) -> _OwnPlace:
+        name = _ident(parts[0])
+        return _OwnPlace(replace(name, span=between(parts[0], parts[-1])))
 
     def macro(self, parts: list[Part]) -> ast.Macro:
         keyword, name, _, *inner, block = parts
@@ -113,17 +131,17 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Macro(_ident(name), parameters, block, between(keyword, block))
 
     def outcome(self, parts: list[Part]) -> ast.Outcome:
-        return ast.Outcome(parts[1], _only(parts, ast.Claim), between(parts[0], parts[-1]))
+        return ast.Outcome(parts[1], _only(parts, ast.Claim), between(parts[0], _last(parts)), parts[-1])
 
     def claim(self, parts: list[Part]) -> ast.Claim:
         verb, _, model = parts
         return ast.Claim(verb.type == "ALLOWED", _model(model), between(verb, model))
 
     def invariant(self, parts: list[Part]) -> ast.Invariant:
-        return ast.Invariant(parts[1], between(parts[0], parts[1]))
+        return ast.Invariant(parts[1], between(parts[0], _last(parts)), parts[-1])
 
     def expect(self, parts: list[Part]) -> ast.Expect:
-        return ast.Expect(_only(parts, ast.Expectation), between(parts[0], parts[-1]))
+        return ast.Expect(_only(parts, ast.Expectation), between(parts[0], _last(parts)), parts[-1])
 
     def expectation(self, parts: list[Part]) -> ast.Expectation:
         words = [part for part in parts if part is not None]
@@ -289,4 +307,5 @@ class TreeBuilder(Transformer[Token, ast.Program]):
         return ast.Ref(owner, _ident(name), index, between(owner or name, bracket or name))
 
     def place(self, parts: list[Part]) -> ast.Ident:
-        return _ident(parts[0])
+        name, _, index, bracket = parts
+        return ast.Ident(str(name), between(name, bracket or name), index)

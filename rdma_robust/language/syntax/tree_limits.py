@@ -51,9 +51,12 @@ def depth(expr: ast.Expr) -> int:
                 stack += ((target, level + 1), (value, level + 1))
             case ast.NondetCall(low, high):
                 stack += ((bound, level + 1) for bound in (low, high) if bound is not None)
-            case ast.Ref(_, _, index):
-                if index is not None:
-                    stack.append((index, level + 1))
+            case ast.Ref(owner, _, index):
+                of_owner = None if owner is None else owner.index
+                stack += ((each, level + 1) for each in (index, of_owner) if each is not None)
+            case ast.ThreadAt(thread) | ast.ThreadEnded(thread):
+                if thread.index is not None:
+                    stack.append((thread.index, level + 1))
             case _:
                 pass
     return deepest
@@ -114,16 +117,27 @@ def _expressions(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
                 yield from (b.value for b in bindings if b.value is not None)
             case ast.Domain(low, high):
                 yield from (low, high)
-            case ast.Node(_, cells):
+            case ast.Node(_, cells, family=family):
+                yield from _bounds(family)
                 yield from (e for c in cells for e in (c.size, c.init) if e is not None)
-            case ast.Outcome(condition) | ast.Invariant(condition):
-                yield condition
+            case ast.Thread(_, node, family=family):
+                yield from _bounds(family)
+                yield from (() if node.index is None else (node.index,))
+            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+                yield from (condition,) if when is None else (condition, when)
+            case ast.Expect(when=when):
+                yield from () if when is None else (when,)
             case _:
                 pass
     for statement in statements(program):
         if report.full:
             return
         yield from expressions_of(statement)
+        yield from (place.index for place in places_of(statement) if place.index is not None)
+
+
+def _bounds(family: ast.Family | None) -> tuple[ast.Expr, ...]:
+    return () if family is None or family.low is None or family.high is None else (family.low, family.high)
 
 
 def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
@@ -157,5 +171,20 @@ def expressions_of(statement: ast.Statement) -> tuple[ast.Expr, ...]:
             return (low, high)
         case ast.MacroCall(_, arguments):
             return arguments
+        case _:
+            return ()
+
+
+def places_of(statement: ast.Statement) -> tuple[ast.Ident, ...]:
+    """Return the nodes and threads that a statement itself names, but those of variables in its expressions."""
+    match statement:
+        case ast.Poll(node) | ast.RFence(node) | ast.Flush(node) | ast.TryPoll(node=node):
+            return (node,)
+        case ast.PollAny(nodes):
+            return nodes
+        case ast.Send(to=thread) | ast.Posted(sender=thread) | ast.Recv(sender=thread) | ast.RecvPoll(thread):
+            return (thread,)
+        case ast.Put(imm=ast.Immediate(to=thread)):
+            return (thread,)
         case _:
             return ()

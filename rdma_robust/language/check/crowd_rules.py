@@ -1,0 +1,65 @@
+"""Which threads may run on nodes of which there is any number: one of a crowd on each copy, and no other."""
+
+from __future__ import annotations
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.language.check.names import World
+from rdma_robust.language.syntax import ast
+
+
+def check_crowds(tree: ast.Program, world: World, report: Reporter) -> None:
+    """Report nodes of a crowd without exactly one thread of a crowd, and threads on their own node where there is none."""
+    nodes = {item.name.text: item for item in tree.items if isinstance(item, ast.Node)}
+    first: dict[str, ast.Thread] = {}
+    for item in tree.items:
+        if isinstance(item, ast.Thread) and item.on_own:
+            node = nodes.get(item.node.text)
+            before = first.setdefault(item.node.text, item)
+            if _is_own_place(item, node, world, report) and before is not item:
+                report.error(
+                    "RR230",
+                    item.node.span,
+                    f"a second thread on {quote(f'{item.node.text}[*]')}: thread {before.name.text} runs there "
+                    f"(line {before.name.span.line})",
+                    hint="each copy of the node has one thread; let it do what both do, with `choose` if need be",
+                )
+    for name, node in nodes.items():
+        if _is_crowd(node) and name not in first and name not in world.poisoned:
+            report.error(
+                "RR230",
+                node.name.span,
+                f"no thread runs on {quote(f'{name}[*]')}",
+                expected=f"one that does, `thread NAME[*] on {name}[*]`",
+            )
+
+
+def _is_crowd(item: ast.Node | ast.Thread) -> bool:
+    return item.family is not None and item.family.many
+
+
+def _is_own_place(item: ast.Thread, node: ast.Node | None, world: World, report: Reporter) -> bool:
+    """Return whether each copy of a thread has a copy of the node; report if not."""
+    place = f"{item.node.text}[*]"
+    if node is None:
+        return False
+    if not _is_crowd(node):
+        hint = f"write `on {item.node.text}`, or `node {place}` where it is declared"
+        report.error("RR230", item.node.span, f"there is one node {quote(item.node.text)}, no crowd of them", hint=hint)
+    elif not _is_crowd(item):
+        message = f"there is any number of nodes {quote(item.node.text)}, and one thread {quote(item.name.text)}"
+        report.error("RR230", item.node.span, message, hint=f"write `thread {item.name.text}[*] on {place}`")
+    elif _bounds(item) != _bounds(node) or not _same_numbers(item, world):
+        message = f"each thread {quote(item.name.text)} has its own node {quote(item.node.text)}: there must be as many"
+        report.error("RR230", item.node.span, message, hint="write the same behind both names")
+    else:
+        return True
+    return False
+
+
+def _bounds(item: ast.Node | ast.Thread) -> bool:
+    return item.family is not None and item.family.low is not None
+
+
+def _same_numbers(item: ast.Thread, world: World) -> bool:
+    thread, node = world.groups.get(("thread", item.name.text)), world.groups.get(("node", item.node.text))
+    return thread is not None and node is not None and thread.numbers == node.numbers

@@ -1,0 +1,253 @@
+"""Nodes and threads of which one declaration makes several, or any number: which there are, and which of them is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from rdma_robust.diagnose import Copy, Hint, Reporter, quote
+from rdma_robust.errors import Edit, Span
+from rdma_robust.language.check.names import Constant, Group, World
+from rdma_robust.language.check.resolve import ConstantResolver
+from rdma_robust.language.check.substitution import Meaning, PlaceKind, Scope, Substitution, number
+from rdma_robust.language.flow.cfg import MAX_CELLS
+from rdma_robust.language.syntax import ast, printer
+
+NONE_SUCH = "[]"
+"""Behind the name of a family: one that is not there, of which all was said. No name of a program ends so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One node or thread of a declaration: its name, what its index stands for, and where it is reported to be.
+
+    `family` is the one it belongs to and its number; `many`, that it stands for any number.
+    """
+
+    name: str
+    scope: Scope = field(default_factory=Scope)
+    family: tuple[str, int] | None = None
+    many: bool = False
+    copy: Copy | None = None
+
+
+def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
+    """Note the groups of a program, wherever they are declared, and the nodes of its threads. What is wrong with their
+    ranges, :func:`instances` says."""
+    quiet = World()
+    constants = ConstantResolver(quiet, Reporter(report.file, report.source))
+    for item in tree.items:
+        match item:
+            case ast.Constants(bindings):
+                for each in bindings:
+                    value = None if each.value is None else constants.value(each.value)
+                    quiet.constants.setdefault(each.name.text, Constant(each.name.text, value, each.name.span))
+            case ast.Node(name, family=ast.Family() as family) | ast.Thread(name, family=ast.Family() as family):
+                kind = _kind(item)
+                group = Group(name.text, _numbers(family, constants), family.many, name.span)
+                quiet.groups.setdefault((kind, name.text), group)
+            case _:
+                pass
+        if isinstance(item, ast.Thread):
+            _place(item, quiet, world)
+    world.groups.update(quiet.groups)
+
+
+def _kind(item: ast.Node | ast.Thread) -> PlaceKind:
+    return "node" if isinstance(item, ast.Node) else "thread"
+
+
+def _numbers(family: ast.Family, constants: ConstantResolver) -> range | None:
+    if family.low is None or family.high is None:
+        return None
+    low, high = constants.value(family.low), constants.value(family.high)
+    if low is None or high is None or low < 0 or high < low - 1 or high - low >= MAX_CELLS:
+        return None
+    return range(low, high + 1)
+
+
+def _place(item: ast.Thread, quiet: World, world: World) -> None:
+    """Note the nodes of threads, also of those further down."""
+    silent = Reporter("", "")
+    for each in _members(item, quiet.groups.get(("thread", item.name.text))):
+        put_in = Substitution(each.scope, silent)
+        node = own_node(item, each)
+        if node.index is not None:
+            index = ConstantResolver(quiet, silent).value(put_in.expression(node.index))
+            node = ast.Ident(f"{node.text}[{index}]", node.span)
+        world.placed.setdefault(each.name, node)
+
+
+def own_node(item: ast.Thread, one: Instance) -> ast.Ident:
+    """Return the node of one thread of a declaration, as it is written or, if it has one of its own, by its name."""
+    if item.on_own and one.family is not None:
+        return ast.Ident(f"{item.node.text}[{one.family[1]}]", item.node.span)
+    return item.node
+
+
+def instances(item: ast.Node | ast.Thread, world: World, report: Reporter) -> Iterator[Instance]:
+    """Yield what a declaration makes, in order, after checking its range. Errors go to the report."""
+    if item.family is not None:
+        _check(item, item.family, world, report)
+    yield from _members(item, world.groups.get((_kind(item), item.name.text)))
+
+
+def _members(item: ast.Node | ast.Thread, group: Group | None) -> Iterator[Instance]:
+    family = item.family
+    if family is None or group is None:
+        yield Instance(item.name.text)
+    elif family.low is None:
+        yield Instance(item.name.text, many=True)
+    else:
+        numbers = group.numbers or ()
+        for value in numbers:
+            name, scope, where = group.member(value), Scope(), group.member(value)
+            if family.counter is not None:
+                scope = Scope({family.counter.text: Meaning("number", number(value, family.counter.span))})
+                where = f"{name}, where {family.counter.text} is {value}"
+            copy = Copy(f"{_kind(item)} {group.name}", name, where, len(numbers))
+            yield Instance(name, scope, (group.name, value), copy=copy)
+
+
+def _check(item: ast.Node | ast.Thread, family: ast.Family, world: World, report: Reporter) -> None:
+    _check_names(item, family, world, report)
+    constants = ConstantResolver(world, report)
+    if family.low is None or family.high is None:
+        return
+    low, high = constants.value(family.low), constants.value(family.high)
+    name = quote(item.name.text)
+    if low is None or high is None:
+        return
+    if low < 0:
+        report.error("RR229", family.low.span, f"{name} would begin with the number {low}", expected="0 or more")
+    elif high < low - 1:
+        message = f"{name} would have {high - low + 1} {_kind(item)}s: {low}..{high}"
+        report.error("RR229", family.span, message, expected=f"{low - 1} or more behind the `..`; {low - 1} is for none")
+    elif high - low >= MAX_CELLS:
+        message = f"{name} would have {high - low + 1:,} {_kind(item)}s; there can be {MAX_CELLS:,}"
+        report.error("RR214", family.span, message)
+
+
+def _check_names(item: ast.Node | ast.Thread, family: ast.Family, world: World, report: Reporter) -> None:
+    for what, name in ((f"{_kind(item)} family", item.name), ("index", family.counter)):
+        constant = None if name is None else world.constants.get(name.text)
+        if name is not None and constant is not None:
+            message = f"{what} {quote(name.text)} has the name of a constant (line {constant.span.line})"
+            report.error("RR205", name.span, message)
+    counter = family.counter
+    if counter is None:
+        return
+    if isinstance(item, ast.Node):
+        own = {cell.name.text: cell.name for cell in item.cells}
+        what = "variable"
+    else:
+        lines = (each for each in item.body.statements if isinstance(each, ast.Registers))
+        own, what = {each.name.text: each.name for line in lines for each in line.registers}, "register"
+    if counter.text in own:
+        line = own[counter.text].span.line
+        report.error("RR205", counter.span, f"index {quote(counter.text)} has the name of a {what} (line {line})")
+
+
+Where = Literal["statement", "place", "claim", "other claim"]
+"""Where a name stands: `place` is that behind `on`. A claim about other numbers than there are is an `other claim`, and may
+name what is not there."""
+
+
+class OneOfThem:
+    """Says which node or thread a name with an index means. In statements nobody names one of a crowd."""
+
+    def __init__(self, world: World, report: Reporter, where: Where) -> None:
+        self._world = world
+        self._report = report
+        self._where = where
+        self._constants = ConstantResolver(world, report)
+
+    def __call__(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
+        """Return the name of the node or thread itself; after an error one of which nothing more is said."""
+        group = self._world.groups.get((kind, name.text))
+        if group is None:
+            return self._no_family(name, kind)
+        if group.many and self._where in ("statement", "place"):
+            return self._of_crowd(name, kind)
+        if name.index is None:
+            what = "any number" if group.is_open else "a family"
+            self._report.error("RR227", name.span, f"{quote(name.text)} is {what} of {kind}s", expected=_example(group))
+            return self._some(name, group)
+        value = self._constants.value(name.index)
+        if value is None:
+            return self._some(name, group)
+        if group.is_open:
+            return self._number_of_any(name, kind, group, value)
+        if group.numbers is None or value in group.numbers:
+            return self._some(name, group) if group.numbers is None else ast.Ident(group.member(value), name.span)
+        if self._where != "other claim":
+            self._outside(name, kind, group, value)
+        return self._nobody(name)
+
+    def _of_crowd(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
+        """Report that a statement names one of a crowd."""
+        shown = quote(printer.place(name))
+        if self._where == "place":
+            message = f"there is any number of nodes {quote(name.text)}, and one thread of a crowd runs on each"
+            hint = f"write `thread NAME[*] on {name.text}[*]`, or take the `[*]` away where the node is declared"
+        elif kind == "node":
+            message = f"{shown}: there is any number of nodes {quote(name.text)}, each of which only its own thread names"
+            hint = "that thread names its variables alone, without the node"
+        else:
+            message = f"{shown}: there is any number of threads {quote(name.text)}, which have no messages"
+            hint = "a connection is one of two threads that have names"
+        self._report.error("RR230", name.span, message, hint=hint)
+        return self._nobody(name)
+
+    def _number_of_any(self, name: ast.Ident, kind: PlaceKind, group: Group, value: int) -> ast.Ident:
+        """Return what stands for one of any number, in a claim that is about given numbers only."""
+        if self._where == "other claim":
+            return ast.Ident(group.name, name.span)
+        self._report.error(
+            "RR507",
+            name.span,
+            f"whether there is a {kind} {quote(group.member(value))} depends on how many there are",
+            hint=f"say for how many this holds, for example `when {group.name} >= {value}` at the end of the line",
+        )
+        return self._nobody(name)
+
+    def _no_family(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
+        world = self._world
+        declared = name.text in (world.nodes if kind == "node" else world.placed)
+        if name.index is not None and declared and name.text not in world.poisoned:
+            hint = Hint(f"write {quote(name.text)}", (Edit(name.span, name.text),))
+            message = f"{quote(printer.place(name))}: there is one {kind} {quote(name.text)}, no family of them"
+            self._report.error("RR227", name.span, message, hint=hint)
+        return name if name.index is None else ast.Ident(name.text, _alone(name))
+
+    def _outside(self, name: ast.Ident, kind: PlaceKind, group: Group, value: int) -> None:
+        numbers = group.numbers
+        assert numbers is not None
+        there = f"{numbers[0]} to {numbers[-1]}" if numbers else ""
+        self._report.error(
+            "RR228",
+            name.index.span if name.index is not None else name.span,
+            f"there is no {kind} {quote(group.member(value))}",
+            expected=there,
+            hint="" if there else f"the family {quote(group.name)} is empty",
+        )
+
+    def _some(self, name: ast.Ident, group: Group) -> ast.Ident:
+        """Return one of a family that there is."""
+        return ast.Ident(group.member(group.numbers[0]), name.span) if group.numbers else self._nobody(name)
+
+    def _nobody(self, name: ast.Ident) -> ast.Ident:
+        self._world.poisoned.add(name.text + NONE_SUCH)
+        return ast.Ident(name.text + NONE_SUCH, name.span)
+
+
+def _alone(name: ast.Ident) -> Span:
+    """Return the span of a name without the index behind it."""
+    span, length = name.span, len(name.text)
+    return replace(span, end_line=span.line, end_column=span.column + length, end=span.start + length)
+
+
+def _example(group: Group) -> str:
+    number = group.numbers[0] if group.numbers else 1
+    return f"one of them, such as {quote(group.member(number))}"
