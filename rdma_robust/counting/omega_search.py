@@ -98,12 +98,18 @@ class OmegaSearch(Generic[C, L, A]):
         self._fired = 0
         self._done = 0
 
-    def decide(self, limits: Limits, progress: Progress = ignore) -> OmegaResult[C, L, A]:
-        """Search until a target is covered, nothing is left, or a limit is reached."""
-        self.tree.root()
-        if (found := self._stored(0)) >= 0:
-            return self._result(found, 0)
+    def decide(self, limits: Limits, progress: Progress = ignore, most: int | None = None) -> OmegaResult[C, L, A]:
+        """Search until a target is covered, nothing is left, or a limit is reached.
+
+        The limit "later" is that of nodes stored, `most`: after it, as after any other limit, another call goes on.
+        """
+        if not len(self.tree):
+            self.tree.root()
+            if (found := self._stored(0)) >= 0:
+                return self._result(found, 0)
         while self._agenda:
+            if most is not None and len(self.tree) > most:
+                return self._result(-1, cut="later")
             if self._done % _LOOK == 0:
                 progress(len(self.tree), len(self._agenda))
                 if cut := limits.exceeded():

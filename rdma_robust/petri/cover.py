@@ -137,7 +137,7 @@ def _search(
     if first.cut != "later":
         return first
     halves = [partial(answer, half) for half in search.halves()]
-    return race(halves, limits, progress) or CoverResult(question.engine, cut="incomplete", stored=search.stored)
+    return race(halves, limits, progress)
 
 
 def _drive(search: Search, limits: Limits, progress: Progress, most: int | None) -> tuple[Finding | None, str]:

@@ -12,13 +12,23 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.petri.net import CoverResult
 from rdma_robust.processes import Child, Crew, Gone, Pipe, own_mebibytes, with_messages
 
-Task = Callable[[Limits, Progress], CoverResult]
+
+class Answer(Protocol):
+    """What a task ends with; no tuple, since these tell of progress."""
+
+    @property
+    def cut(self) -> str: ...
+
+
+Found = TypeVar("Found", bound=Answer)
+Task = Callable[[Limits, Progress], Found]
 _TICK_S = 0.05
 _TELL_S = 0.2
 _FOR_MEMORY = (0, 1, -signal.SIGKILL)
@@ -28,36 +38,49 @@ _GRACE_S = 0.5
 
 
 @dataclass(eq=False)
-class _Runner:
+class _Runner(Generic[Found]):
     child: Child
     stored: int = 0
     frontier: int = 0
-    answer: CoverResult | None = None
+    answer: Found | None = None
     gone: bool = False
 
     def listen(self) -> None:
         try:
-            message = self.child.receive()
+            message: Any = self.child.receive()
         except Gone as gone:
             self.gone = True
             if gone.exit_code not in _FOR_MEMORY:
                 raise InternalError(f"a process of the search died ({gone.how})") from None
             return
-        if isinstance(message, CoverResult):
-            self.answer, self.gone = message, True
-        elif isinstance(message, BaseException):
+        if isinstance(message, BaseException):
             self.gone = True
             raise message
-        else:
-            assert isinstance(message, tuple)
+        if isinstance(message, tuple):
             self.stored, self.frontier = message
+        else:
+            self.answer, self.gone = message, True
 
 
-def race(tasks: Sequence[Task], limits: Limits, progress: Progress) -> CoverResult | None:
+def _no_cover(limit: str, stored: int) -> CoverResult:
+    return CoverResult("auto", cut=limit, stored=stored)
+
+
+def race(tasks: Sequence[Task[CoverResult]], limits: Limits, progress: Progress) -> CoverResult:
     """Do every task in a process of its own; return the first run or invariant, else an answer that names the limit.
 
-    None if no process has told any. What a task raises is raised here. The tasks share the limits of memory and of stored
-    elements in equal parts.
+    As :func:`race_for`, for tasks about nets.
+    """
+    return race_for(tasks, limits, progress, _no_cover)
+
+
+def race_for(
+    tasks: Sequence[Task[Found]], limits: Limits, progress: Progress, without: Callable[[str, int], Found]
+) -> Found:
+    """Do every task in a process of its own; return the first answer that no limit cut, else one `without` any.
+
+    That is made of the limit and of how much was stored. What a task raises is raised here. The tasks share the limits of
+    memory and of stored elements in equal parts.
     """
     parts = len(tasks)
     share = replace(
@@ -67,13 +90,15 @@ def race(tasks: Sequence[Task], limits: Limits, progress: Progress) -> CoverResu
     )
     crew = Crew()
     try:
-        runners = [_Runner(crew.start(partial(_work, task, share))) for task in tasks]
-        return _watch(runners, limits, progress)
+        runners: list[_Runner[Found]] = [_Runner(crew.start(partial(_work, task, share))) for task in tasks]
+        return _watch(runners, limits, progress, without)
     finally:
         crew.close()
 
 
-def _watch(runners: Sequence[_Runner], limits: Limits, progress: Progress) -> CoverResult | None:
+def _watch(
+    runners: Sequence[_Runner[Found]], limits: Limits, progress: Progress, without: Callable[[str, int], Found]
+) -> Found:
     cut = ""
     while running := [runner for runner in runners if not runner.gone]:
         ready = with_messages([runner.child for runner in running], _TICK_S)
@@ -93,10 +118,10 @@ def _watch(runners: Sequence[_Runner], limits: Limits, progress: Progress) -> Co
     known = sorted({cut, *(answer.cut for answer in answers)} - {"", "incomplete"})
     # A process that gave no answer was ended for its memory, here or by the system.
     limit = "time" if "time" in known else known[0] if known else "memory" if len(answers) < len(runners) else "incomplete"
-    return CoverResult("auto", cut=limit, stored=stored)
+    return without(limit, stored)
 
 
-def _too_large(running: Sequence[_Runner], mebibytes: int) -> bool:
+def _too_large(running: Sequence[_Runner[Found]], mebibytes: int) -> bool:
     """End the largest process if all of them together have more than that; return whether one was ended."""
     sizes = [(own_mebibytes(runner.child.pid), at) for at, runner in enumerate(running)]
     if sum(size for size, _ in sizes) < mebibytes:
@@ -107,7 +132,7 @@ def _too_large(running: Sequence[_Runner], mebibytes: int) -> bool:
     return True
 
 
-def _work(task: Task, limits: Limits, connection: Pipe) -> None:
+def _work(task: Task[Found], limits: Limits, connection: Pipe) -> None:
     """The life of a process: work, tell now and then how far it is, tell the answer."""
     told = 0.0
 
@@ -119,7 +144,7 @@ def _work(task: Task, limits: Limits, connection: Pipe) -> None:
             connection.send((stored, frontier))
 
     try:
-        answer: CoverResult | BaseException = task(limits, tell)
+        answer: Found | BaseException = task(limits, tell)
     except MemoryError:
         os._exit(1)
     except Exception as error:

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from rdma_robust.counting.both_engines import by_net, decide_counting
 from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.omega_search import OmegaOptions, omega_search
 from rdma_robust.counting.smallest import by_starts, smallest
@@ -61,3 +62,18 @@ def test_the_smallest_number_is_that_of_a_plain_search(chunk: int) -> None:
         compared += 1
         assert plain == (backward.least if backward.least <= FEW else None), seed
     assert compared > SMALL_CHUNK // 5
+
+
+@pytest.mark.parametrize("chunk", share(range(30), 30))
+def test_nets_and_the_race_agree_with_the_forward_search(chunk: int) -> None:
+    for seed in range(chunk * SMALL_CHUNK, (chunk + 1) * SMALL_CHUNK):
+        system = random_system(seed)
+        known = omega_search(system).target
+        engines = ("auto", "backward", "forward") if seed % 5 == 0 else ("auto", "backward")[seed % 2 :]
+        answers = [by_net(system, engine=engine) for engine in engines]
+        answers += [decide_counting(system, alone=alone) for alone in (0, 3)]
+        for found in answers:
+            assert found.target == known and not found.cut, (seed, found)
+            if found.target >= 0:
+                assert found.run is not None, seed
+                assert system.target(replayed(system, found.run)[0]) == found.target, seed

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "semantics": f"{WORDS} language",
     "petri": WORDS,
     "counters": f"{WORDS} petri",
+    "counting": f"{WORDS} petri",
     "robustness": f"{WORDS} language semantics counters",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",

@@ -1,0 +1,62 @@
+"""The forward search and the engines for nets, one after the other or at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pytest
+
+from rdma_robust.counting.as_net import as_net
+from rdma_robust.counting.both_engines import FORWARD, NET, by_net, decide_counting
+from rdma_robust.counting.inductive_markings import why_not_inductive
+from rdma_robust.counting.protocol import Move
+from rdma_robust.limits import Limits
+from tests.support.counting_systems import HandMove, HandSystem, doubling, hand, replayed, stairs
+
+SAFE = hand([(0, "A", 1, "B"), (1, "B", 0, "A"), (1, "BB", 2, "")], (2,))
+
+
+@pytest.mark.parametrize("system", [stairs(3), doubling(3), SAFE], ids=["stairs", "doubling", "safe"])
+@pytest.mark.parametrize("processes", (1, 2))
+@pytest.mark.parametrize("alone", (0, 1, 20_000))
+def test_the_answer_depends_on_nothing(system: HandSystem, processes: int, alone: int) -> None:
+    found = decide_counting(system, processes=processes, alone=alone)
+    assert not found.cut
+    if system is SAFE:
+        assert found.target == -1
+        if found.engine == FORWARD:
+            assert found.markings is not None and why_not_inductive(system, found.markings) == ""
+    else:
+        assert found.run is not None and system.target(replayed(system, found.run)[0]) == found.target == 0
+
+
+def test_the_net_has_places_for_what_can_be_there() -> None:
+    made = as_net(hand([(0, "A", 1, "B"), (1, "B", 0, "C"), (2, "C", 3, "D"), (1, "CC", 3, "")], (3,)))
+    assert made.net.places == ("control0", "control1", "control2", "local1", "local2")
+    assert len(made.moves) == len(made.net.transitions) == 3 and made.targets == (0,)
+
+
+@dataclass(frozen=True)
+class Endless(HandSystem):
+    """Controls without end: only a limit ends a search."""
+
+    def moves(self, control: int, present: Collection[str]) -> list[HandMove]:
+        assert not {"C"}.intersection(present)
+        return [Move(0, ("A",), control + 1, ("B",))]
+
+
+@pytest.mark.parametrize("processes", (1, 2))
+def test_limits_are_named(processes: int) -> None:
+    endless = Endless((), ("A",), (-1,))
+    found = decide_counting(endless, Limits.of(0.2), processes=processes, alone=10)
+    assert (found.cut, found.target, found.run) == ("time", -1, None)
+    assert decide_counting(endless, Limits(states=50), alone=100).cut == "states"
+    assert by_net(endless, Limits.of(0.05)).engine == NET
+    assert by_net(endless, Limits.of(0.05)).cut == "time"
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    decide_counting(stairs(5), Limits(), lambda stored, frontier: told.append((stored, frontier)))
+    assert told
