@@ -93,7 +93,7 @@ class Outcome:
 
     @property
     def shown(self) -> Program:
-        """The program whose trace the witness is."""
+        """The program whose trace `witness` is."""
         return self.copies.program if self.copies else self.program
 
     @property
