@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from rdma_robust import check
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
 
 SCHEMA = json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text())
@@ -297,3 +298,15 @@ def test_self_check_says_what_agreed(cli: Cli, programs: Path) -> None:
 def test_a_looping_program(cli: Cli, programs: Path) -> None:
     (programs / "pump.rdma").write_text(LOOPING)
     assert cli("pump.rdma").returncode in (0, 1)
+
+
+@pytest.mark.parametrize("name", ["atomics-after-get", "send-get-overtaken"])
+def test_json_has_the_relations_that_a_trace_has(cli: Cli, name: str) -> None:
+    file = str(ROOT / f"litmus/deployed/{name}.rdma")
+    report = valid(cli(file, "--format", "json").stdout)
+    found = report["results"][0]["witness"]["relations"]
+    outcome = check(Path(file))
+    assert outcome.witness is not None
+    trace = outcome.witness.trace
+    every = {each: getattr(trace, each) for each in ("po", "pf", "rf", "mo", "nfo", "rao", "sm", "rpf")}
+    assert found == {word: [list(pair) for pair in pairs] for word, pairs in every.items() if pairs is not None}

@@ -20,7 +20,11 @@ JsonObject = dict[str, object]
 
 def result_object(result: Result) -> JsonObject:
     """Return the JSON object of one program. A file name that is no valid Unicode is escaped."""
-    return dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
+    members = dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
+    if members["witness"] is not None:
+        relations = members["witness"]["relations"]
+        members["witness"]["relations"] = {name: pairs for name, pairs in relations.items() if pairs is not None}
+    return members
 
 
 def document(

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Witness
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wording import Words
 
 Pairs = tuple[tuple[int, int], ...]
@@ -41,13 +40,16 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class RelationsView:
-    """The relations of the trace as pairs of event ids."""
+    """The relations of the trace as pairs of event ids; the last three are None where the trace has nothing that they order."""
 
     po: Pairs
     pf: Pairs
     rf: Pairs
     mo: Pairs
     nfo: Pairs
+    rao: Pairs | None = None
+    sm: Pairs | None = None
+    rpf: Pairs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def view(program: Program, witness: Witness) -> WitnessView:
         pivot=pivot,
         beta=beta,
         run=tuple(e.index for e in witness.run),
-        relations=RelationsView(*(_pairs(r) for r in (trace.po, trace.pf, trace.rf, trace.mo, trace.nfo))),
+        relations=_relations(trace),
         cycle=tuple(
             EdgeView(c.source.index, c.relation, c.target.index, words.edge(c.source, c.relation, c.target))
             for c in witness.cycle.edges
@@ -136,5 +138,8 @@ def _event(program: Program, words: Words, event: Event, part: str) -> EventView
     )
 
 
-def _pairs(relation: Relation) -> Pairs:
-    return tuple(relation)
+def _relations(trace: Trace) -> RelationsView:
+    return RelationsView(
+        *(tuple(each) for each in (trace.po, trace.pf, trace.rf, trace.mo, trace.nfo)),
+        *(None if each is None else tuple(each) for each in (trace.rao, trace.sm, trace.rpf)),
+    )
