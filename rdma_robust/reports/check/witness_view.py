@@ -40,7 +40,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class RelationsView:
-    """The relations of the trace as pairs of event ids; the last three are None where the trace has nothing that they order."""
+    """The relations of the trace as pairs of event ids; the last three are None where it has nothing that they order."""
 
     po: Pairs
     pf: Pairs
