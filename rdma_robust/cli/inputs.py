@@ -21,7 +21,7 @@ from rdma_robust.cli.stderr import error_line
 from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
-from rdma_robust.language.value_ranges import Instance, instances
+from rdma_robust.language.value_ranges import Valuation, instances
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
 
@@ -102,7 +102,7 @@ def expand(
     return items
 
 
-def _instance(source: Source, instance: Instance) -> Source:
+def _instance(source: Source, instance: Valuation) -> Source:
     return replace(source, name=instance.named(source.name), define=instance.define, instance=instance.shown)
 
 

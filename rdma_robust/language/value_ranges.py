@@ -22,7 +22,7 @@ _INSTANCE: Final = re.compile(r" \([A-Za-z_]\w*=-?[0-9]+(?:, [A-Za-z_]\w*=-?[0-9
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class Valuation:
     """One instance: the definitions it is made by, each of one value, and of those the ones that tell it from the others."""
 
     define: tuple[str, ...]
@@ -39,7 +39,7 @@ class Instance:
 
 
 def file_of(name: str) -> str:
-    """Return the file of the instance `name`: what :meth:`Instance.named` was given."""
+    """Return the file of the instance `name`: what :meth:`Valuation.named` was given."""
     return _INSTANCE.sub("", name)
 
 
@@ -58,7 +58,7 @@ def ranges(define: Sequence[str]) -> list[str]:
     return [each for each in define if "=" in each and _several(each)]
 
 
-def instances(define: Sequence[str]) -> list[Instance]:
+def instances(define: Sequence[str]) -> list[Valuation]:
     """Return what definitions stand for: every combination of values, the last definition's value changing fastest.
 
     A definition of one value is left to whoever reads it. Raises UsageError for a range without a value, or for too many.
@@ -76,7 +76,7 @@ def instances(define: Sequence[str]) -> list[Instance]:
         single = [
             each if value is None else f"{name}={value}" for each, name, value in zip(define, names, chosen, strict=True)
         ]
-        found.append(Instance(tuple(single), tuple(values)))
+        found.append(Valuation(tuple(single), tuple(values)))
     return found
 
 
