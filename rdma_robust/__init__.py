@@ -150,7 +150,7 @@ def check(
     if define:
         chosen = replace(chosen, define=definitions(define))
     given = _defined(program, define)
-    return check_program(given if not isinstance(given, tuple) else Text(*given), chosen)
+    return check_program(given if not isinstance(given, tuple) else Text(*given), chosen, crowds=True)
 
 
 def reach(

@@ -15,7 +15,7 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.decide import DECISION, decide, decided
+from rdma_robust.robustness.decide import DECISION, decide, decided, passes_for
 from rdma_robust.robustness.paper import beyond_paper
 from rdma_robust.robustness.passes import Context, Contract, Pass, Passes, run
 
@@ -37,12 +37,12 @@ def _given(given: Given) -> Iterator[str]:
         yield f"{type(given).__name__} is neither a text nor a program"
 
 
-def _parse(given: Given, _context: Context) -> Program:
+def _parse(given: Given, context: Context) -> Program:
     if isinstance(given, Text):
-        return load_decidable(given.text, given.file)
+        return load_decidable(given.text, given.file, crowds=context.crowds)
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415 - a text is checked as it is read
 
-    validate(decidable(given))
+    validate(decidable(given, crowds=context.crowds))
     return given
 
 
@@ -62,7 +62,7 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
     from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
 
-    if any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
+    if outcome.program.crowds or any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
         return outcome
     program = blocking(outcome.program)
     if sum(len(thread.edges) for thread in program.threads) > HANG_STEPS or not may_hang(program):
@@ -85,26 +85,28 @@ def dump(text: str, file: str, options: CheckOptions, pass_name: str) -> str:
     if pass_name not in names:
         raise UsageError(f"no pass is called {pass_name!r}; the passes are {', '.join(names)}")
     wanted, first = PASSES[: names.index(pass_name) + 1], len(PREPARATION)
-    program: Program = run(PREPARATION, Text(text, file), Context.of(options))
+    program: Program = run(PREPARATION, Text(text, file), Context.of(options, crowds=True))
     if len(wanted) <= first:
-        return wanted[-1].show(program if len(wanted) == first else load_decidable(text, file))
-    return wanted[-1].show(run(wanted[first:], program, Context.of(options.on(program.hardware))))
+        return wanted[-1].show(program if len(wanted) == first else load_decidable(text, file, crowds=True))
+    context = Context.of(options.on(program.hardware))
+    decision = passes_for(program, context.options.model) if program.crowds else DECISION
+    wanted = (*PREPARATION, *decision, *NOTES)[first : names.index(pass_name) + 1]
+    return wanted[-1].show(run(wanted, program, context))
 
 
-def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore) -> Outcome:
-    """Return the outcome for the program in `text`; `file` is for messages only.
-
-    Raises ProgramError for an ill-formed program and InternalError where two methods disagree.
-    """
-    return check_program(Text(text, file), options, progress)
+def check_text(text: str, file: str, options: CheckOptions, progress: Progress = ignore, *, crowds: bool = False) -> Outcome:
+    """Return the outcome for the program in `text`; `file` is for messages only. See :func:`check_program`."""
+    return check_program(Text(text, file), options, progress, crowds=crowds)
 
 
-def check_program(given: Given, options: CheckOptions, progress: Progress = ignore) -> Outcome:
+def check_program(given: Given, options: CheckOptions, progress: Progress = ignore, *, crowds: bool = False) -> Outcome:
     """Decide a program, compare with the other methods if asked, and look at failed spin reads.
 
-    Raises ProgramError for a text or program that is not well-formed and InternalError where two methods disagree.
+    With `crowds` one with templates is decided for any number of copies, see :class:`Outcome`.
+    Raises ProgramError for a text or program that is not well-formed, or has templates without `crowds`, and InternalError
+    where two methods disagree.
     """
-    context = Context.of(options, progress)
+    context = Context.of(options, progress, crowds=crowds)
     started = time.monotonic()
     program: Program = run(PREPARATION, given, context)
     options = options.on(program.hardware)
@@ -139,6 +141,10 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome) -> tup
 
     if outcome.verdict is Verdict.UNKNOWN or not options.model.has_normal_form:
         return ()
+    if program.crowds:
+        from rdma_robust.robustness.crowds.compared import compared  # noqa: PLC0415 - few ask for it
+
+        return compared(outcome, options)
     until = Limits.of(options.timeout)
     other: Instrumentation = "paper" if options.instrumentation == "pivot" else "pivot"
     methods: dict[str, Callable[[], Verdict]] = {

@@ -62,7 +62,7 @@ def decided(program: Program, context: Context) -> Outcome:
     context = replace(context, options=context.options.on(program.hardware))
     model = context.options.model
     try:
-        outcome: Outcome = run(passes_of(model), program, context)
+        outcome: Outcome = run(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
         outcome = search_on(reached.covered, context)
     except LimitReached as reached:
@@ -192,6 +192,15 @@ BY_AXIOMS: Final[Passes] = (Pass("axioms", _axioms, contracts.PROGRAM, contracts
 def passes_of(model: Model) -> Passes:
     """Return the passes that decide robustness under `model`."""
     return DECISION if model.has_normal_form else BY_AXIOMS
+
+
+def passes_for(program: Program, model: Model) -> Passes:
+    """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
+    if not program.crowds:
+        return passes_of(model)
+    from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
+
+    return FOR_ANY
 
 
 def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:

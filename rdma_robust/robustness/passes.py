@@ -17,18 +17,22 @@ Artefact = TypeVar("Artefact")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every pass may look at besides its artefact. `only` is the number of the one pivot class to try, None for all."""
+    """What every pass may look at besides its artefact. `only` is the number of the one pivot class to try, None for all.
+
+    With `crowds` the program may have threads of which there is any number.
+    """
 
     options: CheckOptions
     limits: Limits
     progress: Progress = ignore
     only: int | None = None
+    crowds: bool = False
 
     @staticmethod
-    def of(options: CheckOptions, progress: Progress = ignore, only: int | None = None) -> Context:
+    def of(options: CheckOptions, progress: Progress = ignore, only: int | None = None, *, crowds: bool = False) -> Context:
         """Return a context whose time counts from now."""
         limits = Limits.of(options.timeout, options.max_states, options.memory, started=time.monotonic())
-        return Context(options, limits, progress, only)
+        return Context(options, limits, progress, only, crowds)
 
 
 @dataclass(frozen=True, slots=True)

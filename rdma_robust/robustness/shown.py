@@ -7,6 +7,7 @@ from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.outcome import Outcome
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
 from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.lift import Lifted
 
 
 def program(program: Program) -> str:
@@ -85,7 +86,11 @@ def lifted(attempt: Attempt) -> str:
     """Return the events of the trace in their order."""
     if attempt.lifted is None:
         return "nothing to lift\n"
-    program, made = attempt.covered.lowered.program, attempt.lifted
+    return trace(attempt.covered.lowered.program, attempt.lifted)
+
+
+def trace(program: Program, made: Lifted) -> str:
+    """Return the events of a trace of the program, each with its part."""
     lines = []
     for number, event in enumerate(made.trace.events[len(program.cells) :]):
         after = number - made.before - (made.pivot is not None)

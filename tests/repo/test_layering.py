@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "petri": WORDS,
     "counters": f"{WORDS} petri",
     "counting": f"{WORDS} petri",
-    "robustness": f"{WORDS} language semantics counters",
+    "robustness": f"{WORDS} language semantics counters counting",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
     "exports": f"{WORDS} language counters petri robustness",

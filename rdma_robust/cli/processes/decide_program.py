@@ -67,7 +67,7 @@ def _loaded() -> Callable[..., Outcome]:
     """Return what decides a program. It is slow to load: a mistyped file name is answered before, and no limit counts it."""
     from rdma_robust.pipeline import check_text  # noqa: PLC0415
 
-    return check_text
+    return partial(check_text, crowds=True)
 
 
 def load_deciding() -> None:

@@ -21,6 +21,8 @@ JsonObject = dict[str, object]
 def result_object(result: Result) -> JsonObject:
     """Return the JSON object of one program. A file name that is no valid Unicode is escaped."""
     members = dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
+    if members["copies"] is None:
+        del members["copies"]
     if members["witness"] is not None:
         relations = members["witness"]["relations"]
         members["witness"]["relations"] = {name: pairs for name, pairs in relations.items() if pairs is not None}

@@ -56,12 +56,22 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiesView:
+    """The templates of a program. Of which P(n) the witness is: how many copies of each; None without a witness. `least` if
+    there is no violation with fewer in all."""
+
+    templates: tuple[str, ...]
+    numbers: dict[str, int] | None
+    least: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
 
     `expected` is what the `expect` line at `expected_line` says; `as_expected` is None without one or without a decided
     verdict. `hangs` are the threads that wait in a hang that was come by; none says nothing about hangs. `model` is the
-    memory model that was asked about, None for the paper's.
+    memory model that was asked about, None for the paper's. `copies` are about a program with templates.
     """
 
     file: str
@@ -88,6 +98,7 @@ class Result:
     hangs: tuple[Wait, ...] = ()
     witness: WitnessView | None = None
     model: Model | None = None
+    copies: CopiesView | None = None
 
 
 def result_of(outcome: Outcome, file: str) -> Result:
@@ -117,9 +128,17 @@ def result_of(outcome: Outcome, file: str) -> Result:
         faults_exact=outcome.faults_exact,
         warnings=diagnostics(outcome.warnings),
         hangs=outcome.hang.waits if outcome.hang else (),
-        witness=view(program, outcome.witness) if outcome.witness else None,
+        witness=view(outcome.shown, outcome.witness) if outcome.witness else None,
         model=outcome.model if outcome.model.words else None,
+        copies=_copies(outcome),
     )
+
+
+def _copies(outcome: Outcome) -> CopiesView | None:
+    found, templates = outcome.copies, tuple(thread.name for thread in outcome.program.crowds)
+    if not templates:
+        return None
+    return CopiesView(templates, dict(found.numbers) if found else None, found.least if found else False)
 
 
 def failure(

@@ -95,6 +95,8 @@ def note(result: Result) -> str:
     remarks = []
     if result.verdict in ("unknown", "error"):
         remarks.append(result.reason)
+    elif result.copies is not None and not result.spin_only:
+        remarks.append(result.reason.partition(":")[0])
     if result.model is not None:
         remarks.append(result.model.words)
     if result.spin_only:

@@ -9,6 +9,10 @@ has no target, an access from which no walk goes on cannot be the first of beta,
 Two events of one thread on a cycle can be joined by program order, since apart from m the cycle runs forward in the order
 L; so walks that come to no thread twice are enough (the critical cycles of Shasha and Snir).
 
+A thread may stand for any number of copies of it, `many`, none of them the pivot's. A walk may come to it again, then to
+another copy: it is its own neighbour by the words that the copies share, and each walk through copies that differ is one
+through this thread, and the other way round, as nothing else tells two copies apart.
+
 Soundness: by normal-form.md, part 2, a program that is not robust has a violating trace alpha.m.beta whose cycle is
 alpha's and beta's order L but for m; the search starts at s, the L-first among the event e by which the cycle leaves m and
 the writes to m's cell in beta. If s is not e, then m -> s -> e are conflicts, and the cycle can as well leave m by s.
@@ -56,6 +60,8 @@ class CriticalCycles:
     """The conflict graph of a program and the walks through it. Event i of `events` is bit i of the sets below."""
 
     frame: Frame
+    many: frozenset[int] = frozenset()
+    """Threads that stand for any number of copies; words that only one thread names are those of each copy alone."""
 
     @cached_property
     def poll(self) -> Poll:
@@ -116,8 +122,14 @@ class CriticalCycles:
         """For each event the accesses of other threads to which sc can lead from it: those that conflict with it, and those
         that wait for it."""
         found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.poll.each(self.events))
-        meeting = (of_cell[not writes(e)] & ~self.of_thread[e.thread] for of_cell, e in found)
+        meeting = (of_cell[not writes(e)] & ~self._apart(e) for of_cell, e in found)
         return tuple(each | waiting for each, waiting in zip(meeting, self._waiting_for, strict=True))
+
+    def _apart(self, edge: EventEdge) -> int:
+        """The accesses of the thread of `edge`, unless another copy of it can make them on the same word."""
+        mine = self.of_thread[edge.thread]
+        every, _ = self._of_cell.get(self.frame.bit(edge.cell), (0, 0))
+        return 0 if edge.thread in self.many and every & ~mine else mine
 
     @cached_property
     def _led_from(self) -> tuple[int, ...]:
@@ -204,7 +216,8 @@ class CriticalCycles:
                 leaving = (alpha | meeting & members, beta)
                 coming = self._entries(members, leaving)
                 entries, exits = _join(entries, coming), _join(exits, leaving)
-                now = used | 1 << thread if len(self.of_thread) <= _MOST_THREADS else used
+                once = len(self.of_thread) <= _MOST_THREADS and thread not in self.many
+                now = used | 1 << thread if once else used
                 old = seen.get((now, thread), (0, 0))
                 new = seen[now, thread] = _join(old, coming)
                 if new != old:

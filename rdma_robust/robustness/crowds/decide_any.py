@@ -1,0 +1,250 @@
+"""The decision for any number of copies: count, else bring P(n) for small n, lift, confirm.
+
+Completions of copies that have no bound are not counted, so that polls of copies always succeed. If no target can be covered
+then, the program is robust. Else, in this order: the cut-off of programs without values, a violation with few copies, and
+UNKNOWN.
+
+Source: the design of crowds, section 3; normal-form.md for P(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from rdma_robust.counting.both_engines import CountingAnswer, decide_counting
+from rdma_robust.counting.smallest import smallest
+from rdma_robust.errors import InternalError, UsageError
+from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.language.flow.copies import copies_of
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
+from rdma_robust.robustness.crowds import numbers_said
+from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt
+from rdma_robust.robustness.crowds.explicit_run import Explicit
+from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
+from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.phase_one import can_fail, reachable_faults
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
+from rdma_robust.robustness.crowds.value_free import cut_off
+from rdma_robust.robustness.lift import confirm
+from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.unconfirmed import may_differ
+from rdma_robust.semantics.trace import EventType
+
+MOST_EXPLICIT: Final = 3
+"""Copies in all with which a violation is looked for explicitly, where counting has no answer."""
+
+MOST_CUT_OFF: Final = 8
+"""Copies in all up to which the cut-off of value-free programs is used."""
+
+_COUNTING: Final = 0.6
+"""The part of the time that counting may take; the rest is for P(n)."""
+
+_SMALLEST_STATES: Final = 20_000
+_SMALLEST_SECONDS: Final = 10.0
+"""What the search for the smallest number may take, if there is no limit."""
+
+_FAULT_STATES: Final = 20_000
+
+WAITING: Final = ("rnr", "receive queue full")
+"""Faults that stand for a message or a receive that has to wait: then violations need not have the normal form."""
+
+Found = CountingAnswer[Control, Local, CrowdLabel]
+
+
+def count(instance: Instance, context: Context) -> Counted:
+    """Return what is found for any number of copies."""
+    counted = _search(instance, context)
+    faults, exact = _faults(instance, counted, context)
+    waiting = next((fault for fault in faults if fault.kind in WAITING), None)
+    if counted.verdict is Verdict.ROBUST and waiting is not None:
+        reason = (
+            f"{waiting.kind} (line {waiting.span.line}): {waiting.message}; ROBUST is only decided where none has to wait"
+        )
+        counted = replace(counted, verdict=Verdict.UNKNOWN, reason=reason)
+    if counted.verdict is Verdict.ROBUST and not exact and _can_wait(instance):
+        counted = replace(counted, verdict=Verdict.UNKNOWN, reason="reached a limit while looking for messages that wait")
+    return replace(counted, faults=faults, faults_exact=exact and counted.verdict is Verdict.ROBUST)
+
+
+def _search(instance: Instance, context: Context) -> Counted:
+    names = [thread.name for thread in instance.original.crowds]
+    robust = numbers_said.for_any(names)
+    if not instance.classes:
+        reason = f"{robust}: no pivot lies on a critical cycle of the conflict graph"
+        return Counted(instance, Verdict.ROBUST, reason, "none", Counts())
+    system = HeroAtStart(Steps(instance))
+    found: Found = decide_counting(system, context.limits.share(_COUNTING), context.progress)
+    counts = Counts(found.stored, 0, len(instance.classes), len(instance.counted))
+    if found.target < 0 and not found.cut:
+        return Counted(instance, Verdict.ROBUST, f"{robust}: exhausted the search", found.engine, counts)
+    counted = Counted(instance, Verdict.UNKNOWN, "", found.engine, counts)
+    if found.cut:
+        return explicitly(replace(counted, reason=_cut_reason(found, context.options)), context)
+    if instance.uncounted:
+        return explicitly(replace(counted, reason=uncounted_reason(instance)), context)
+    return _with_smallest(counted, found, system, context)
+
+
+def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context: Context) -> Counted:
+    """Return NOT_ROBUST with the smallest number that can be found."""
+    limits = context.limits.share(0.5)
+    if limits.deadline is None:
+        limits = replace(Limits.of(_SMALLEST_SECONDS), memory=limits.memory)
+    limits = replace(limits, states=min(limits.states or _SMALLEST_STATES, _SMALLEST_STATES))
+    least = smallest(system, limits, context.progress, found.run)
+    if least is None:
+        raise InternalError("a target that can be covered is not reached with any number of copies")
+    counted = replace(counted, verdict=Verdict.NOT_ROBUST)
+    if least.run is None:
+        return replace(counted, reason="not robust for some number of copies; the smallest was not found within the limits")
+    explicit = Explicit(counted.instance, least.run)
+    try:
+        copies_of(counted.instance.original, dict(explicit.numbers))
+    except UsageError:
+        many = numbers_said.with_numbers(explicit.numbers)
+        return replace(counted, reason=f"not robust with {many}, too many to write out")
+    reason = numbers_said.not_robust(explicit.numbers, least=not least.cut)
+    return replace(counted, reason=reason, found=explicit, target=least.target, least=not least.cut)
+
+
+def explicitly(counted: Counted, context: Context) -> Counted:
+    """Return the answer of some P(n), where counting has none: a violation with few copies, or that of the cut-off."""
+    program, options = counted.instance.original, context.options
+    names = [thread.name for thread in program.crowds]
+    cut = cut_off(program, options.model)
+    last = [] if cut is None or cut * len(names) > MOST_CUT_OFF else [dict.fromkeys(names, cut)]
+    known, outcome = True, None
+    for numbers in (*numbers_up_to(names, MOST_EXPLICIT), *last):
+        outcome = _explicit(program, numbers, context)
+        if outcome.verdict is Verdict.NOT_ROBUST:
+            return _answered(counted, outcome, numbers, least=known and sum(numbers.values()) <= MOST_EXPLICIT + 1)
+        known = known and outcome.verdict is Verdict.ROBUST
+    if not last or outcome is None or outcome.verdict is not Verdict.ROBUST:
+        return counted
+    reason = f"{numbers_said.for_any(names)}: without values those with {cut} copies decide"
+    return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=outcome.engine, counts=outcome.counts)
+
+
+def _explicit(program: Program, numbers: dict[str, int], context: Context) -> Outcome:
+    """Return the outcome of P(n) within half of what is left."""
+    from rdma_robust.robustness.decide import decide  # noqa: PLC0415 - which decides by this module
+
+    left = context.limits.share(0.5).seconds_left()
+    return decide(copies_of(program, numbers), replace(context.options, timeout=left))
+
+
+def _answered(counted: Counted, outcome: Outcome, numbers: dict[str, int], *, least: bool) -> Counted:
+    pairs = tuple(numbers.items())
+    return replace(
+        counted,
+        verdict=Verdict.NOT_ROBUST,
+        reason=numbers_said.not_robust(pairs, least=least),
+        engine=outcome.engine,
+        counts=outcome.counts,
+        explicit=(outcome, Copies(pairs, outcome.program, least)),
+    )
+
+
+def numbers_up_to(names: list[str], most: int) -> Iterator[dict[str, int]]:
+    """Yield numbers for all templates, at most so many copies in all, few first."""
+    for numbers in sorted(product(range(most + 1), repeat=len(names)), key=sum):
+        if sum(numbers) <= most:
+            yield dict(zip(names, numbers, strict=True))
+
+
+def lift_any(counted: Counted, _context: Context) -> CountedAttempt:
+    """Return the trace of P(n); none where it has no run to a target, or its values are others: see :mod:`unconfirmed`."""
+    if counted.found is None:
+        return CountedAttempt(counted, None)
+    try:
+        return CountedAttempt(counted, counted.found.lifted(counted.target))
+    except InternalError:
+        if not may_differ(counted.instance.original):
+            raise
+        return CountedAttempt(counted, None)
+
+
+def confirm_any(attempt: CountedAttempt, context: Context) -> Outcome:
+    """Return the outcome, with a witness that the axioms confirm."""
+    counted, options = attempt.counted, context.options
+    program = counted.instance.original
+    outcome = Outcome(
+        program,
+        counted.verdict,
+        counted.reason,
+        options.instrumentation,
+        counted.engine,
+        counted.counts,
+        0.0,
+        faults=counted.faults,
+        faults_exact=counted.faults_exact,
+    )
+    if counted.explicit is not None:
+        found, copies = counted.explicit
+        return replace(outcome, witness=found.witness, checked_by=found.checked_by, copies=copies)
+    if counted.found is None:
+        return outcome
+    try:
+        if attempt.lifted is None:
+            raise InternalError("the run has no trace with real values")
+        witness = confirm(counted.found.program, attempt.lifted, options.model)
+    except InternalError:
+        if not may_differ(program):
+            raise
+        return _unconfirmed(counted, outcome, context)
+    copies = counted.found.copies(least=counted.least)
+    return replace(outcome, witness=witness, checked_by=("axioms",), copies=copies)
+
+
+def _unconfirmed(counted: Counted, outcome: Outcome, context: Context) -> Outcome:
+    """Return the outcome where the run to a target is no witness: that of some P(n), or UNKNOWN."""
+    reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
+    bare = replace(counted, verdict=Verdict.UNKNOWN, reason=reason, found=None, target=-1)
+    again = explicitly(bare, context)
+    if again.verdict is Verdict.NOT_ROBUST:
+        return confirm_any(CountedAttempt(again, None), context)
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason, faults_exact=False)
+
+
+def uncounted_reason(instance: Instance) -> str:
+    """Return why it is not known whether a program is robust: of which thread any number of completions can wait, and for
+    which poll."""
+    thread, remote = instance.uncounted[0]
+    name = instance.original.crowds[instance.heroes.index(thread)].name
+    polls = (e for e in instance.frame.graphs[thread].edges if e.type is EventType.P and e.remote == remote)
+    lines = sorted({e.step.span.line for e in polls})
+    return (
+        f"any number of completions of one copy of {name} can wait for `poll {remote}` (line {lines[0]}), "
+        f"and there is no violation with {MOST_EXPLICIT} copies in all"
+    )
+
+
+def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], bool]:
+    """The faults that can be met, and whether these are all: as far as it is interesting where there is a violation."""
+    if not can_fail(instance):
+        return (), True
+    limits = context.limits
+    few = _FAULT_STATES if counted.verdict is Verdict.ROBUST else min(_FAULT_STATES, 2_000)
+    limits = replace(limits, states=min(limits.states or few, few))
+    return reachable_faults(instance, limits, context.progress)
+
+
+def _can_wait(instance: Instance) -> bool:
+    """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
+    faults = (e.fault for g in instance.frame.graphs for e in g.edges)
+    return any(fault.kind in WAITING for fault in faults if fault is not None)
+
+
+def _cut_reason(found: Found, options: CheckOptions) -> str:
+    limit = {
+        "time": f"the time limit of {options.timeout} s",
+        "states": f"the limit of {options.max_states} states",
+        "memory": f"the memory limit of {options.memory} MiB",
+    }[found.cut]
+    return f"reached {limit} after {found.stored} markings"

@@ -1,0 +1,102 @@
+"""From a run of the counting system to a trace of P(n), the program with so many copies, and its confirmation.
+
+A run with named copies says of each token which copy it is. Copies of a template in the instance and in P(n) have the same
+edges in the same order, so an event of the mover is the event of that copy at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rdma_robust.counting.named_run import Copy, NamedRun
+from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.copies import copies_of
+from rdma_robust.outcome import Copies
+from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.lift import Lifted, lift
+from rdma_robust.robustness.remote_atomics import with_prefixes
+
+CrowdRun = NamedRun[Control, Local, CrowdLabel]
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """A run of an instance as one of the program with these numbers of copies."""
+
+    instance: Instance
+    run: CrowdRun
+
+    @cached_property
+    def numbers(self) -> tuple[tuple[str, int], ...]:
+        """How many copies of each template take part."""
+        names = (thread.name for thread in self.instance.original.crowds)
+        return tuple(zip(names, self.run.numbers, strict=True))
+
+    @cached_property
+    def program(self) -> Program:
+        """P(n)."""
+        return copies_of(self.instance.original, dict(self.numbers))
+
+    def copies(self, *, least: bool) -> Copies:
+        return Copies(self.numbers, self.program, least)
+
+    def lifted(self, target: int) -> Lifted:
+        """Return the trace of the run that ends at the target of this number. Raises InternalError if it has none."""
+        frame = self.instance.frame
+        label = self.instance.lowered.targets[target]
+        if label is None:
+            raise InternalError("a target of the pivot instrumentation has no label")
+        labels, hero = self._labels
+        pivot = EventLabel(self._edge(label.edge, hero), 0)
+        return lift(self.program, labels, pivot, frame.model)
+
+    @property
+    def events(self) -> list[tuple[str, EventLabel]]:
+        """The events of the run, with the names of their threads."""
+        return [(self.program.threads[label.edge.thread].name, label) for label in self._labels[0]]
+
+    @cached_property
+    def _labels(self) -> tuple[list[EventLabel], Copy | None]:
+        """The labels of the run, in P(n), and who the hero is."""
+        hero: Copy | None = None
+        found = []
+        for move, copies in self.run.steps:
+            label = move.label
+            if label.chosen:
+                hero = copies[int(label.moves)]
+            who = copies[0] if label.moves else hero
+            found += [EventLabel(self._edge(e.edge, who), e.part, None, e.torn) for e in label.events]
+        return found, hero
+
+    def _edge(self, edge: EventEdge, copy: Copy | None) -> EventEdge:
+        """The edge of P(n) for one of the instance; `copy` is who takes it if that is a copy."""
+        thread, number = self._places[id(edge)]
+        name = self.instance.program.threads[thread].name
+        if thread not in self.instance.named:
+            if copy is None:
+                raise InternalError(f"nobody is {name} in the run")
+            name = f"{self.instance.original.crowds[copy.template].name}[{copy.number}]"
+        there = self._edges[name][number]
+        if (there.source, there.target, there.type) != (edge.source, edge.target, edge.type):
+            raise InternalError(f"{name} has other events than the copy that took its place")
+        return there
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, int]]:
+        """By identity of the instance's edges their thread, and their number there."""
+        graphs = enumerate(self.instance.frame.graphs)
+        return {id(edge): (thread, number) for thread, g in graphs for number, edge in enumerate(g.edges)}
+
+    @cached_property
+    def _edges(self) -> dict[str, Sequence[EventEdge]]:
+        """The edges of P(n) by thread."""
+        model = self.instance.frame.model
+        frame = with_prefixes(Frame.to_instrument(self.program, model, recv_depth=self.instance.frame.recv_depth))
+        return {graph.name: graph.edges for graph in frame.graphs}

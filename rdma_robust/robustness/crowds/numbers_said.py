@@ -1,0 +1,40 @@
+"""What is said of numbers of copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Numbers = Sequence[tuple[str, int]]
+
+
+def copies(number: int, name: str) -> str:
+    """Return "1 copy of C", "3 copies of C"."""
+    return f"{number} cop{'y' if number == 1 else 'ies'} of {name}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def for_any(names: Sequence[str]) -> str:
+    """Return "robust for any number of copies of C and D"."""
+    return f"robust for any number of copies of {listed(names)}"
+
+
+def with_numbers(numbers: Numbers) -> str:
+    """Return "3 copies of C"; templates of which there is none are left out."""
+    some = [copies(number, name) for name, number in numbers if number]
+    return listed(some) if some else f"no copy of {' or '.join(name for name, _ in numbers)}"
+
+
+def not_robust(numbers: Numbers, *, least: bool) -> str:
+    """Return the reason of NOT_ROBUST, found with these numbers; `least` if there is none with fewer copies in all."""
+    total = sum(number for _, number in numbers)
+    found = f"not robust with {with_numbers(numbers)}"
+    if not total or not least:
+        return found if least else f"{found}; perhaps with fewer"
+    if len(numbers) > 1:
+        return f"{found}; robust with fewer in all"
+    ((name, _),) = numbers
+    return f"{found}; robust with {total - 1 or f'no copy of {name}'}"

@@ -1,0 +1,219 @@
+"""The steps of a crowd: those of the instance, with a copy in the place of its template's mover.
+
+The control state is what threads share, with the named threads and, once there is one, the hero; a token is the local state
+of a copy. Where a step looks at other threads, and what becomes of it:
+
+- Threads that stop behind the read of a remote atomic: only the pivot's thread does, see :mod:`instance`, so the hero is
+  chosen at the latest when it stops.
+- The marks by which a read forwards (T2): a write of beta clears those of every thread. A copy keeps the mark that a store
+  leaves only if it *promises* to use it: then the control state says that there is a promise for the word, and writes of
+  others to it are left out, until the copy takes it back. So no step need look for the copy that has a mark. Nothing is
+  lost, since it may have promised nothing; nor is anything won, since a read that may forward can be in beta as well, after
+  its store.
+- Taint of all threads is forgotten when the cycle closes. That of copies stays, which changes nothing: a closed cycle
+  remains closed.
+
+A counter of a named thread that has no bound is a token as well, as often as it counts; those of copies are left out, so
+that their polls always succeed: see :meth:`Instance.uncounted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from rdma_robust.counting.protocol import Move
+from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.parts import Local, Parts, State
+from rdma_robust.robustness.crowds.settling import Settling, single_label
+from rdma_robust.robustness.frame import EventLabel
+from rdma_robust.robustness.pivot_classes import CLASS
+
+NOBODY: Final = -1
+"""In the place of the hero: nobody is it."""
+
+Control = tuple[State, int, int]
+"""The state of the instance with first values in the slots of movers, the hero, and for which marks there is a promise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdLabel:
+    """What a move does: the events in their order, all of one thread of the instance.
+
+    If `moves`, the first of what the move takes is the copy that moves, the first of what it gives is that copy after it.
+    If `chosen`, the copy behind that one becomes the hero.
+    """
+
+    events: tuple[EventLabel, ...]
+    moves: bool = False
+    chosen: bool = False
+
+
+Events = tuple[EventLabel, ...]
+CrowdMove = Move[Control, Local, CrowdLabel]
+
+
+@dataclass
+class Steps:
+    """The steps of an instance; those that were asked for are remembered."""
+
+    instance: Instance
+    active: bool = True
+    """Whether copies settle, see :mod:`settling`."""
+    _of_copies: dict[tuple[Control, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
+    _of_threads: dict[Control, tuple[CrowdMove, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> Parts:
+        return Parts.of(self.instance)
+
+    @cached_property
+    def settling(self) -> Settling:
+        return Settling(self.instance, self.parts, self.active)
+
+    @cached_property
+    def initial(self) -> Control:
+        return self.parts.initial, NOBODY, 0
+
+    @cached_property
+    def fresh(self) -> tuple[Local, ...]:
+        """The first local state of each template."""
+        movers = enumerate(self.instance.movers)
+        return tuple((k, self.parts.taken_out(self.parts.initial, mover)[0]) for k, mover in movers)
+
+    @cached_property
+    def _class(self) -> int:
+        return self.instance.lowered.fields.index(CLASS)
+
+    def started(self, control: Control) -> bool:
+        """Whether the control state is one of phase 2."""
+        return control[0][self._class] != 0
+
+    def at_end(self, local: Local) -> bool:
+        """Whether a copy can do nothing any more."""
+        template, held = local
+        return template >= 0 and held[0] in self._ends[template]
+
+    @cached_property
+    def _ends(self) -> tuple[frozenset[int], ...]:
+        graphs = (self.instance.frame.graphs[mover] for mover in self.instance.movers)
+        return tuple(g.points - {e.source for e in g.edges} for g in graphs)
+
+    def of_threads(self, control: Control) -> tuple[CrowdMove, ...]:
+        """The moves of the named threads and of the hero."""
+        if control not in self._of_threads:
+            hero = control[1]
+            members = (*self.instance.named, *(() if hero == NOBODY else (hero,)))
+            found = [
+                Move(CrowdLabel(events), takes, (state, *control[1:]), gives)
+                for thread in members
+                for events, state, takes, gives in self.taken(thread, control, control[2])
+            ]
+            self._of_threads[control] = tuple(found)
+        return self._of_threads[control]
+
+    def of_copy(self, control: Control, local: Local) -> tuple[CrowdMove, ...]:
+        """The moves of a copy in this local state."""
+        key = control, local
+        if key not in self._of_copies:
+            moves = (
+                Move(CrowdLabel(events, moves=True), (local,), after, (now,))
+                for events, after, now in self.copied(control, local)
+            )
+            self._of_copies[key] = (*self._taken_back(control, local), *moves)
+        return self._of_copies[key]
+
+    def copied(self, control: Control, local: Local) -> Iterator[tuple[Events, Control, Local]]:
+        """Yield the steps of a copy: the control state and its local state after each."""
+        (template, held), (state, hero, promised) = local, control
+        mover = self.instance.movers[template]
+        before = self._promises(local)
+        loaded = self.parts.put_in(state, mover, held), hero, promised
+        for events, after, _, _ in self.taken(mover, loaded, promised & ~before):
+            held_after, left = self.parts.taken_out(after, mover)
+            now = template, self.settling.tidied(mover, held_after)
+            marks = self._promises(now)
+            kept = promised & ~before | marks & before
+            yield events, (left, hero, kept), self._without(now, marks & ~before)
+            if marks & ~before:
+                yield events, (left, hero, kept | marks), now
+
+    def taken(
+        self, thread: int, control: Control, others: int
+    ) -> Iterator[tuple[Events, State, tuple[Local, ...], tuple[Local, ...]]]:
+        """Yield the steps of a thread of the instance: the state after each, and the tokens of counters that it takes and
+        gives. `others` are the promises of others. A class that starts is one of the hero, or if there is none, of a named
+        thread; movers do not stop."""
+        state, hero, _ = control
+        lowered, moves = self.instance.lowered, thread in self.instance.movers
+        for number, after, effect in lowered.successors(state, 1 << thread):
+            event = single_label(lowered.labels[number])
+            if moves and event.edge.stops:
+                continue
+            if event.starts is not None and (
+                event.starts.thread not in self.instance.named if hero == NOBODY else event.starts.thread != hero
+            ):
+                continue
+            if others and (event.part == 2 or event.torn) and self._breaks(event, others):
+                continue
+            chosen = hero != NOBODY or after[self._class] != 0
+            passed, after = self.settling.passed(thread, after, chosen=chosen)
+            yield (event, *passed), after, *self._counted(effect)
+
+    def _counted(self, effect: int) -> tuple[tuple[Local, ...], tuple[Local, ...]]:
+        """The tokens that an effect on counters takes and gives."""
+        made = self.instance.lowered.effects[effect]
+        takes: list[Local] = []
+        gives: list[Local] = []
+        for i in self.instance.counted:
+            takes += [(-1 - i, ())] * made.guard[i]
+            gives += [(-1 - i, ())] * (made.guard[i] + made.delta[i])
+        return tuple(takes), tuple(gives)
+
+    def _breaks(self, event: EventLabel, promised: int) -> bool:
+        """Whether the event, one of beta, writes a word of which a promise says that nobody does."""
+        edge = event.edge
+        return edge.writes and any(promised >> pair & 1 for cell, pair in self._promisable if cell == edge.cell)
+
+    @cached_property
+    def _promisable(self) -> tuple[tuple[object, int], ...]:
+        """The shared words, and numbers of pairs, for which a copy can have a mark."""
+        pairs = self.instance.pivot.buffers.pairs.items()
+        movers = self.instance.movers
+        return tuple((cell, n) for (t, cell), n in pairs if t in movers and self.instance.owner(cell) is None)
+
+    @cached_property
+    def _mark_slots(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        """For each template the slots of these marks: their place, their bit, and the number of the pair as a bit."""
+        found = []
+        numbers = {number for _, number in self._promisable}
+        fields = self.instance.lowered.fields
+        for mover in self.instance.movers:
+            mine = [n for (t, _), n in self.instance.pivot.buffers.pairs.items() if t == mover and n in numbers]
+            places = {slot: place for place, slot in enumerate(self.parts.slots[mover])}
+            marks = self.instance.pivot.buffers.marks
+            slots = [(fields.index(name), bits, 1 << n) for n in mine for name, bits in marks.parts(1 << n)]
+            found.append(tuple((places[number, bits], bits, pair) for number, bits, pair in slots))
+        return tuple(found)
+
+    def _promises(self, local: Local) -> int:
+        """The marks on shared words that a copy has."""
+        template, held = local
+        return sum(pair for place, _, pair in self._mark_slots[template] if held[place])
+
+    def _without(self, local: Local, marks: int) -> Local:
+        """The local state without these marks."""
+        if not marks:
+            return local
+        template, held = local
+        gone = {place for place, _, pair in self._mark_slots[template] if pair & marks}
+        return template, tuple(0 if place in gone else value for place, value in enumerate(held))
+
+    def _taken_back(self, control: Control, local: Local) -> Iterator[CrowdMove]:
+        """The move by which a copy takes its promises back."""
+        if marks := self._promises(local):
+            state, hero, promised = control
+            after = state, hero, promised & ~marks
+            yield Move(CrowdLabel((), moves=True), (local,), after, (self._without(local, marks),))
