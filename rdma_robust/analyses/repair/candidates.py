@@ -60,6 +60,6 @@ def _can_stand_before(place: Place, node: str) -> bool:
         case ast.Assign() | ast.Call() | ast.RFence() | ast.Assume() | ast.Assert():
             return True
         case ast.Put(ast.Ref(ast.Ident(owner))) | ast.Get(_, ast.Ref(ast.Ident(owner))):
-            return owner != node
+            return owner != node.partition("[")[0]
         case _:
             return False

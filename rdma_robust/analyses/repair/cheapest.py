@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.counting import Unclear, refusals
+from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
 from rdma_robust.analyses.repair.hanging import Hanging, Hangs
 from rdma_robust.analyses.repair.hitting import HittingSets, OutOfTimeError
@@ -80,22 +81,28 @@ class Search:
 
     `exact` until something was left out that could have been a solution; `cheapest` if the first solution was found before.
     `exhausted` when there are no more candidates; then all sets are known. Every set that costs less than `least` is known
-    to be no solution, but for those found.
+    to be no solution, but for those found. For a program with families (`copies`) `sites` are those of the program
+    written out, and `ties` say which choices are one statement.
     """
 
     sites: Sites
     checker: Checker
     options: RepairOptions
     hanging: Hanging
+    copies: EachCopy | None = None
     found: list[Found] = field(default_factory=list)
     cycles: int = 0
     exact: bool = True
     cheapest: bool = False
     exhausted: bool = False
     least: int = 0
+    ties: Ties | None = None
+    _paid: frozenset[Choice] | None = None
     _bones: list[Extension] = field(default_factory=list)
 
     def cost(self, choice: Choice) -> int:
+        if self._paid is not None and choice not in self._paid:
+            return 0
         return self.options.costs.of(choice.kind, self.sites.places[choice.place].depth)
 
     def run(self, first: Witness) -> None:
@@ -103,6 +110,8 @@ class Search:
         try:
             everything = universe(self.sites, self.stop)
             sets = HittingSets(everything, {c: self.cost(c) for c in everything})
+            if self.copies is not None:
+                sets = self._tied(self.copies, everything)
             patcher = Patcher(self.sites)
             self._learn(sets, first, frozenset(), ())
             wanted = self.options.most_solutions if self.options.all_minimal else 1
@@ -116,6 +125,17 @@ class Search:
                 self._try(sets, patcher, chosen)
         except OutOfTimeError:
             self.exact = False
+
+    def _tied(self, copies: EachCopy, everything: tuple[Choice, ...]) -> HittingSets:
+        """Return the sets of a program with families, whose statements are each one, and cost what one does."""
+        self.ties = ties = copies.ties(self.sites, everything)
+        self._paid = frozenset(group[0] for group in ties.groups.values())
+        self.exact &= ties.exact
+        sets = HittingSets(everything, {c: self.cost(c) for c in everything})
+        for group in ties.groups.values():
+            sets.tie(group)
+        sets.leave(ties.left)
+        return sets
 
     def stop(self) -> None:
         """Raises OutOfTimeError if there is no time left."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from rdma_robust.analyses.repair.counting import Refusal, Row, Unclear
@@ -45,6 +46,17 @@ class HittingSets:
         for choice in universe:
             if choice.copy:
                 self._row(0, {replace(choice, copy=choice.copy - 1): 1, choice: -1})
+
+    def tie(self, group: Sequence[Choice]) -> None:
+        """All of these or none."""
+        for one, other in pairwise(group):
+            self._row(0, {one: 1, other: -1})
+            self._row(0, {one: -1, other: 1})
+
+    def leave(self, choices: Iterable[Choice]) -> None:
+        """None of these."""
+        for choice in choices:
+            self._row(0, {choice: -1})
 
     def hit(self, choices: Iterable[Choice], unless: Choices = frozenset()) -> None:
         """At least one of these, or not all of `unless`."""

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.repair.cheapest import Checker
+from rdma_robust.analyses.repair.each_copy import as_declared
 from rdma_robust.analyses.repair.edits import Edit, Source, apart, apply, text_edits
 from rdma_robust.analyses.repair.patch import Usage, unified
 from rdma_robust.analyses.repair.repairs import Insertion, Kind, Repair, RepairOptions, Solution
@@ -37,10 +38,11 @@ Removed = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement that could go."""
+    """A statement that could go; `thread` is the one that has it, as it is written. `node` is that of its queue pair, or the
+    family of that."""
 
     statement: ast.Poll | ast.RFence | ast.Get
-    thread: int
+    thread: str
     node: str
     depth: int
 
@@ -91,11 +93,11 @@ def own_polls(
     for get in (p for p in parts if p.at in new and isinstance(p.statement, ast.Get)):
         for poll in (p for p in parts if p.at not in new and isinstance(p.statement, ast.Poll)):
             gone = frozenset({get.at, poll.at})
-            if (get.thread, get.node) != (poll.thread, poll.node) or not keeps_executions(program, parts, gone):
+            if (get.thread, get.node) != (poll.thread, poll.node) or not keeps_executions(program, gone):
                 continue
             if not checker.late and checker.check(_without(source, parts, gone)).verdict is Verdict.ROBUST:
                 found.append(poll)
-    return tuple(_row(p, program, options) for p in sorted(set(found), key=lambda p: p.at))
+    return tuple(_row(p, options) for p in sorted(set(found), key=lambda p: p.at))
 
 
 def _searched(text: str, options: RepairOptions, checker: Checker, within: Sequence[tuple[int, int]] | None) -> Repair:
@@ -124,7 +126,7 @@ def _greatest(source: Source, program: Program, parts: list[Part], checker: Chec
     while changed:
         changed = False
         for unit in _units(parts):
-            if gone & unit or not keeps_executions(program, parts, gone | unit):
+            if gone & unit or not keeps_executions(program, gone | unit):
                 continue
             if checker.late:
                 return gone, False
@@ -158,10 +160,18 @@ def _removals(source: Source, parts: list[Part], gone: Removed) -> list[Edit]:
     return apart([source.remove(p.statement) for p in parts if p.at in gone])
 
 
-def keeps_executions(program: Program, parts: list[Part], gone: Removed) -> bool:
-    """Whether removing `gone` neither lets a thread go on where it waited for ever nor makes it wait where it went on."""
-    pairs = {(p.thread, p.node) for p in parts if p.at in gone and not isinstance(p.statement, ast.RFence)}
-    return all(_same_polls(program.threads[thread], node, gone) for thread, node in pairs)
+def keeps_executions(program: Program, gone: Removed) -> bool:
+    """Whether removing `gone` neither lets a thread go on where it waited for ever nor makes it wait where it went on.
+
+    A statement may be one of several threads, those of a family.
+    """
+    return all(_same_polls(thread, node, gone) for thread in program.threads for node in _touched(thread, gone))
+
+
+def _touched(thread: Thread, gone: Removed) -> set[str]:
+    """Return the nodes of the queue pairs of a thread of whose operations and polls some are `gone`."""
+    ops = [step.op for _, _, step in steps(thread) if step.span.start in gone]
+    return {node for op in ops for node in (polls_of(op), completes_on(op)) if node is not None}
 
 
 def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
@@ -193,11 +203,11 @@ def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
 
 def _parts(source: Source, program: Program) -> Iterator[Part]:
     unread = _unread(program)
-    for number, thread in enumerate(source.threads):
-        yield from _parts_in(thread.body, number, 0, unread)
+    for thread in source.threads:
+        yield from _parts_in(thread.body, as_declared(thread), 0, unread)
 
 
-def _parts_in(block: ast.Block, thread: int, depth: int, unread: Mapping[int, str]) -> Iterator[Part]:
+def _parts_in(block: ast.Block, thread: str, depth: int, unread: Mapping[int, str]) -> Iterator[Part]:
     labelled = False
     for statement in block.statements:
         free, labelled = not labelled, isinstance(statement, ast.Label)
@@ -205,7 +215,7 @@ def _parts_in(block: ast.Block, thread: int, depth: int, unread: Mapping[int, st
             case ast.Poll(node) | ast.RFence(node) if free:
                 yield Part(statement, thread, node.text, depth)
             case ast.Get() if free and statement.span.start in unread:
-                yield Part(statement, thread, unread[statement.span.start], depth)
+                yield Part(statement, thread, unread[statement.span.start].partition("[")[0], depth)
             case _:
                 inner = depth + isinstance(statement, ast.While | ast.Loop)
                 for inside in blocks_of(statement):
@@ -236,15 +246,14 @@ def _saves(part: Part, options: RepairOptions) -> int:
 def _solution(source: Source, program: Program, removed: tuple[Part, ...], options: RepairOptions) -> Solution:
     removals = _removals(source, list(removed), frozenset(p.at for p in removed))
     patched = apply(source.text, removals)[0]
-    rows = [_row(part, program, options) for part in removed]
+    rows = [_row(part, options) for part in removed]
     diff = unified(source.text, patched, program.file)
     edits = text_edits(source.text, removals)
     return Solution((), sum(r.cost for r in rows), (), patched, diff, tuple(rows), edits)
 
 
-def _row(part: Part, program: Program, options: RepairOptions) -> Insertion:
+def _row(part: Part, options: RepairOptions) -> Insertion:
     statement = part.statement
     kind = "poll" if isinstance(statement, ast.Poll) else "rfence" if isinstance(statement, ast.RFence) else "get"
     line = (printer.statement(statement),)
-    thread = program.threads[part.thread].name
-    return Insertion(kind, thread, part.node, statement.span.line, line, _saves(part, options))
+    return Insertion(kind, part.thread, part.node, statement.span.line, line, _saves(part, options))

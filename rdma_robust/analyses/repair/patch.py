@@ -137,6 +137,7 @@ class _Words:
 
     def __init__(self, sites: Sites, source: Source) -> None:
         self._sites = sites
+        self._members: dict[str, list[str]] = {}
         self._taken = source.identifiers()
         self._probes: dict[str, str] = {}
         self._scraps: dict[tuple[int, str], str] = {}
@@ -155,9 +156,13 @@ class _Words:
         return self._scraps[thread, node]
 
     def _declare(self, node: str, name: str) -> str:
-        here = self.declared.setdefault(node, [])
+        """Return a new word of `node`, declared where its family is if it has one, which may be a word of others there."""
+        family = node.partition("[")[0]
+        everywhere, here = self.declared.setdefault(family, []), self._members.setdefault(node, [])
         word = fresh(name, self._taken | frozenset(here))
         here.append(word)
+        if word not in everywhere:
+            everywhere.append(word)
         return word
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
 from rdma_robust.analyses.repair.hanging import Hanging
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.needless import own_polls
@@ -45,7 +46,7 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     try:
         checker = Checker(file, limits, deadline)
         found = _searched(text, file, options, checker, started)
-        if not options.all_minimal and not is_trencher(text, file):
+        if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file):
             found = with_flags(
                 text, file, found, lambda other: _searched(other, file, options, checker, started), limits.model
             )
@@ -84,7 +85,9 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     tso = checker.options.model.cpu == "tso"
     if is_trencher(text, file) and not tso:
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
-    sites = Sites.of(text, file, await_loops=checker.options.await_loops, tso=tso)
+    loops = checker.options.await_loops
+    copies = EachCopy.of(text, file, await_loops=loops)
+    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, tso=tso)
     first = checker.decide(sites.program)
     if first.witness is None:
         status: Status = "robust" if first.verdict is Verdict.ROBUST else "unknown"
@@ -92,15 +95,47 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, st
     if unfollowed := values_left(sites.program):
         why = f"not robust, but no repair can be proven: {unfollowed}"
         return Repair("unknown", why, checked=1, time_s=time.monotonic() - started)
-    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model))
+    search = Search(sites, checker, options, Hanging(sites.program, checker.options.model), copies)
     try:
         search.run(first.witness)
     except LimitReached:
         search.exact = False
+    if copies is not None:
+        return _in_families(copies, search, options, started)
     if not search.found and not (search.exhausted and search.exact):
         with suppress(OutOfTimeError, LimitReached):
             any_solution(search)
     return _answer(search, options, started, _overtaking(first.witness))
+
+
+def _in_families(copies: EachCopy, search: Search, options: RepairOptions, started: float) -> Repair:
+    """Return the answer with what was found put into the text of the families, and decided again from there."""
+    patcher = Patcher(as_written(copies, search.sites))
+    solutions = []
+    for found in search.found:
+        assert search.ties is not None
+        chosen = search.ties.of(found.chosen)
+        patch = patcher.patch(chosen)
+        again = search.judged(chosen, patch) if search.checker.check(patch.text).verdict is Verdict.ROBUST else None
+        if again is not None:
+            solutions.append(replace(patcher.solution(patch, options.costs), hangs=again.hangs))
+    known = search.exhausted and search.exact
+    cheapest = search.cheapest and len(solutions) == len(search.found)
+    status: Status = "repaired" if solutions else "impossible" if known and not search.found else "unknown"
+    return Repair(
+        status,
+        _reason(search, tuple(solutions), ""),
+        tuple(solutions),
+        cheapest,
+        known and status != "unknown",
+        search.checker.checked,
+        search.cycles,
+        time.monotonic() - started,
+        scope=_scope(search),
+    )
+
+
+IN_FAMILIES: Final = "what goes into a family goes into each of its threads, towards nodes as the family names them"
 
 
 def _answer(search: Search, options: RepairOptions, started: float, violation: str) -> Repair:
@@ -125,7 +160,7 @@ def _answer(search: Search, options: RepairOptions, started: float, violation: s
         search.checker.checked,
         search.cycles,
         time.monotonic() - started,
-        scope=_scope(search.sites),
+        scope=_scope(search),
     )
 
 
@@ -138,16 +173,17 @@ SCOPE: Final = (
 """Which sets of insertions a repair is a cheapest of, in words."""
 
 
-def _scope(sites: Sites) -> str:
+def _scope(search: Search) -> str:
     """Which sets of insertions a repair is a cheapest of, in words."""
-    if isinstance(sites.source, AutomataSource):
+    if isinstance(search.sites.source, AutomataSource):
         return "all sets of `mfence`s at states of threads that have nothing locked"
-    return f"{SCOPE}; with `mfence`s between any two statements as well" if sites.tso else SCOPE
+    fences = "; with `mfence`s between any two statements as well" if search.sites.tso else ""
+    return SCOPE + fences + (f"; {IN_FAMILIES}" if search.copies is not None else "")
 
 
 def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> str:
     if search.cheapest:
-        return f"a cheapest repair among {_scope(search.sites)}"
+        return f"a cheapest repair among {_scope(search)}"
     if solutions and search.least < solutions[0].cost:
         known = f" that cost {search.least} or more" if search.least else ""
         return f"the cheapest found: sets cheaper than {solutions[0].cost}{known} were not all tried"
@@ -155,7 +191,7 @@ def _reason(search: Search, solutions: tuple[Solution, ...], violation: str) -> 
         return "the cheapest found: of some sets that cost less it is not known whether they will do"
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
-        return f"no set makes it robust among {_scope(search.sites)}{found}"
+        return f"no set makes it robust among {_scope(search)}{found}"
     return "a limit came before a repair was found"
 
 

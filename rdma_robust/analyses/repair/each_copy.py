@@ -1,0 +1,222 @@
+"""Repairs of families: an insertion goes into the text of the family, and so into every one of its threads.
+
+The search knows threads one by one. So it is given the program with each thread of a family written out, and choices that
+are one statement of the family are tied: all of them or none. A set of ties is a set of insertions of the written-out
+program, so everything that the search proves about those holds; a statement that some thread of the family could not have
+there is left out. What is found is put into the family and decided again from that text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+
+from rdma_robust.analyses.repair.edits import Edit, Place, Source, apply, places
+from rdma_robust.analyses.repair.repairs import Choice, Choices, Kind
+from rdma_robust.analyses.repair.sites import Sites, fresh
+from rdma_robust.diagnose import Reporter
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.check.names import world_of
+from rdma_robust.language.check.resolve import ConstantResolver
+from rdma_robust.language.flow.cfg import Program, Thread
+from rdma_robust.language.load import is_trencher, load_decidable
+from rdma_robust.language.syntax import ast, printer
+
+
+@dataclass(frozen=True)
+class EachCopy:
+    """A program with families, and the same with each of their threads written out.
+
+    `threads` are, for every thread of `source`, those of it in the program, by their numbers there and in `written`.
+    """
+
+    source: Source
+    program: Program
+    written: str
+    threads: tuple[tuple[int, ...], ...]
+    await_loops: bool
+
+    @staticmethod
+    def of(text: str, file: str, *, await_loops: bool) -> EachCopy | None:
+        """Return None for a program without families. Raises ProgramError, and SizeLimitError where none is written out."""
+        if is_trencher(text, file):
+            return None
+        source, program = Source.of(text, file), load_decidable(text, file)
+        if not any(thread.family for thread in source.threads):
+            return None
+        edits: list[Edit] = []
+        owners: list[tuple[int, ...]] = []
+        taken, number = source.identifiers(), 0
+        for item in source.tree.items:
+            match item:
+                case ast.Outcome() | ast.Expect() | ast.Invariant():
+                    edits.append(Edit(item.span.start, "", item.span.end - item.span.start))
+                case ast.Node(family=ast.Family(counter=None) as family):
+                    star = source.text.index("*", family.span.start)
+                    edits.append(Edit(star, fresh("copy", taken), 1))
+                case ast.Thread(family=None):
+                    owners.append((number,))
+                    number += 1
+                case ast.Thread(family=ast.Family() as family):
+                    members = [t for t in program.threads if t.family is not None and t.family[0] == item.name.text]
+                    owners.append(tuple(range(number, number + len(members))))
+                    number += len(members)
+                    copies = []
+                    for member in members:
+                        name = fresh(f"{item.name.text}_{_number(member)}", taken)
+                        taken |= {name}
+                        copies.append(f"thread {name} on {member.node} {_body(source, item, family, _number(member))}")
+                    edits.append(Edit(item.span.start, "\n".join(copies), item.span.end - item.span.start))
+                case _:
+                    pass
+        return EachCopy(source, program, apply(text, edits)[0], tuple(owners), await_loops)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """The places of the program as it is written."""
+        return tuple(places(self.source, await_loops=self.await_loops))
+
+    @cached_property
+    def terms(self) -> tuple[dict[str, tuple[str, ...]], ...]:
+        """For every thread of the source, how it names other nodes, each with the nodes that these are for its threads."""
+        world, silent = world_of(self.program), Reporter("", "")
+        made = Source.of(self.written, self.program.file).threads
+        found: list[dict[str, tuple[str, ...]]] = []
+        for thread, numbers in zip(self.source.threads, self.threads, strict=True):
+            named = [printer.place(name) for name in _named(thread.body)]
+            nodes = []
+            for number in numbers:
+                values = (_value(name, ConstantResolver(world, silent)) for name in _named(made[number].body))
+                nodes.append(list(values))
+            each = zip(named, zip(*nodes, strict=True), strict=True) if nodes else ()
+            here = {term: tuple(map(str, node)) for term, node in each if None not in node}
+            found.append({node: (node,) * len(numbers) for node in self.program.nodes if "[" not in node} | here)
+        return tuple(found)
+
+    def ties(self, sites: Sites, universe: tuple[Choice, ...]) -> Ties:
+        """Return which choices of the written-out program belong together; `sites` are the places of that."""
+        mine: dict[int, list[int]] = {}
+        for number, place in enumerate(sites.places):
+            mine.setdefault(place.thread, []).append(number)
+        there = frozenset(universe)
+        groups: dict[Choice, tuple[Choice, ...]] = {}
+        used: set[Choice] = set()
+        exact = True
+        for thread, members in enumerate(self.threads):
+            here = [number for number, place in enumerate(self.places) if place.thread == thread]
+            if members and any(len(mine.get(member, ())) != len(here) for member in members):
+                raise SizeLimitError("the threads of a family have different places, which is not repaired")
+            wanted = {c for m in members for p in mine.get(m, ()) for c in universe if c.place == p}
+            for choice in sorted(wanted, key=lambda c: c.order):
+                owner = next(m for m in members if choice.place in mine[m])
+                at = mine[owner].index(choice.place)
+                for term, nodes in [("", ("",) * len(members))] if not choice.node else self.terms[thread].items():
+                    if nodes[members.index(owner)] != choice.node:
+                        continue
+                    group = tuple(
+                        replace(choice, place=mine[m][at], node=node) for m, node in zip(members, nodes, strict=True)
+                    )
+                    known = [c for c in group if c in there]
+                    key = replace(choice, place=here[at], node=term)
+                    if key in groups:
+                        continue
+                    if (len(known) < len(group) and choice.kind in (Kind.GET, Kind.POLL)) or used.intersection(known):
+                        exact = exact and bool(used.intersection(known) == set(known))
+                        continue
+                    groups[key] = tuple(known)
+                    used.update(known)
+        left = tuple(c for c in universe if c not in used)
+        return Ties(groups, left, exact and not left)
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Statements of the program as it is written, each with the choices that it is; `left` are those that are none.
+
+    `exact` if every statement that could help is among them.
+    """
+
+    groups: dict[Choice, tuple[Choice, ...]]
+    left: tuple[Choice, ...]
+    exact: bool
+
+    def of(self, chosen: Choices) -> Choices:
+        """Return the statements that a set of choices, all of each tie or none, is."""
+        return frozenset(key for key, group in self.groups.items() if group[0] in chosen)
+
+
+def has_families(text: str, file: str) -> bool:
+    """Whether nodes or threads of the program in `text` are declared for several numbers. Raises ProgramError."""
+    if is_trencher(text, file):
+        return False
+    items = Source.of(text, file).tree.items
+    return any(isinstance(item, ast.Node | ast.Thread) and item.family is not None for item in items)
+
+
+def as_written(copies: EachCopy, sites: Sites) -> Sites:
+    """Return the places of the program as it is written, each thread of a family standing for all of it.
+
+    Only for what writes patches: it has no graphs.
+    """
+    threads = []
+    for item, members in zip(copies.source.threads, copies.threads, strict=True):
+        first = sites.program.threads[members[0]] if members else sites.program.threads[0]
+        threads.append(replace(first, name=as_declared(item)))
+    program = replace(copies.program, threads=tuple(threads))
+    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso)
+
+
+def as_declared(thread: ast.Thread) -> str:
+    """Return the name of a thread as it is declared: `P[i]`, `C[*]` and without a family `T`."""
+    if thread.family is None:
+        return thread.name.text
+    return f"{thread.name.text}[{'*' if thread.family.counter is None else thread.family.counter.text}]"
+
+
+def _number(thread: Thread) -> int:
+    assert thread.family is not None
+    return thread.family[1]
+
+
+def _body(source: Source, item: ast.Thread, family: ast.Family, number: int) -> str:
+    """Return the text of the block of one thread. Raises SizeLimitError where its number has another meaning as well."""
+    start, end = item.body.span.start, item.body.span.end
+    text = source.text[start:end]
+    if any(
+        isinstance(part, ast.Ident) and part.index is not None and _is_thread(source, part) for part in _parts(item.body)
+    ):
+        raise SizeLimitError("threads of a family that others send to are not repaired")
+    if family.counter is None:
+        return text
+    name = family.counter.text
+    tokens = [t for t in source.tokens if str(t) == name and start <= (t.start_pos or 0) < end]
+    if any(text[: (t.start_pos or 0) - start].rstrip().endswith(".") for t in tokens):
+        raise SizeLimitError(f"`{name}` is the number of a thread and a word of a node, which is not repaired")
+    return apply(text, [Edit((t.start_pos or 0) - start, f"{number}", len(name)) for t in tokens])[0]
+
+
+def _is_thread(source: Source, name: ast.Ident) -> bool:
+    nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.Node)}
+    return name.text not in nodes
+
+
+def _named(block: ast.Block) -> Iterator[ast.Ident]:
+    """Yield the places of a block at which a member of a family is named, in one order."""
+    return (part for part in _parts(block) if isinstance(part, ast.Ident) and part.index is not None)
+
+
+def _parts(part: object) -> Iterator[object]:
+    yield part
+    if is_dataclass(part) and not isinstance(part, type):
+        for each in fields(part):
+            if each.name != "span":
+                yield from _parts(getattr(part, each.name))
+    elif isinstance(part, tuple):
+        for inside in part:
+            yield from _parts(inside)
+
+
+def _value(name: ast.Ident, constants: ConstantResolver) -> str | None:
+    value = None if name.index is None else constants.value(name.index)
+    return None if value is None else f"{name.text}[{value}]"
