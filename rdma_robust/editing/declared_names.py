@@ -190,6 +190,9 @@ class Names:
                 yield from (Occurrence(label.span, symbol) for symbol in meant[:1])
             case ast.ThreadEnded(thread):
                 yield from self._named(thread, {}, "thread")
+            case ast.CopiesWhere(_, thread, condition):
+                yield from self._named(thread, {}, "thread")
+                yield from self._uses(condition, scope, thread.text)
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)

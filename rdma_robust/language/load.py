@@ -139,7 +139,7 @@ def load_program_and_target(text: str, file: str, target: str) -> tuple[cfg.Prog
     read = target_reader(target)
     found: list[Target] = []
     program = _load(text, file, lambda world, threads: found.append(read(world, threads)))
-    return decidable(program), found[0]
+    return decidable(program, crowds=True), found[0]
 
 
 def target_in(program: cfg.Program, target: str) -> Target:

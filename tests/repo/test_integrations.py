@@ -195,6 +195,13 @@ def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
         assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}["when"] is Keyword
     kinds = {value: kind for kind, value in RdmaLexer().get_tokens("node Peer[i in 0..2] { }")}
     assert (kinds["node"], kinds["i"], kinds["in"]) == (Keyword, Name, Keyword)
+    for text, word in (("invariant some C: r == 1", "some"), ("invariant all C: r == 1", "all")):
+        assert scopes(text)[word] == "keyword.other.claim.rdma"
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}[word] is Keyword
+    for text in ("invariant count(C at cs) <= 1", "invariant count(C: r == 1) <= 1"):
+        assert scopes(text)["count"] == "keyword.other.claim.rdma"
+        assert {value: kind for kind, value in RdmaLexer().get_tokens(text)}["count"] is Keyword
+    assert scopes("  count(x)")["count"] == "entity.name.function.macro.rdma"
     line = scopes("macro lock(l) {")
     assert (line["macro"], line["lock"]) == ("keyword.declaration.rdma", "entity.name.function.macro.rdma")
     assert scopes("  lock(l)")["lock"] == "entity.name.function.macro.rdma"

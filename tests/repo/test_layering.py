@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
-    "analyses.safety": f"{WORDS} language semantics counters robustness analyses.prove",
+    "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.synthesis": f"{WORDS} language semantics",

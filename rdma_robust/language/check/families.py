@@ -172,7 +172,8 @@ class OneOfThem:
             return self._of_crowd(name, kind)
         if name.index is None:
             what = "any number" if group.is_open else "a family"
-            self._report.error("RR227", name.span, f"{quote(name.text)} is {what} of {kind}s", expected=_example(group))
+            expected = _any_of_them(group, kind) if group.is_open else _example(group)
+            self._report.error("RR227", name.span, f"{quote(name.text)} is {what} of {kind}s", expected=expected)
             return self._some(name, group)
         value = self._constants.value(name.index)
         if value is None:
@@ -246,6 +247,12 @@ def _alone(name: ast.Ident) -> Span:
     """Return the span of a name without the index behind it."""
     span, length = name.span, len(name.text)
     return replace(span, end_line=span.line, end_column=span.column + length, end=span.start + length)
+
+
+def _any_of_them(group: Group, kind: PlaceKind) -> str:
+    if kind == "node":
+        return "the name of its variable alone, in a condition on a copy, as in `some C: x == 1`"
+    return f"`some {group.name}: ...` or `count({group.name} at LABEL) >= 1`"
 
 
 def _example(group: Group) -> str:

@@ -117,7 +117,7 @@ def names_in(statement: ast.Statement) -> Iterator[str]:
                 todo += (target, value)
             case ast.NondetCall(low, high):
                 todo += (bound for bound in (low, high) if bound is not None)
-            case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
+            case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 pass
 
 

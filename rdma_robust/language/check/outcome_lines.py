@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Final
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
-from rdma_robust.expr import Const, Expr, Name, conj
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Expr, Name, conj, negate
 from rdma_robust.language.check import advice
+from rdma_robust.language.check.copies_where import CopiesResolver, check_presence
 from rdma_robust.language.check.families import OneOfThem, Where
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.names import Register, ThreadNames, Variable, World, declared
+from rdma_robust.language.check.names import Register, ThreadNames, Variable, World, declared, family_of
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
 from rdma_robust.language.check.substitution import PlaceKind
 from rdma_robust.language.check.when import applies
-from rdma_robust.language.flow.claims import Claim, Invariant, OutcomeLine, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import Claim, CopiesWith, Invariant, OutcomeLine, PointAt, ThreadEnded
 from rdma_robust.language.syntax import ast, printer
 
 
@@ -27,6 +30,29 @@ class OutcomeResolver(Resolver):
     def __init__(self, world: World, report: Reporter, where: Where = "claim") -> None:
         super().__init__(world, report)
         self._one_of = OneOfThem(world, report, where)
+        self._copies = CopiesResolver(self)
+        self.copy: ThreadNames | None = None
+        """The copy that a condition is about, if it is one on copies."""
+
+    @property
+    def counts(self) -> dict[str, CopiesWith]:
+        """What the condition asks of numbers of copies that are not given."""
+        return self._copies.found
+
+    @property
+    def spans(self) -> dict[str, Span]:
+        """Where each of `counts` stands."""
+        return self._copies.spans
+
+    def copies(self, expr: ast.CopiesWhere) -> Expr:
+        return self._copies.resolve(expr)
+
+    def said_of_threads(self) -> dict[str, PointAt | ThreadEnded]:
+        """Return what was said of where threads are, and forget it."""
+        return {}
+
+    def also_said(self, atoms: Mapping[str, PointAt | ThreadEnded]) -> None:
+        """Note what is said of where threads are."""
 
     def _owner(self, name: ast.Ident) -> ast.Ident:
         """Return a thread or node itself, also one of a family."""
@@ -57,6 +83,8 @@ class OutcomeResolver(Resolver):
 
     def _unqualified(self, ref: ast.Ref) -> Expr:
         name = ref.name.text
+        if self.copy is not None and (found := self._of_copy(ref, self.copy)) is not None:
+            return found
         constant = self.world.constants.get(name)
         if constant is not None:
             self.no_index(ref)
@@ -64,16 +92,31 @@ class OutcomeResolver(Resolver):
         if name not in self.world.poisoned:
             owners = [t.name for t in self.world.threads_with(name)] + [n.name for n in self.world.nodes_with(name)]
             index = advice.unqualified(ref)
+            wanted = f"{self.WHAT} names `Thread.register` and `Node.variable`"
+            if self.copy is not None:
+                wanted = f"a copy of {quote(family_of(self.copy.name))} has no such register, and its node no such variable"
             self.report.error(
                 "RR502",
                 ref.span,
-                f"{quote(name)} is not a constant; {self.WHAT} names `Thread.register` and `Node.variable`",
+                f"{quote(name)} is not a constant; {wanted}",
                 hint=Hint(
                     f"did you mean {listing(f'`{owner}.{index}`' for owner in owners[:3])}?" if owners else "",
                     (insertion(self.report.source, ref.span.start, f"{owners[0]}."),) if len(owners) == 1 else (),
                 ),
             )
         return UNKNOWN
+
+    def _of_copy(self, ref: ast.Ref, copy: ThreadNames) -> Expr | None:
+        """Return a register of a copy, or a variable of its node."""
+        if (register := copy.registers.get(ref.name.text)) is not None:
+            register.used = True
+            self.no_index(ref)
+            return Name(f"{copy.name}.{register.name}")
+        variable = None if copy.node is None else copy.node.variables.get(ref.name.text)
+        if variable is None:
+            return None
+        variable.used = True
+        return self._cell(ref, variable)
 
     def _member(self, ref: ast.Ref, owner: ast.Ident) -> Register | Variable | None:
         thread, node = self.world.threads.get(owner.text), self.world.nodes.get(owner.text)
@@ -148,6 +191,13 @@ class StateResolver(OutcomeResolver):
         super().__init__(world, report, where)
         self.atoms: dict[str, PointAt | ThreadEnded] = {}
 
+    def said_of_threads(self) -> dict[str, PointAt | ThreadEnded]:
+        said, self.atoms = self.atoms, {}
+        return said
+
+    def also_said(self, atoms: Mapping[str, PointAt | ThreadEnded]) -> None:
+        self.atoms |= atoms
+
     def place(self, expr: ast.ThreadAt | ast.ThreadEnded) -> Expr:
         thread = self.thread(expr.thread)
         expr = replace(expr, thread=ast.Ident(thread.name if thread else "", expr.thread.span))
@@ -168,6 +218,8 @@ class StateResolver(OutcomeResolver):
 
     def thread(self, name: ast.Ident) -> ThreadNames | None:
         """Return a thread by name; None after an error."""
+        if self.copy is not None and name.index is None and name.text == family_of(self.copy.name):
+            return self.copy
         if name.index is not None or self.world.groups:
             name = self._one_of(name, "thread")
         thread = self.world.threads.get(name.text)
@@ -199,7 +251,8 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | 
     """Return a checked outcome line, None if it is about other numbers than there are; errors go to the report. A condition
     that is undefined does not hold."""
     holds = applies(item, world, report)
-    condition = OutcomeResolver(world, report, "claim" if holds else "other claim").resolve(item.condition)
+    resolver = OutcomeResolver(world, report, "claim" if holds else "other claim")
+    condition = resolver.resolve(item.condition)
     claims = tuple(Claim(c.allowed, c.model) for c in item.claims)
     seen: dict[str, ast.Claim] = {}
     for claim in item.claims:
@@ -208,7 +261,8 @@ def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | 
             same = before.allowed == claim.allowed
             what = "is claimed twice" if same else "is claimed to be both allowed and forbidden"
             report.error("RR501", claim.span, f"under {claim.model} this outcome {what}")
-    line = OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item))
+    counts = tuple(resolver.counts.items())
+    line = OutcomeLine(conj(defined(condition), condition), claims, report.at(item.span), printer.item(item), counts)
     return line if holds else None
 
 
@@ -223,4 +277,8 @@ def invariant(item: ast.Invariant, world: World, report: Reporter) -> Invariant 
     text = printer.item(item)
     if not holds:
         return None
-    return Invariant(conj(defined(condition), condition), tuple(resolver.atoms.items()), report.at(item.span), text)
+    whole = conj(defined(condition), condition)
+    if not report.failed:
+        check_presence(negate(whole), resolver.spans, report, "an invariant")
+    counts = tuple(resolver.counts.items())
+    return Invariant(whole, tuple(resolver.atoms.items()), report.at(item.span), text, counts)

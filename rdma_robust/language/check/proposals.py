@@ -236,7 +236,7 @@ def references(expr: ast.Expr) -> list[ast.Ref]:
             return [*references(target), *references(value)]
         case ast.NondetCall(low, high):
             return [ref for bound in (low, high) if bound is not None for ref in references(bound)]
-        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
             return []
 
 
@@ -259,5 +259,5 @@ def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:
         case ast.NondetCall(low, high):
             low, high = (None if bound is None else _replace(bound, old, new) for bound in (low, high))
             return ast.NondetCall(low, high)
-        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
             return expr

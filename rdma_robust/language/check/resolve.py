@@ -37,6 +37,10 @@ class Resolver(ABC):
         """Return what says where a thread is."""
         raise AssertionError(f"only conditions on states say where threads are: {expr}")
 
+    def copies(self, expr: ast.CopiesWhere) -> Expr:
+        """Return what says how many copies of a thread are where."""
+        raise AssertionError(f"only conditions on states count copies: {expr}")
+
     def resolve(self, expr: ast.Expr) -> Expr:
         """Return the resolved expression, constants folded."""
         match expr:
@@ -70,6 +74,8 @@ class Resolver(ABC):
                 return UNKNOWN
             case ast.ThreadAt() | ast.ThreadEnded():
                 return self.place(expr)
+            case ast.CopiesWhere():
+                return self.copies(expr)
             case ast.Unary(op, arg):
                 return self._unary(expr, op, self.resolve(arg))
             case ast.Binary(op, left, right):

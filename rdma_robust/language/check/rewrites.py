@@ -124,7 +124,7 @@ def replacing(old: ast.Ref, new: str, expr: ast.Expr) -> list[Edit]:
             return replacing(old, new, value)
         case ast.NondetCall(low, high):
             return [edit for bound in (low, high) if bound is not None for edit in replacing(old, new, bound)]
-        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded():
+        case ast.Number() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
             return []
 
 

@@ -99,7 +99,7 @@ class Substitution:
             case ast.NondetCall(low, high):
                 low, high = (None if bound is None else self.expression(bound) for bound in (low, high))
                 return ast.NondetCall(low, high, span)
-            case ast.ThreadAt() | ast.ThreadEnded():
+            case ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 raise AssertionError("no statement says where a thread is")
 
     def target(self, ref: ast.Ref) -> ast.Ref:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from rdma_robust import grammar_tables
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Expr, Name, conj
+from rdma_robust.language.check.copies_where import check_presence
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import World
 from rdma_robust.language.check.outcome_lines import StateResolver
@@ -70,8 +71,20 @@ Atom = Ended | At | Drained | Before
 
 
 @dataclass(frozen=True)
+class Counted:
+    """How many copies of the template `thread` are in a state with this condition: over their registers as `C.r`, the words
+    of their own node as `Client.x`, registers of named threads, words that are shared, and `atoms`, those of `C` about the
+    copy."""
+
+    thread: str
+    condition: Expr
+    atoms: tuple[tuple[str, Atom], ...] = ()
+
+
+@dataclass(frozen=True)
 class Target:
-    """`condition` is over the names `Thread.register` and `Node.cell`, and those of `atoms`, which are 0 or 1.
+    """`condition` is over the names `Thread.register` and `Node.cell`, those of `atoms`, which are 0 or 1, and those of
+    `counts`, numbers of copies.
 
     `text` is how it was written.
     """
@@ -79,6 +92,7 @@ class Target:
     text: str
     condition: Expr
     atoms: tuple[tuple[str, Atom], ...] = ()
+    counts: tuple[tuple[str, Counted], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +171,25 @@ class _Resolver(StateResolver):
         states = ((name, self._state(atom)) for name, atom in self.atoms.items())
         return *states, *self.found.items()
 
+    def said_of_threads(self) -> dict[str, Any]:
+        said, self.found = self.found, {}
+        return {**super().said_of_threads(), **said}
+
+    def also_said(self, atoms: Mapping[str, Any]) -> None:
+        said = {name: atom for name, atom in atoms.items() if isinstance(atom, claims.PointAt | claims.ThreadEnded)}
+        super().also_said(said)
+        self.found |= {name: atom for name, atom in atoms.items() if name not in said}
+
+    def counted(self) -> tuple[tuple[str, Counted], ...]:
+        """Return what the condition asks of numbers of copies."""
+        return tuple(
+            (name, Counted(each.thread, each.condition, self._states(each.atoms))) for name, each in self.counts.items()
+        )
+
+    def _states(self, atoms: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Atom], ...]:
+        placed = claims.PointAt | claims.ThreadEnded
+        return tuple((name, self._state(atom) if isinstance(atom, placed) else atom) for name, atom in atoms)
+
     def _state(self, atom: claims.PointAt | claims.ThreadEnded) -> Atom:
         if isinstance(atom, claims.ThreadEnded):
             return Ended(atom.thread)
@@ -177,7 +210,10 @@ def target_reader(text: str) -> Callable[[World, tuple[cfg.Thread, ...]], Target
         resolver = _Resolver(world, report, {t.name: t for t in threads})
         condition = resolver.resolve(tree) if tree is not None else UNKNOWN
         report.raise_errors()
-        return Target(" ".join(text.split()), conj(defined(condition), condition), resolver.every)
+        whole = conj(defined(condition), condition)
+        check_presence(whole, resolver.spans, report, "a target")
+        report.raise_errors()
+        return Target(" ".join(text.split()), whole, resolver.every, resolver.counted())
 
     return read
 

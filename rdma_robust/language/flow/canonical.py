@@ -41,7 +41,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
     steps,
 )
-from rdma_robust.language.flow.claims import PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import CopiesWith, PointAt, ThreadEnded
 
 _PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*(\[[0-9]+\])?", re.ASCII)
 
@@ -114,10 +114,12 @@ def _lines(program: Program) -> Iterator[Line]:
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
         claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
-        yield f"outcome {expression(line.condition)} : {claims}", None
+        counted = "".join(f", {name(word)} is {_copies(copies)}" for word, copies in line.counts)
+        yield f"outcome {expression(line.condition)}{counted} : {claims}", None
     for invariant in program.invariants:
         atoms = "".join(f", {name(word)} is {_atom(atom)}" for word, atom in invariant.atoms)
-        yield f"invariant {expression(invariant.condition)}{atoms}", None
+        counted = "".join(f", {name(word)} is {_copies(copies)}" for word, copies in invariant.counts)
+        yield f"invariant {expression(invariant.condition)}{atoms}{counted}", None
     for each in program.expectations:
         yield f"expect {each.text}", None
 
@@ -183,6 +185,11 @@ def _signaled(signaled: bool) -> str:
 def _payload(data: Payload) -> str:
     read = "" if data.source is None else f" of {_cell(data.source.node, data.source.name)}"
     return f"{expression(data.value)}{read}{' inline' if data.inline else ''}"
+
+
+def _copies(copies: CopiesWith) -> str:
+    atoms = ", ".join(f"{name(text)} is {_atom(atom)}" for text, atom in copies.atoms)
+    return f"copies of {name(copies.thread)} with {expression(copies.condition)} where {atoms}"
 
 
 def _atom(atom: PointAt | ThreadEnded) -> str:

@@ -21,16 +21,6 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeLine:
-    """An `outcome` line: a condition over final states (names `Thread.register`, `Node.cell`) and its claims."""
-
-    condition: Expr
-    claims: tuple[Claim, ...]
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class PointAt:
     """`T at LABEL`: the thread is at the program point with that label, so that the labelled statement is its next one."""
 
@@ -46,17 +36,42 @@ class ThreadEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiesWith:
+    """How many copies of the template `thread` are in a state with this condition: over names as `C.register`, words of
+    their own node as `Client.word`, what several threads can name, and `atoms`."""
+
+    thread: str
+    condition: Expr
+    atoms: tuple[tuple[str, PointAt | ThreadEnded], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """An `outcome` line: a condition over final states and its claims.
+
+    Its names are `Thread.register`, `Node.cell` and those of `counts`, which are numbers of copies.
+    """
+
+    condition: Expr
+    claims: tuple[Claim, ...]
+    span: Span
+    text: str
+    counts: tuple[tuple[str, CopiesWith], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Invariant:
     """An `invariant` line: true in every reachable state.
 
-    `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer) and those of `atoms`, which are 0
-    or 1. A condition that is undefined (division by zero) does not hold.
+    `condition` is over the names `Thread.register`, `Node.cell` (memory, not a buffer), those of `atoms`, which are 0 or 1,
+    and those of `counts`, which are numbers of copies. A condition that is undefined (division by zero) does not hold.
     """
 
     condition: Expr
     atoms: tuple[tuple[str, PointAt | ThreadEnded], ...]
     span: Span
     text: str
+    counts: tuple[tuple[str, CopiesWith], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

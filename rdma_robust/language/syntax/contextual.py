@@ -19,13 +19,16 @@ _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "POSTED", "RECV"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
+_COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
 _SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND", "WHEN"})
 
-WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _SINGLE
+WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
 
 _ASKED: Final = WORDS | {"CAS"}
-_NOTED: Final = frozenset({"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR", "PUT", "GET"})
+_NOTED: Final = frozenset(
+    {"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR", "PUT", "GET", "OUTCOME"}
+)
 _REQUESTS: Final = frozenset({"PUT", "GET", "SEND"})
 _LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
@@ -59,7 +62,8 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     - `mfence` is a whole statement;
     - a bracket follows `faa`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
-    - `at` and `ended` are in an `invariant` line and follow a name.
+    - `at` and `ended` are in an `invariant` line and follow a name;
+    - `some`, `all` and `count` are in an `invariant` or `outcome` line: a word and `:` follow, after `count` a bracket.
 
     A macro may have the name of what the language can be asked to do by a statement of that form: `cas`, `faa` or `swap`.
     Then such a statement is the macro. `nondet` is no statement, so there it always is a macro.
@@ -75,6 +79,7 @@ class _Reader:
         self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"NONDET"}
         self._expecting = False
         self._invariant = False
+        self._outcome = False
         self._in_node = False
         self._depth = 0
         self._brackets = 0
@@ -101,7 +106,7 @@ class _Reader:
             elif kind in {"SEND", "POSTED", "RECV"}:
                 self._request, self._brackets = kind, 0
             elif kind == "WHEN":
-                self._expecting = self._invariant = False
+                self._expecting = self._invariant = self._outcome = False
             yield token
             self._previous = kind
             if kind != "NEWLINE":
@@ -114,19 +119,22 @@ class _Reader:
                 self._expecting = True
             case "PUT" | "GET":
                 self._request, self._brackets = kind, 0
+            case "OUTCOME":
+                self._outcome, self._brackets = True, 0
             case "SEMICOLON":
-                self._expecting = self._invariant = False
+                self._expecting = self._invariant = self._outcome = False
                 self._request = ""
             case "NEWLINE":
                 self._expecting = self._expecting and self._solid == "COMMA"
                 goes_on = self._brackets > 0 or self._goes_on()
                 self._invariant = self._invariant and goes_on
+                self._outcome = self._outcome and goes_on
                 self._request = self._request if goes_on else ""
             case "NODE":
                 self._in_node = True
             case "LBRACE":
                 self._depth += 1
-                self._invariant = False
+                self._invariant = self._outcome = False
                 self._request = ""
             case "RBRACE":
                 self._depth = max(0, self._depth - 1)
@@ -163,6 +171,8 @@ class _Reader:
             return keyword
         if kind in _CALLED or kind == "CAS":
             return self._is_called(kind, follows)
+        if kind in _COPIES:
+            return (self._invariant or self._outcome) and self._asks_for_copies(kind, at)
         if kind in _FLAGS:
             return self._request in _REQUESTS and self._previous in _WHOLE
         word = after is not None and after.isidentifier()
@@ -192,6 +202,14 @@ class _Reader:
                 return self._invariant and self._previous in _NAMED and after is not None and after.isidentifier()
             case _:
                 return self._invariant and self._previous in _NAMED
+
+    def _asks_for_copies(self, kind: str, at: int) -> bool:
+        """Whether a word is followed by what stands behind it where it asks for copies."""
+        after = self._next(at)
+        if after is None or kind == "COUNT":
+            return after is not None and after.type == "LPAR"
+        colon = self._next(at + 1)
+        return after.isidentifier() and colon is not None and colon.type == "COLON"
 
     @staticmethod
     def _begins_operand(follows: str) -> bool:

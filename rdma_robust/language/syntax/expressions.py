@@ -100,5 +100,19 @@ class ThreadEnded:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class CopiesWhere:
+    """`count(thread: condition)`, `some thread: condition` or `all thread: condition`, in claims and targets.
+
+    `count(thread at label)` and `count(thread ended)` are the first with that condition. In the condition names alone are
+    those of one copy. (In a target it may be `thread at line`, which only the resolver of targets knows.)
+    """
+
+    kind: Literal["count", "some", "all"]
+    thread: Ident
+    condition: Expr
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 AtomicCall = CasCall | RmwCall
-Expr = Number | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded
+Expr = Number | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded | CopiesWhere

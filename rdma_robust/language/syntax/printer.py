@@ -27,8 +27,14 @@ def expression(expr: ast.Expr) -> str:
             return f"{place(thread)} at {label.text}"
         case ast.ThreadEnded(thread):
             return f"{place(thread)} ended"
+        case ast.CopiesWhere("count", thread, (ast.ThreadAt() | ast.ThreadEnded()) as where) if where.thread == thread:
+            return f"count({expression(where)})"
+        case ast.CopiesWhere("count", thread, condition):
+            return f"count({thread.text}: {expression(condition)})"
+        case ast.CopiesWhere(kind, thread, condition):
+            return f"{kind} {thread.text}: {expression(condition)}"
         case ast.Unary(op, arg):
-            whole = isinstance(arg, ast.Binary | ast.ThreadAt | ast.ThreadEnded)
+            whole = isinstance(arg, ast.Binary | ast.ThreadAt | ast.ThreadEnded | ast.CopiesWhere)
             return f"{op}({expression(arg)})" if whole else op + expression(arg)
         case ast.Binary(op, left, right):
             return f"{_operand(left, op, 0)} {op} {_operand(right, op, 1)}"
@@ -38,6 +44,8 @@ def expression(expr: ast.Expr) -> str:
 
 def _operand(part: ast.Expr, op: str, right: int) -> str:
     text = expression(part)
+    if isinstance(part, ast.CopiesWhere) and part.kind != "count":
+        return f"({text})"
     if not isinstance(part, ast.Binary):
         return text
     clearer = part.op == "&&" and op == "||"

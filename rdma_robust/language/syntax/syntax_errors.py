@@ -19,6 +19,9 @@ _DECLARATIONS: Final = frozenset(
     {"PROGRAM", "ALLOW", "HARDWARE", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
 )
 _INSIDE: Final = frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"}) | {
+    "ALL",
+    "COUNT",
+    "SOME",
     "FENCED",
     "FROM",
     "IMM",
@@ -128,7 +131,7 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
         rest -= _DECLARATIONS | _LINE_END | {END}
     if rest >= _EXPRESSION:
         words.append("an expression")
-        rest -= _EXPRESSION | {"POLL", "RPOLL", "TRYPOLL"}
+        rest -= _EXPRESSION | {"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}
     if "OP_OR" in rest:
         words.append("an operator")
         rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB", "AT", "ENDED"}

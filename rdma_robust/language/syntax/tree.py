@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from lark import Token, Transformer
 
@@ -63,6 +63,10 @@ def _last(parts: list[Part]) -> Part:
 def _model(token: Token) -> ast.AnyModelName:
     """Return the model that a word names."""
     return _MODELS[token.type]
+
+
+NOBODY: Final = ast.Ident("")
+"""Stands for the thread of a `count(...)` that names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +305,21 @@ class TreeBuilder(Transformer[Token, ast.Program]):
 
     def at_label(self, parts: list[Part]) -> ast.ThreadAt:
         return ast.ThreadAt(parts[0], _ident(parts[-1]), between(parts[0], parts[-1]))
+
+    def count(self, parts: list[Part]) -> ast.CopiesWhere:
+        keyword, _, condition, closing = parts
+        thread = getattr(condition, "thread", None)
+        span = between(keyword, closing)
+        return ast.CopiesWhere("count", thread if isinstance(thread, ast.Ident) else NOBODY, condition, span)
+
+    def count_where(self, parts: list[Part]) -> ast.CopiesWhere:
+        keyword, _, thread, _, condition, closing = parts
+        return ast.CopiesWhere("count", _ident(thread), condition, between(keyword, closing))
+
+    def some_or_all(self, parts: list[Part]) -> ast.CopiesWhere:
+        keyword, thread, _, condition = parts
+        kind: Literal["some", "all"] = "some" if keyword.type == "SOME" else "all"
+        return ast.CopiesWhere(kind, _ident(thread), condition, between(keyword, condition))
 
     def ref(self, parts: list[Part]) -> ast.Ref:
         owner, _, name, _, index, bracket = parts

@@ -54,6 +54,8 @@ def depth(expr: ast.Expr) -> int:
             case ast.Ref(owner, _, index):
                 of_owner = None if owner is None else owner.index
                 stack += ((each, level + 1) for each in (index, of_owner) if each is not None)
+            case ast.CopiesWhere(condition=condition):
+                stack.append((condition, level + 1))
             case ast.ThreadAt(thread) | ast.ThreadEnded(thread):
                 if thread.index is not None:
                     stack.append((thread.index, level + 1))
