@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from rdma_robust.counters.program import Target as ProgramTarget
 from rdma_robust.counters.program import pc
@@ -267,7 +268,8 @@ def is_local(program: Program, target: Target) -> bool:
     atoms = dict(target.atoms)
     cells = {str(cell) for cell in program.cells}
     quiet = any(isinstance(atoms.get(part.name), Drained) for part in _conjuncts(target.condition) if isinstance(part, Name))
-    return quiet or not any(n in cells or isinstance(atoms.get(n), Drained) for n in names(target.condition))
+    used = chain(names(target.condition), *(names(counted.condition) for _, counted in target.counts))
+    return quiet or not any(name in cells or isinstance(atoms.get(name), Drained) for name in used)
 
 
 def _conjuncts(expr: Expr) -> Iterable[Expr]:

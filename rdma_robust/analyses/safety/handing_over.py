@@ -29,6 +29,7 @@ OWN_SHARE: Final = 0.7
 """Of the time, for the own search of a program for which others may come after it."""
 
 _NO_HANGS: Final = "whether a program with unbounded data hangs is not decided"
+_NO_CROWDS: Final = "`prove` answers for a given number of copies only"
 _UNBOUNDED: Final = "the data have no bound"
 
 
@@ -79,6 +80,11 @@ def _unasked(claim: Claim) -> Checked:
     return Checked(claim, Status.UNKNOWN, Reached(Answer.UNKNOWN, Argument.LIMIT, reason))
 
 
+def _unproven(checked: Checked) -> Checked:
+    """What only proofs know of a program with crowds: they know no number of copies but a given one."""
+    return replace(checked, answer=replace(checked.answer, reason=_NO_CROWDS))
+
+
 class _Handing:
     def __init__(self, program: Program, limits: Limits, hardware: Model, progress: Progress) -> None:
         self.program = program
@@ -89,6 +95,8 @@ class _Handing:
     def over(self, checked: Sequence[Checked]) -> list[Checked]:
         """Return what was checked, with answers of `prove` for what is open."""
         done = list(checked)
+        if self.program.crowds:
+            return [_unproven(each) if each.claim.model not in SEARCHED else each for each in done]
         open_ = [i for i, each in enumerate(done) if each.status is Status.UNKNOWN and each.claim.kind != "hang"]
         models = list(dict.fromkeys(done[i].claim.model for i in open_))
         for number, model in enumerate(models):

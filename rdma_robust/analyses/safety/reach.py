@@ -22,7 +22,7 @@ from rdma_robust.language.load import is_trencher
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.outcome import Verdict
+from rdma_robust.outcome import Copies, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.waiting_points import may_hang
@@ -66,6 +66,7 @@ class Reached:
 
     `run` is of the machine of the model asked about; one into a hang that SC has too is of the SC machine. `traced` unless
     it is no trace that the axioms could judge: a thread goes on although a message before still waits for its buffer.
+    For a program with crowds the answer is about any number of copies, and the run one of `copies.program`.
     """
 
     answer: Answer
@@ -73,6 +74,7 @@ class Reached:
     reason: str
     run: Run | None = None
     traced: bool = True
+    copies: Copies | None = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,14 @@ def answer(
     Under RDMA, in this order: what SC reaches is reachable; what a thread cannot do by itself is unreachable
     (:mod:`alone`); if the program is robust, what is about threads only is unreachable if SC does not reach it
     (:func:`goals.is_local`); the rest is looked for among the states of the machine. `robust` is what is known about that.
+    Of a program with crowds the questions are about any number of copies, see :mod:`crowds.crowd_answers`.
     Raises InternalError if a run that was found is not confirmed.
     """
+    if program.crowds:
+        from rdma_robust.analyses.safety.crowds.crowd_answers import CrowdQuestions  # noqa: PLC0415 - it asks this for P(n)
+
+        crowd = CrowdQuestions(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress)
+        return crowd.asked()
     asked = _Questions(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress)
     asked.answer()
     took = time.monotonic() - asked.started

@@ -16,7 +16,7 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults
 from rdma_robust.analyses.safety.reach import Answer, Reached, answer
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, Binary, Expr, Name, evaluate, names
-from rdma_robust.language.check.targets import Before, Target
+from rdma_robust.language.check.targets import Before, Counted, Target
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.flow.exclusive import conjuncts
 from rdma_robust.limits import Limits
@@ -111,6 +111,8 @@ class _Ends:
 
     def said(self) -> str:
         """Return "every execution hangs at line 6" if that is so, else nothing."""
+        if self._program.crowds:
+            return ""
         if self._said is None:
             hanging = every_execution_hangs(self._program, Limits(self._limits.deadline, _STATES, self._limits.memory))
             lines = sorted({step.span.line for each in hanging for step in each.steps[:1]})
@@ -126,7 +128,11 @@ def _place(program: Program, goal: Goal) -> StateGoal:
         spans = {step.span for _, _, step in steps(thread) if goal.fault in faults_of(thread, step)}
         if spans:
             points = sorted({source for source, _, step in steps(thread) if step.span in spans})
-            return StateGoal(Target("next", Name("next"), (("next", Before(thread.name, tuple(points))),)))
+            atoms = (("next", Before(thread.name, tuple(points))),)
+            if not thread.many:
+                return StateGoal(Target("next", Name("next"), atoms))
+            copies = (("copies", Counted(thread.name, Name("next"), atoms)),)
+            return StateGoal(Target("next", Binary(">=", Name("copies"), TRUE), (), copies))
     raise AssertionError("a fault is one of the program's")
 
 

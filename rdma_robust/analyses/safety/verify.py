@@ -6,7 +6,7 @@ loops, and for others if its queues cannot grow for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -19,9 +19,9 @@ from rdma_robust.analyses.safety.vacuity import Vacuity, impossible_values, reac
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate
 from rdma_robust.language.check.meaning import defined
-from rdma_robust.language.check.targets import Atom, Before, Ended, Target
+from rdma_robust.language.check.targets import Atom, Before, Counted, Ended, Target
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.claims import AnyModelName, Invariant, OutcomeLine, PointAt, ThreadEnded
+from rdma_robust.language.flow.claims import AnyModelName, CopiesWith, Invariant, OutcomeLine, PointAt, ThreadEnded
 from rdma_robust.language.flow.claims import Claim as OfOutcome
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
@@ -108,21 +108,31 @@ def claims(program: Program, *, hangs: bool = True) -> tuple[Claim, ...]:
 def outcome_claim(line: OutcomeLine, claim: OfOutcome) -> Claim:
     """Return what a line claims about one model."""
     condition = line.text.removeprefix("outcome ").rpartition(" : ")[0]
-    goal = StateGoal(Target(condition, line.condition), final=True)
+    # An outcome says nothing of where threads are.
+    counted = tuple((name, Counted(each.thread, each.condition)) for name, each in line.counts)
+    goal = StateGoal(Target(condition, line.condition, (), counted), final=True)
     return Claim("outcome", condition, line.span, goal, claim.model, claim.allowed)
 
 
 def _violation(program: Program, line: Invariant) -> Target:
     """Return the states in which an invariant does not hold."""
-    threads = {thread.name: thread for thread in program.threads}
-
-    def atom(of: PointAt | ThreadEnded) -> Atom:
-        if isinstance(of, ThreadEnded):
-            return Ended(of.thread)
-        return Before(of.thread, (dict(threads[of.thread].labels)[of.label],))
-
     condition = negate(conj(defined(line.condition), line.condition))
-    return Target(line.text, condition, tuple((name, atom(of)) for name, of in line.atoms))
+    atoms = tuple((name, _atom(program, of)) for name, of in line.atoms)
+    return Target(line.text, condition, atoms, _counted(program, line.counts))
+
+
+def _counted(program: Program, counts: Iterable[tuple[str, CopiesWith]]) -> tuple[tuple[str, Counted], ...]:
+    return tuple(
+        (name, Counted(each.thread, each.condition, tuple((word, _atom(program, atom)) for word, atom in each.atoms)))
+        for name, each in counts
+    )
+
+
+def _atom(program: Program, of: PointAt | ThreadEnded) -> Atom:
+    if isinstance(of, ThreadEnded):
+        return Ended(of.thread)
+    thread = next(thread for thread in program.threads if thread.name == of.thread)
+    return Before(of.thread, (dict(thread.labels)[of.label],))
 
 
 def verify(
@@ -141,7 +151,8 @@ def verify(
     checked = []
     for claim, found in zip(every, asked.answers, strict=True):
         is_hang = claim.kind == "hang" and found.run is not None
-        hang = hang_of(program, found.run or (), hardware, recv_depth) if is_hang else None
+        there = program if found.copies is None else found.copies.program
+        hang = hang_of(there, found.run or (), hardware, recv_depth) if is_hang else None
         checked.append(Checked(claim, status_of(claim, found), found, None, hang))
     about = partial(reached, program, limits=limits, hardware=hardware, robust=asked.robust, recv_depth=recv_depth)
     return Verified(program, _about_something(program, checked, about), asked)
@@ -173,7 +184,10 @@ def _about_something(
         claim = each.claim
         if each.status is not Status.HOLDS or claim.allowed or claim.kind in ("hang", "invariant"):
             continue
-        why = impossible_values(program, claim.goal.target.condition) if isinstance(claim.goal, StateGoal) else ""
+        of_state = isinstance(claim.goal, StateGoal) and not program.crowds
+        why = (
+            impossible_values(program, claim.goal.target.condition) if isinstance(claim.goal, StateGoal) and of_state else ""
+        )
         if why:
             found[i] = _judged(each, Vacuity(False, f"no state can have these values: {why}"))
         else:

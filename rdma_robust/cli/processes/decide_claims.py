@@ -117,11 +117,11 @@ def _read(source: Source, answer: Callable[[str, str], SafetyAnswer]) -> SafetyA
 def _claims(text: str, name: str, *, asking: Asking, progress: Progress) -> SafetyAnswer:
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415 - slow, not always needed
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, not always needed
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415
 
-    program = blocking(explicit(load_program(text, name)))
+    program = blocking(load_program(text, name))
     verified = verify_all(
         program,
         asking.limits(),

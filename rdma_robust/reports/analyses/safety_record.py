@@ -19,6 +19,7 @@ from rdma_robust.reports.analyses.safety_report import (
     claim_text,
     no_answer,
     reason_text,
+    shown,
     verify_exit,
 )
 from rdma_robust.reports.check.json_report import JsonObject
@@ -90,7 +91,7 @@ def reached_record(program: Program, target: str, model: ModelName, asked: Asked
     """Return the record of `reach`, without text and JSON."""
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]
-    run = _steps(program, answer.run)
+    run = _steps(shown(program, answer), answer.run)
     line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
     finding = Finding("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
     return SafetyRecord(
@@ -124,7 +125,9 @@ def _finding(program: Program, checked: Checked, strict: bool) -> Finding:
 
 
 def _run_of(program: Program, checked: Checked) -> tuple[StepView, ...]:
-    return _steps(program, checked.answer.run) if checked.model_run is None else _moves(program, checked.model_run)
+    if checked.model_run is not None:
+        return _moves(program, checked.model_run)
+    return _steps(shown(program, checked.answer), checked.answer.run)
 
 
 def _moves(program: Program, run: SafetyRun) -> tuple[StepView, ...]:

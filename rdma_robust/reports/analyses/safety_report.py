@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.safety.goals import SafeGoal, StateGoal
+from rdma_robust.analyses.safety.crowds.instances import goal_in
+from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
@@ -14,6 +15,7 @@ from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import ModelName
+from rdma_robust.outcome import Copies
 from rdma_robust.reports.analyses.run_table import run_table
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.prove.run_lines import safety_run_lines
@@ -55,12 +57,19 @@ def reach_text(
     lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target.text, 200)}", width)
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
-        lines += [
-            "",
-            *run_table(program, answer.run, StateGoal(target), width, hardware=asked.hardware, full=full),
-            *_checks(answer, width),
-        ]
+        there, goal = shown(program, answer), _goal_there(program, StateGoal(target), answer)
+        lines += ["", *run_table(there, answer.run, goal, width, hardware=asked.hardware, full=full)]
+        lines += _checks(answer, width)
     return lines
+
+
+def shown(program: Program, answer: Reached) -> Program:
+    """Return the program whose run an answer has: P(n) if it is about any number of copies."""
+    return program if answer.copies is None else answer.copies.program
+
+
+def _goal_there(program: Program, goal: Goal, answer: Reached) -> Goal:
+    return goal if answer.copies is None else goal_in(goal, program, dict(answer.copies.numbers))
 
 
 def verify_text(verified: Verified, explain: bool, width: int | None = None, *, full: bool = False) -> list[str]:
@@ -84,9 +93,10 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
         goal, hang = checked.claim.goal, checked.hang
         if checked.answer.run is not None and not isinstance(goal, SafeGoal):
             lines += ["", *_heading(checked, width), ""]
-            lines += run_table(
-                verified.program, checked.answer.run, goal, width, hardware=verified.asked.hardware, hang=hang, full=full
-            )
+            there = shown(verified.program, checked.answer)
+            goal = _goal_there(verified.program, goal, checked.answer)
+            hardware = verified.asked.hardware
+            lines += run_table(there, checked.answer.run, goal, width, hardware=hardware, hang=hang, full=full)
             lines += _checks(checked.answer, width)
         elif checked.model_run is not None:
             lines += ["", *_heading(checked, width), ""]
@@ -205,13 +215,19 @@ def hang_object(hang: Hang) -> JsonObject:
 
 def _answer_object(program: Program, answer: Reached, model_run: SafetyRun | None = None) -> JsonObject:
     moves = answer.run if model_run is None else model_run.moves
-    run = None if moves is None else [_move_object(program, i, moves) for i in range(len(moves))]
+    run = None if moves is None else [_move_object(shown(program, answer), i, moves) for i in range(len(moves))]
     return {
         "answer": answer.answer.value,
         "argument": answer.argument.value,
         "reason": answer.reason,
         "run": run,
+        **({"copies": copies_object(answer.copies)} if program.crowds else {}),
     }
+
+
+def copies_object(copies: Copies | None) -> JsonObject | None:
+    """Return how many copies of each template a run has, and whether no smaller number has one."""
+    return None if copies is None else {"numbers": dict(copies.numbers), "least": copies.least}
 
 
 def _move_object(program: Program, number: int, run: Run) -> JsonObject:

@@ -90,6 +90,10 @@ class DeployedScMachine:
     def successors(self, state: DeployedScState) -> list[Move]:
         return [move for t in range(len(state.threads)) for move in self._moves(state, t)]
 
+    def moves_of(self, state: DeployedScState, t: int) -> list[Move]:
+        """Return every move of one thread."""
+        return list(self._moves(state, t))
+
     def _moves(self, state: DeployedScState, t: int) -> Iterator[Move]:
         thread = state.threads[t]
         if thread.carried:

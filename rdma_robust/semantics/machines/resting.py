@@ -148,6 +148,20 @@ class RestTest:
         found += [Resting(t, Rest.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
 
+    def of_thread(self, t: int, place: Place, memory: tuple[int, ...]) -> Resting | None:
+        """Return how one thread rests, while memory stays as it is; None if it may still change something.
+
+        What its messages wait for is left to :meth:`at_rest`. Raises LargeLoopError.
+        """
+        local = self._threads[t]
+        if local.changes(place, memory):
+            return None
+        rests = local.rests(place, memory)
+        if not rests:
+            return None
+        rest, steps = max(rests, key=lambda each: _PREFERRED.index(each[0]))
+        return Resting(t, rest, steps)
+
 
 _PREFERRED: Final = (Rest.FAULT, Rest.ASIDE, Rest.ENDED, Rest.IDLE, Rest.BLOCKED, Rest.SPIN)
 

@@ -49,13 +49,23 @@ class ScMachine:
 
     def successors(self, state: ScState) -> list[Move]:
         moves: list[Move] = []
-        for t, thread in enumerate(state.threads):
-            if thread.carried:
-                self._finish(moves, state, t)
-            else:
-                for command in self.codes[t].visible.get(thread.point, ()):
-                    self._begin(moves, state, t, command)
+        for t in range(len(state.threads)):
+            self._add_moves(moves, state, t)
         return moves
+
+    def moves_of(self, state: ScState, t: int) -> list[Move]:
+        """Return every move of one thread."""
+        moves: list[Move] = []
+        self._add_moves(moves, state, t)
+        return moves
+
+    def _add_moves(self, moves: list[Move], state: ScState, t: int) -> None:
+        thread = state.threads[t]
+        if thread.carried:
+            self._finish(moves, state, t)
+        else:
+            for command in self.codes[t].visible.get(thread.point, ()):
+                self._begin(moves, state, t, command)
 
     def reduced(self, state: ScState) -> list[Move]:
         """Enough of the successors, see Machine; an SC put or get is no local step, unless its source is constant."""

@@ -1,0 +1,100 @@
+"""Goals about any number of copies, as goals about P(n)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from rdma_robust.analyses.safety.goals import Goal, StateGoal
+from rdma_robust.expr import FALSE, Binary, Const, Expr, Name, disj, names, substitute
+from rdma_robust.language.check.targets import At, Atom, Before, Counted, Drained, Ended, Target
+from rdma_robust.language.flow.cfg import Program, Thread
+
+AnyGoal = TypeVar("AnyGoal", bound=Goal)
+
+
+def goal_in(goal: AnyGoal, program: Program, numbers: Mapping[str, int]) -> AnyGoal:
+    """Return a goal about a program with crowds as one about P(n), which is `copies_of(program, numbers)`."""
+    return replace(goal, target=target_in(goal.target, program, numbers)) if isinstance(goal, StateGoal) else goal
+
+
+def target_in(target: Target, program: Program, numbers: Mapping[str, int]) -> Target:
+    """Return a target about any number of copies as one about P(n)."""
+    by: dict[str, Expr] = {}
+    atoms = dict(target.atoms)
+    compared = _only_compared_with_one(target)
+    for name, counted in target.counts:
+        parts = []
+        for number in range(1, numbers[counted.thread] + 1):
+            condition, mine = of_copy(counted, program, number)
+            atoms |= mine
+            parts.append(condition)
+        by[name] = _any(parts) if name in compared else _sum(parts)
+    return Target(target.text, substitute(target.condition, by), tuple(atoms.items()))
+
+
+def of_copy(counted: Counted, program: Program, number: int) -> tuple[Expr, dict[str, Atom]]:
+    """Return the condition on one copy, by its number, with what its names say of threads."""
+    thread = next(t for t in program.crowds if t.name == counted.thread)
+    by: dict[str, Expr] = {name: Name(new) for name, new in _renamed(program, thread, number).items()}
+    atoms: dict[str, Atom] = {}
+    for name, atom in counted.atoms:
+        new = _at_copy(atom, thread.name, f"{thread.name}[{number}]")
+        key = name if new == atom else f"{name}, in {thread.name}[{number}]"
+        atoms[key] = new
+        by[name] = Name(key)
+    return substitute(counted.condition, by), atoms
+
+
+def _renamed(program: Program, thread: Thread, number: int) -> dict[str, str]:
+    """Return the names of what is a copy's own, to those of the copy with this number."""
+    found = {f"{thread.name}.{r}": f"{thread.name}[{number}].{r}" for r, _ in thread.registers}
+    if thread.node in program.many_nodes:
+        words = (cell for cell in program.cells if cell.node == thread.node)
+        found |= {str(cell): str(replace(cell, node=f"{cell.node}[{number}]")) for cell in words}
+    return found
+
+
+def _at_copy(atom: Atom, template: str, name: str) -> Atom:
+    match atom:
+        case Ended(thread) | At(thread) | Before(thread) if thread == template:
+            return replace(atom, thread=name)
+        case Ended() | At() | Before() | Drained():
+            return atom
+
+
+def _only_compared_with_one(target: Target) -> frozenset[str]:
+    """Return the counts of which it only matters whether they are 0: there a disjunction says the same as the sum."""
+    others: list[str] = []
+
+    def look(expr: Expr) -> None:
+        match expr:
+            case Binary(">=", Name(), Const(1)):
+                return
+            case Binary(_, left, right):
+                look(left)
+                look(right)
+            case Name(name):
+                others.append(name)
+            case Const():
+                return
+            case _:
+                others.extend(names(expr))
+
+    look(target.condition)
+    return frozenset(name for name, _ in target.counts if name not in others)
+
+
+def _any(parts: list[Expr]) -> Expr:
+    """Return 1 if one of the conditions holds."""
+    return Binary("||", disj(*parts), FALSE) if parts else FALSE
+
+
+def _sum(parts: list[Expr]) -> Expr:
+    """Return how many of the conditions hold."""
+    total: Expr = Const(0)
+    for part in parts:
+        counted = Binary("!=", part, Const(0))
+        total = counted if total == Const(0) else Binary("+", total, counted)
+    return total
