@@ -188,11 +188,9 @@ class Names:
                 yield from self._named(thread, {}, "thread")
                 meant = [symbol for symbol in self.labels(thread.text) if symbol.name == label.text]
                 yield from (Occurrence(label.span, symbol) for symbol in meant[:1])
-            case ast.ThreadEnded(thread):
+            case ast.ThreadEnded(thread) | ast.CopiesWhere(thread=thread):
                 yield from self._named(thread, {}, "thread")
-            case ast.CopiesWhere(_, thread, condition):
-                yield from self._named(thread, {}, "thread")
-                yield from self._uses(condition, scope, thread.text)
+                yield from () if isinstance(item, ast.ThreadEnded) else self._uses(item.condition, scope, thread.text)
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)
