@@ -95,6 +95,7 @@ thread C on CN {{ reg r
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), ("C",), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), ("C",), None),
+    "puts": Example("node S { x }\nnode CN { c = 1 }\nthread C on CN { put S.x = c; poll S }\n", ("C",), None),
     "guard": Example(_GUARD.format(""), ("C",), None),
     "lock": Example(_lock("get was = D.data; poll D; poll D"), ("C",), None),
     "lock, not flushed": Example(_lock("skip"), ("C",), 2),

@@ -103,6 +103,8 @@ class _Writer:
         rng = self.rng
         near = thread.own or self.shared[thread.node]
         far = [(node, word) for node, words in self.shared.items() if node != thread.node for word in words]
+        if self.deployed and rng.random() < 0.1:
+            far = [*far, *((thread.node, word) for word in near)]
         kinds = _PLAIN | (_DEPLOYED if self.deployed else {})
         if not far:
             kinds = {kind: n for kind, n in kinds.items() if kind not in ("put", "get", "rcas", "inline", "fence")}
