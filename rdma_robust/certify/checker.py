@@ -29,7 +29,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import explicit, load_decidable, load_program
+from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -86,8 +86,9 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
         if kind == NET:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
-        load = load_program if certificate.claim["kind"] in SAFETY_CHECKS else load_decidable
-        return _about_program(certificate, explicit(load(text, name)))
+        if certificate.claim["kind"] in SAFETY_CHECKS:
+            return _about_program(certificate, load_program(text, name))
+        return _about_program(certificate, load_decidable(text, name, crowds=True))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
@@ -107,6 +108,8 @@ def verify_graphs(certificate: Certificate, program: Program) -> Proved:
 
 def _about_program(certificate: Certificate, program: Program) -> Proved:
     if certificate.claim["kind"] in SAFETY_CHECKS:
+        if program.crowds:
+            reject(f"there is any number of threads {program.crowds[0].name}, and no proof of this kind is about any number")
         options = members(certificate.options, "`options`", ("model",))
         model = one_of(options["model"], "`options.model`", tuple(REDUCTIONS))
         proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))

@@ -55,7 +55,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
 def says(text: str, program: Program, *, await_loops: bool) -> bool:
     """Return whether `text` is that of `program`, which may have been changed since it was read, or built without one."""
     try:
-        return same(blocking(load_decidable(text, program.file), await_loops), program)
+        return same(blocking(load_decidable(text, program.file, crowds=True), await_loops), program)
     except ProgramError:
         return False
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import product
 
 from rdma_robust import TOOL
-from rdma_robust.certify.checker import Proved, verify_graphs
-from rdma_robust.certify.document import InvalidCertificate, read_document
+from rdma_robust.certify.checker import Proved, verify, verify_graphs
+from rdma_robust.certify.document import GRAPHS, InvalidCertificate, read_document
 from rdma_robust.evidence.copies_search import all_markings
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.produce import robustness_certificate
@@ -60,8 +60,11 @@ def certificate_of(program: Program, model: Model, outcome: Outcome | None = Non
 
 
 def checked(data: bytes, program: Program) -> Proved:
-    """Check a certificate's file against a program, which has no text. Raises InvalidCertificate."""
-    return verify_graphs(read_document(data), program)
+    """Check a certificate's file against a program, by its text if that is what it is about. Raises InvalidCertificate."""
+    certificate = read_document(data)
+    return (
+        verify_graphs(certificate, program) if certificate.input == GRAPHS else verify(certificate, program.source, "crowd")
+    )
 
 
 def refusal(data: bytes, program: Program) -> str:

@@ -1,30 +1,28 @@
-"""Programs with crowds by name: of each the text, the threads of which there are any number, and with how many copies it is
-first not robust (None: with none)."""
+"""Programs with crowds by name: of each the text, and with how many copies it is first not robust (None: with none)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Program
-from tests.support.crowded import crowd
+from rdma_robust.language.load import load_decidable
 
 
 @dataclass(frozen=True)
 class Example:
     text: str
-    many: tuple[str, ...]
     least: int | None
 
     @property
     def program(self) -> Program:
-        return crowd(self.text, *self.many)
+        return load_decidable(self.text, "crowd.rdma", crowds=True)
 
 
 def _lock(before_release: str) -> str:
     return f"""node S {{ lock }}
 node D {{ data }}
-node CN {{ mine = 1, got, was }}
-thread C on CN {{ reg r
+node CN[*] {{ mine = 1, got, was }}
+thread C[*] on CN[*] {{ reg r
   get got = cas(S.lock, 0, 1)
   poll S
   r = got
@@ -43,7 +41,7 @@ def _with_k_values(k: int) -> str:
     again = "assume x == 1; assume x == 2; " * k
     return f"""node A {{ x, y, a }}
 node N {{ g }}
-thread C on A {{ x = 1; x = 2; {again}put N.g = a; a = 1 }}
+thread C[*] on A {{ x = 1; x = 2; {again}put N.g = a; a = 1 }}
 """
 
 
@@ -56,7 +54,7 @@ def _with_k_doublings(k: int) -> str:
     words = "".join(f", g{i}" for i in range(k))
     return f"""node A {{ a{words} }}
 node N {{ h }}
-thread C on A {{ reg r
+thread C[*] on A {{ reg r
 {count}
   put N.h = a; a = 1
 }}
@@ -67,23 +65,23 @@ def _iriw(poll: str) -> str:
     first, second = poll.format("S"), poll.format("U")
     return f"""node S {{ x }}
 node U {{ y }}
-node CN {{ mine, other }}
-node W {{ one = 1 }}
-thread C on CN {{
+node CN[*] {{ mine, other }}
+node W[*] {{ one = 1 }}
+thread C[*] on CN[*] {{
   choose {{ get mine = S.x; {first} get other = U.y }} or {{ get mine = U.y; {second} get other = S.x }}
 }}
-thread V on W {{ choose {{ put S.x = one }} or {{ put U.y = one }} }}
+thread V[*] on W[*] {{ choose {{ put S.x = one }} or {{ put U.y = one }} }}
 """
 
 
 _BUFFERED = """hardware cpu tso
 node A {{ x, y }}
-thread C on A {{ reg r; choose {{ x = 1; {0} r = y }} or {{ y = 1; {0} r = x }} }}
+thread C[*] on A {{ reg r; choose {{ x = 1; {0} r = y }} or {{ y = 1; {0} r = x }} }}
 """
 
 _GUARD = """node S {{ lock }}
-node CN {{ got }}
-thread C on CN {{ reg r
+node CN[*] {{ got }}
+thread C[*] on CN[*] {{ reg r
   get got = cas(S.lock, 0, 1)
   poll S
   r = got
@@ -93,14 +91,14 @@ thread C on CN {{ reg r
 """
 
 EXAMPLES = {
-    "store buffers": Example(_BUFFERED.format(""), ("C",), 2),
-    "store buffers, fenced": Example(_BUFFERED.format("mfence;"), ("C",), None),
-    "puts": Example("node S { x }\nnode CN { c = 1 }\nthread C on CN { put S.x = c; poll S }\n", ("C",), None),
-    "guard": Example(_GUARD.format(""), ("C",), None),
-    "lock": Example(_lock("get was = D.data; poll D; poll D"), ("C",), None),
-    "lock, not flushed": Example(_lock("skip"), ("C",), 2),
-    **{f"{k + 1} copies": Example(_with_k_values(k), ("C",), k + 1) for k in range(3)},
-    **{f"{2**k} copies": Example(_with_k_doublings(k), ("C",), 2**k) for k in (1, 2)},
-    "IRIW": Example(_iriw(""), ("C", "V"), 4),
-    "IRIW, polled": Example(_iriw("poll {};"), ("C", "V"), None),
+    "store buffers": Example(_BUFFERED.format(""), 2),
+    "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
+    "puts": Example("node S { x }\nnode CN[*] { c = 1 }\nthread C[*] on CN[*] { put S.x = c; poll S }\n", None),
+    "guard": Example(_GUARD.format(""), None),
+    "lock": Example(_lock("get was = D.data; poll D; poll D"), None),
+    "lock, not flushed": Example(_lock("skip"), 2),
+    **{f"{k + 1} copies": Example(_with_k_values(k), k + 1) for k in range(3)},
+    **{f"{2**k} copies": Example(_with_k_doublings(k), 2**k) for k in (1, 2)},
+    "IRIW": Example(_iriw(""), 4),
+    "IRIW, polled": Example(_iriw("poll {};"), None),
 }

@@ -1,7 +1,6 @@
 """Random programs with crowds: few shared words, templates on a node that all share or each copy on its own, named threads.
 
-    text, many = random_copies(Random(7))
-    program = crowd(text, *many)
+    program = load_decidable(random_copies(Random(7)), "random.rdma", crowds=True)
 
 They have no loops unless asked for, and hardware of every kind.
 """
@@ -24,8 +23,8 @@ class _Thread:
     unpolled: dict[str, int] = field(default_factory=dict)
 
 
-def random_copies(rng: Random, *, loops: bool = False, deployed: bool = False) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a program, and the names of the threads of which it has any number."""
+def random_copies(rng: Random, *, loops: bool = False, deployed: bool = False) -> str:
+    """Return the text of a program."""
     return _Writer(rng, loops, deployed).program()
 
 
@@ -44,7 +43,7 @@ class _Writer:
         found += ["atomics glob"] if self.rng.random() < 0.2 else []
         return found + ([f"order {self.rng.choice(['multipath', 'relaxed'])}"] if self.rng.random() < 0.25 else [])
 
-    def program(self) -> tuple[str, tuple[str, ...]]:
+    def program(self) -> str:
         rng = self.rng
         many = ("C", "D")[: rng.choice([1, 1, 1, 2])]
         nodes = [
@@ -54,15 +53,15 @@ class _Writer:
         for name in many:
             if rng.random() < 0.6:
                 own = [f"{name.lower()}{i}" for i in range(rng.choice([1, 1, 2]))]
-                nodes.append(self.node(f"{name}N", own))
-                threads.append(_Thread(name, f"{name}N", own, rng.randint(2, 4)))
+                nodes.append(self.node(f"{name}N[*]", own))
+                threads.append(_Thread(f"{name}[*]", f"{name}N[*]", own, rng.randint(2, 4)))
             else:
-                threads.append(_Thread(name, rng.choice(list(self.shared)), [], rng.randint(1, 4)))
+                threads.append(_Thread(f"{name}[*]", rng.choice(list(self.shared)), [], rng.randint(1, 4)))
         for name in ("T", "V")[: rng.choice([0, 0, 1, 1, 2])]:
             threads.append(_Thread(name, rng.choice(list(self.shared)), [], rng.randint(1, 3)))
         bodies = [self.thread(thread) for thread in threads]
         lines = [*(["allow loopback"] if self.deployed else []), *self.hardware_line(), *nodes, *bodies]
-        return "\n".join(lines) + "\n", many
+        return "\n".join(lines) + "\n"
 
     def node(self, name: str, words: list[str]) -> str:
         return f"node {name} {{ {', '.join(self.declared(word) for word in words)} }}"
@@ -103,7 +102,7 @@ class _Writer:
         rng = self.rng
         near = thread.own or self.shared[thread.node]
         far = [(node, word) for node, words in self.shared.items() if node != thread.node for word in words]
-        if self.deployed and rng.random() < 0.1:
+        if self.deployed and not thread.own and rng.random() < 0.1:
             far = [*far, *((thread.node, word) for word in near)]
         kinds = _PLAIN | (_DEPLOYED if self.deployed else {})
         if not far:

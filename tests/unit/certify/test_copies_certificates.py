@@ -19,8 +19,7 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import RDMA
 from tests.support.certificates import changed, document
 from tests.support.copies_certificates import by_own_search, certificate_of, checked, first_bad, refusal
-from tests.support.copies_programs import EXAMPLES
-from tests.support.crowded import crowd
+from tests.support.copies_programs import EXAMPLES, Example
 from tests.support.random_deployed import model_of
 from tests.unit.certify.test_round_trip import SCHEMA
 
@@ -67,14 +66,14 @@ def test_where_the_rules_find_a_violation_there_is_no_certificate() -> None:
 
 
 LOOPING = """node S { x }
-node CN { one = 1, got }
-thread C on CN { loop { put S.x = one; choose { poll S } or { skip } } }
+node CN[*] { one = 1, got }
+thread C[*] on CN[*] { loop { put S.x = one; choose { poll S } or { skip } } }
 thread T on S { reg r; loop { r = x } }
 """
 
 
 def test_completions_without_bound_are_any_number() -> None:
-    program = crowd(LOOPING, "C")
+    program = Example(LOOPING, None).program
     data = certificate_of(program, RDMA)
     assert None in [limit for copy in document(data)["evidence"]["copies"] for limit in copy[3]]
     assert checked(data, program).claim == "robust"

@@ -91,8 +91,8 @@ def test_long_forged_certificates_of_random_programs_are_refused(chunk: int) -> 
     """Of 20 programs a chunk, robust and not."""
     forged = 0
     for seed in range(1_000_000 + 1_000 * chunk, 1_000_000 + 1_000 * chunk + 60):
-        text, many = random_copies(Random(seed), deployed=seed % 2 == 1)
-        example = Example(text, many, None)
+        text = random_copies(Random(seed), deployed=seed % 2 == 1)
+        example = Example(text, None)
         program, model = example.program, model_of(example.program)
         try:
             found = by_own_search(program, model, Limits(states=400))
@@ -102,7 +102,7 @@ def test_long_forged_certificates_of_random_programs_are_refused(chunk: int) -> 
             outcome, _ = first_bad(program, model, 3)
             if outcome is None or outcome.copies is None:
                 continue
-            example = Example(text, many, sum(number for _, number in outcome.copies.numbers))
+            example = Example(text, sum(number for _, number in outcome.copies.numbers))
         elif found != "robust":
             continue
         done, accepted = forge(example, seed, 3)
