@@ -202,7 +202,8 @@ class Crowd(Places):
             return
         if not self._may_end(after):
             return
-        losing = frozenset() if before is None or after.marks is None else lost(before, after.marks)
+        placed = taken.placed.marks
+        losing = frozenset() if before is None or placed is None else lost(before, placed)
         for cell in losing:
             yield _Waiting(what, takes, after, gives, change, calms, loser=cell)
         if not losing:

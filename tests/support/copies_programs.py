@@ -90,6 +90,47 @@ thread C[*] on CN[*] {{ reg r
 }}
 """
 
+_OVERWRITTEN = """hardware cpu tso
+node A { x, y }
+thread C[*] on A { reg r; x = 1; r = x; assume r == 2; r = y }
+thread T on A { x = 2 }
+thread V on A { reg q; y = 1; mfence; q = x }
+"""
+"""A copy reads its store from the buffer until another thread writes the word."""
+
+_POLLED_PUTS = """node S { x }
+node U { y }
+node CN[*] { one = 1, g }
+node DN[*] { one = 1, g }
+thread C[*] on CN[*] { put S.x = one; poll S; get g = U.y }
+thread D[*] on DN[*] { put U.y = one; poll U; get g = S.x }
+"""
+
+_BEGUN = """hardware cpu tso
+node A { g, f, x, y }
+thread C[*] on A { reg r; r = cas(g, 0, 1); assume r == 0; f = 1; y = 1; mfence; r = x }
+thread V on A { reg q; assume f == 1; x = 1; q = y }
+"""
+"""Beta begins behind what only the copy with the pivot can do."""
+
+_RELAY = """node S { w, x, v }
+node CN[*] { one = 1, c }
+node DN { d, e }
+thread T on S { w = 1; x = 1 }
+thread C[*] on CN[*] { get c = S.x; assume c == 1; put S.v = one }
+thread D on DN { get d = S.v; assume d == 1; get e = S.w }
+"""
+"""A copy waits for what its card writes to its own word."""
+
+_READS_PIVOT = """node S { x, y, v }
+node CN[*] { one = 1, c }
+node DN { d, e }
+thread T on S { y = 1; x = 1 }
+thread C[*] on CN[*] { get c = S.x; poll S; assume c == 0; put S.v = one }
+thread D on DN { get d = S.v; get e = S.y }
+"""
+"""A copy goes on only where it reads what was there before the pivot."""
+
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
@@ -101,4 +142,9 @@ EXAMPLES = {
     **{f"{2**k} copies": Example(_with_k_doublings(k), 2**k) for k in (1, 2)},
     "IRIW": Example(_iriw(""), 4),
     "IRIW, polled": Example(_iriw("poll {};"), None),
+    "a store that another one overwrites": Example(_OVERWRITTEN, None),
+    "polled puts": Example(_POLLED_PUTS, 2),
+    "a hero that has begun": Example(_BEGUN, 1),
+    "a relay of own words": Example(_RELAY, None),
+    "a copy that reads the pivot": Example(_READS_PIVOT, None),
 }
