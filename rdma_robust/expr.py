@@ -52,8 +52,20 @@ class Ite:
 Expr = Const | Name | Unary | Binary | Ite
 
 VALUE: Final = Name("$value")
+"""What the step's shared access has read."""
+
 TRUE: Final = Const(1)
 FALSE: Final = Const(0)
+
+
+def value_of(number: int) -> Name:
+    """Return the name of what a step that reads several words has read of the one of this number."""
+    return Name(f"{VALUE.name}{number}")
+
+
+def is_value(name: str) -> bool:
+    """Return whether a name stands for something that the step has read, and is no register."""
+    return name.startswith(VALUE.name)
 
 
 def divide(a: int, b: int) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import decidable, load_decidable
+from rdma_robust.language.load import decidable, has_text, is_trencher, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
@@ -42,6 +42,8 @@ def _parse(given: Given, context: Context) -> Program:
         return load_decidable(given.text, given.file, crowds=context.crowds)
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415 - a text is checked as it is read
 
+    if is_trencher(given.source, given.file) and has_text(given):
+        return decidable(given, crowds=context.crowds)  # reading has found which values there are
     validate(decidable(given, crowds=context.crowds))
     return given
 

@@ -20,6 +20,7 @@ from rdma_robust.semantics.axioms import ob
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust
 from rdma_robust.semantics.trace import Trace
+from rdma_robust.semantics.vertices import sections
 
 METHOD = "brute force"
 """What the outcome says of the search, as its engine."""
@@ -66,6 +67,9 @@ def witness_of(trace: Trace, program: Program, model: Model) -> Witness:
     """
     observed: nx.DiGraph[int] = nx.DiGraph(list(ob(trace, model)))
     observed.add_nodes_from(e.index for e in trace.events)
-    order = [trace.events[i] for i in nx.lexicographical_topological_sort(observed) if trace.events[i].thread >= 0]
+    first = sections(trace)
+    found = [i for i in nx.lexicographical_topological_sort(observed) if i not in first]
+    together = {i: [i, *(e for e, head in first.items() if head == i)] for i in found}
+    order = [trace.events[e] for i in found for e in together[i] if trace.events[e].thread >= 0]
     ordered = trace_of_order(order, program, model)
     return confirm(program, Lifted(ordered, 0, None, ordered.events[len(program.cells) :]), model)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rdma_robust.counters.program import Add, Assign, Body, Choose, CounterProgram, Forget, Require, Zero, pc
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import VALUE, Expr, names
+from rdma_robust.expr import Expr, is_value, names
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Instrumented, Lowered
@@ -50,13 +50,17 @@ def _graph(thread: int, graph: EventGraph) -> Iterator[str]:
     for edge in graph.edges:
         if edge.thread != thread or not {edge.source, edge.target} <= graph.points:
             yield f"{edge} is not between points of its thread"
-        if (edge.cell is None) != (edge.type is None or edge.type in _WITHOUT_CELL) and not is_message(edge):
+        if (
+            not edge.section
+            and (edge.cell is None) != (edge.type is None or edge.type in _WITHOUT_CELL)
+            and not is_message(edge)
+        ):
             yield f"{edge} has a cell that its type does not touch, or none"
         if edge.type in _NIC_READS and after.get(edge.target, set()) - {None} != {_NIC_READS[edge.type]}:
             yield f"{edge} is not followed by the write of its operation"
         if edge.type in NIC_WRITE_TYPES and edge.assigns:
             yield f"{edge} is an event of the NIC and assigns registers"
-        used = set(chain.from_iterable(map(names, _expressions(edge)))) - {VALUE.name}
+        used = {n for n in chain.from_iterable(map(names, _expressions(edge))) if not is_value(n)}
         if not used | {r for r, _ in edge.assigns} <= registers:
             yield f"{edge} uses registers that the graph does not have"
 
@@ -66,6 +70,7 @@ def _expressions(edge: EventEdge) -> Iterator[Expr]:
     yield from (value for _, value in edge.assigns)
     if edge.written is not None:
         yield edge.written
+    yield from (touch.written for touch in edge.section if touch.written is not None)
 
 
 def _filtered(left: Filtered) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import InternalError, LimitReached, UsageError
-from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -194,10 +194,16 @@ def passes_of(model: Model) -> Passes:
     return DECISION if model.has_normal_form else BY_AXIOMS
 
 
+def _has_normal_form(program: Program) -> bool:
+    """Whether locked sections of several words, if there are any, have CPUs beside them only."""
+    ops = [step.op for thread in program.threads for _, _, step in thread.edges]
+    return not any(isinstance(op, Section) for op in ops) or not any(peer_of(op) or isinstance(op, Recv) for op in ops)
+
+
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
     if not program.crowds:
-        return passes_of(model)
+        return passes_of(model) if _has_normal_form(program) else BY_AXIOMS
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 
     return FOR_ANY

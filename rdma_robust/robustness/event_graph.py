@@ -13,88 +13,17 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-from rdma_robust.digraph import components, reachable
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, names, size, substitute
-from rdma_robust.language.flow.cfg import Cell, Fault, Op, Program, Recv, RecvPoll, RemoteRmw, Step, Thread, steps
+from rdma_robust.digraph import reachable
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, substitute
+from rdma_robust.language.flow.cfg import Cell, Op, Program, Recv, RemoteRmw, Section, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
+from rdma_robust.robustness.event_edge import Connection, EventEdge, Touch, stored_by
+from rdma_robust.robustness.folding import fold, following
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import EventType
 
-_MAX_FOLDED = 64
-"""Silent paths from one program point that are folded; beyond it silent edges stay, which is correct and larger."""
-
-_MAX_SIZE = 150
-"""Size of the expressions that folding may build; a silent edge whose successor would get larger ones stays."""
-
-
-Connection = tuple[int, int]
-"""Two threads: messages go from the first to the second."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventEdge:
-    """One event of one thread. `type` None is a silent step.
-
-    `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE: the value in
-    the cell before the event, or, for a write that reads nothing, what its operation has read and carries along, up to
-    the event that `carries` no more. `written` is None where just that is stored. `remote` is the other node of the queue
-    pair and `peer` the other thread of the connection; the operation completes with the event that is `completing`, and a
-    poll can take it if it `completes`. `unsplit` is the guard of all edges together into which :mod:`specialise` has split
-    one. `wraps` is what the case of the operation reports, beside the fault of the step.
-
-    `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
-    has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
-
-    The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
-    `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
-    naR alone, behind which the thread does not go on (:mod:`remote_atomics`).
-    """
-
-    thread: int
-    source: int
-    target: int
-    type: EventType | None
-    guard: Expr
-    assigns: tuple[tuple[str, Expr], ...]
-    step: Step
-    cell: Cell | None = None
-    remote: str | None = None
-    written: Expr | None = None
-    unsplit: Expr | None = None
-    carries: bool = False
-    completes: bool = False
-    completing: bool = False
-    peer: str | None = None
-    wraps: Fault | None = None
-    connection: Connection | None = None
-    also: EventType | None = None
-    rmw: tuple[Expr, Expr] | None = None
-    stops: bool = False
-
-    @property
-    def reads(self) -> bool:
-        return self.type in READ_TYPES
-
-    @property
-    def writes(self) -> bool:
-        return self.also is not None or (self.type in WRITE_TYPES and self.cell is not None)
-
-    @property
-    def fault(self) -> Fault | None:
-        """What is reported when the edge is taken."""
-        return self.wraps or self.step.fault
-
-    @property
-    def possible(self) -> Expr:
-        """When the event can happen, whatever comes after it."""
-        return self.guard if self.unsplit is None else self.unsplit
-
-    def __str__(self) -> str:
-        place = self.remote if self.cell is None else self.cell
-        if isinstance(self.step.op, Recv | RecvPoll) and place is None:
-            place = self.step.op.sender
-        return "silent" if self.type is None else f"{self.type.value}({place})"
+__all__ = ["Connection", "EventEdge", "EventGraph", "Kept", "Touch", "buffers_of", "event_graph", "register_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +81,8 @@ def event_graph(
     fresh = count(max([thread.entry, thread.exit, *thread.points]) + 1)
     bare = (EventEdge(index, u, v, None, TRUE, (), step) for u, v, step in steps(thread))
     split = [e for each in bare for e in _split(each, program, rename, fresh, model)]
-    folded = split if kept in (Kept.STEPS, Kept.ALL) else _fold(split, thread, kept is Kept.END, poll)
-    following = _following(folded)
+    folded = split if kept in (Kept.STEPS, Kept.ALL) else fold(split, thread, kept is Kept.END, poll)
+    after = following(folded)
     points = dict.fromkeys([*(point for e in folded for point in (e.source, e.target)), thread.entry])
     every = {name.name for name in rename.values()}
     at_end = every if kept is Kept.END else set()
@@ -163,26 +92,20 @@ def event_graph(
     registers = tuple(
         (name, v if name in at_entry else 0) for r, v in thread.registers if (name := rename[r].name) in ever_live
     )
-    reached = reachable([thread.entry], following)
+    reached = reachable([thread.entry], after)
     edges = tuple(_reset_dead(e, registers, live) for e in poll.each(folded) if e.source in reached)
     return EventGraph(thread.name, index, thread.entry, edges, registers, frozenset(reached))
-
-
-def _following(edges: Iterable[EventEdge]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    for edge in edges:
-        found.setdefault(edge.source, set()).add(edge.target)
-    return found
 
 
 def _split(
     bare: EventEdge, program: Program, rename: dict[str, Name], fresh: Iterator[int], model: Model
 ) -> Iterator[EventEdge]:
-    """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points.
-
-    What a condition says of the value that is read stands at the event that reads it.
-    """
+    """Yield the event edges of one control-flow edge, with qualified registers; `fresh` numbers new program points. What a
+    condition says of the value that is read stands at the event that reads it."""
     step = bare.step
+    if isinstance(step.op, Section):
+        yield _section(bare, step.op, rename, model)
+        return
     assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
     own = substitute(step.guard, rename)
     remote = remote_of(step.op)
@@ -223,6 +146,22 @@ def _split(
                 written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
+
+
+def _section(bare: EventEdge, op: Section, rename: dict[str, Name], model: Model) -> EventEdge:
+    """Return the one edge of a locked section."""
+    assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in bare.step.assigns)
+    guard, touches = substitute(bare.step.guard, rename), _touches(op, rename, model)
+    return replace(bare, type=EventType.CAS, guard=guard, assigns=assigns, section=touches)
+
+
+def _touches(op: Section, rename: dict[str, Name], model: Model) -> tuple[Touch, ...]:
+    (case,) = cases_of(op, model)
+    numbers = {cell: k for k, cell in enumerate(op.cells)}
+    return tuple(
+        Touch(act.type, act.cell, numbers[act.cell] if act.cell is not None else -1, _written(act, rename))
+        for act in case.acts
+    )
 
 
 def _written(act: Act, rename: dict[str, Name]) -> Expr | None:
@@ -275,90 +214,6 @@ def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
     return tuple(dict.fromkeys((*posted, *received)))
 
 
-def _fold(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll) -> list[EventEdge]:
-    """Fold silent edges into the events after them; points that only silent edges reached disappear.
-
-    With `to_end`, what leads to the end of the thread without an event stays as one silent edge.
-    """
-    out: dict[int, list[EventEdge]] = {}
-    for edge in edges:
-        out.setdefault(edge.source, []).append(edge)
-    kept = _silent_loop_heads(edges) | ({thread.exit} if to_end else set())
-    folded: list[EventEdge] = []
-    todo, seen = [thread.entry], {thread.entry}
-    while todo:
-        point = todo.pop()
-        paths = list(poll.each(_silent_paths(point, out, kept, thread.exit)))
-        for edge in paths if len(paths) <= _MAX_FOLDED else out.get(point, []):
-            folded.append(edge)
-            if edge.target not in seen:
-                seen.add(edge.target)
-                todo.append(edge.target)
-    return sorted(folded, key=lambda e: (e.source, e.target))
-
-
-def _silent_loop_heads(edges: list[EventEdge]) -> set[int]:
-    """Return program points that together lie on every cycle of silent edges."""
-    silent = _following(e for e in edges if e.type is None and not _idle(e))
-    heads: set[int] = set()
-    for component in components(silent):
-        if len(component) > 1 or component[0] in silent.get(component[0], ()):
-            heads.update(component)
-    return heads
-
-
-def _idle(edge: EventEdge) -> bool:
-    return edge.type is None and edge.source == edge.target and not edge.assigns and edge.fault is None
-
-
-def _silent_paths(point: int, out: dict[int, list[EventEdge]], kept: set[int], end: int) -> Iterator[EventEdge]:
-    """Yield what can happen first at `point`: each event after any silent prefix, folded into one edge.
-
-    A path stops at an event, at a fault, at a point in `kept` and, for a purely silent path, is dropped at the end of
-    the thread, where nothing can follow.
-    """
-    stack = [e for e in reversed(out.get(point, [])) if not _idle(e) and e.guard != FALSE]
-    found = 0
-    while stack:
-        edge = stack.pop()
-        if edge.type is not None or edge.fault is not None or edge.target in kept:
-            found += 1
-            yield edge
-            if found > _MAX_FOLDED:
-                return
-        elif edge.target != end:
-            following = [e for e in out.get(edge.target, []) if not _idle(e)]
-            if any(_folded_size(edge, e) > _MAX_SIZE for e in following):
-                found += 1
-                yield edge
-            else:
-                after = [_after(edge, e) for e in reversed(following)]
-                stack += [e for e in after if e.guard != FALSE]
-
-
-def _folded_size(silent: EventEdge, edge: EventEdge) -> int:
-    """The size of all expressions of `edge` preceded by `silent`, without building them."""
-    grows = {register: size(value) for register, value in silent.assigns}
-    written = () if edge.written is None else (edge.written,)
-    parts = (edge.guard, *(value for _, value in edge.assigns), *written, *(edge.rmw or ()))
-    substituted = sum(size(part) + sum(grows.get(name, 0) for name in names(part)) for part in parts)
-    return size(silent.guard) + sum(grows.values()) + substituted
-
-
-def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
-    """Return `edge` preceded by `silent` in the same atomic step."""
-    by = dict(silent.assigns)
-    assigns = {**by, **{r: substitute(e, by) for r, e in edge.assigns}}
-    return replace(
-        edge,
-        source=silent.source,
-        guard=conj(silent.guard, substitute(edge.guard, by)),
-        assigns=tuple(assigns.items()),
-        written=None if edge.written is None else substitute(edge.written, by),
-        rmw=None if edge.rmw is None else (substitute(edge.rmw[0], by), substitute(edge.rmw[1], by)),
-    )
-
-
 def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dict[int, set[str]]:
     """Return for every program point the registers read on some path from it before being assigned; those of `at_end`
     are read at the thread's end."""
@@ -374,8 +229,8 @@ def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dic
         assigned = dict(edge.assigns)
         uses = set(names(edge.guard)) | ({*names(edge.written)} if edge.written is not None else set())
         uses |= {n for r, e in assigned.items() if r in wanted for n in names(e)}
-        uses |= {n for e in edge.rmw or () for n in names(e)}
-        new = (uses | (wanted - set(assigned))) - {VALUE.name}
+        uses |= {n for e in (*(edge.rmw or ()), *stored_by(edge)) for n in names(e)}
+        new = {name for name in uses | (wanted - set(assigned)) if not is_value(name)}
         if not new <= live[edge.source]:
             live[edge.source] |= new
             todo += into.get(edge.source, [])

@@ -91,7 +91,8 @@ class StoreBuffers:
         """The marks behind an event of beta that writes."""
         if not self.pairs or not writes(edge):
             return []
-        of_cell = sum(1 << number for (_, cell), number in self.pairs.items() if cell == edge.cell)
+        written = {cell for cell, _, writing in edge.accesses if writing}
+        of_cell = sum(1 << number for (_, cell), number in self.pairs.items() if cell in written)
         mine = self._pair(edge) if edge.type is EventType.LW else 0
         updates: list[tuple[str, Expr]] = []
         for name, bits in self.marks.parts(of_cell):

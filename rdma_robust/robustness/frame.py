@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute, value_of
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
@@ -109,13 +109,13 @@ class Frame:
 
     def specialised(self) -> Frame:
         """The same program with fewer registers, see :mod:`specialise`."""
-        cells = {e.cell for g in self.graphs for e in g.edges if e.cell is not None}
+        cells = {cell for g in self.graphs for e in g.edges for cell, _, _ in e.accesses}
         return replace(self, graphs=specialise(self.graphs, cells, self.limits.poll("specialising")))
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells that some event writes, in order of declaration; the others are constants."""
-        written = {e.cell for g in self.graphs for e in g.edges if writes(e)}
+        written = {cell for g in self.graphs for e in g.edges for cell, _, writing in e.accesses if writing}
         return tuple(c for c in self.program.cells if c in written)
 
     @cached_property
@@ -125,6 +125,25 @@ class Frame:
     def bit(self, cell: Cell | None) -> int:
         """The bit of a cell in sets of cells; 0 for a constant one, on which nothing conflicts."""
         return self.cell_bit.get(cell, 0) if cell is not None else 0
+
+    def read_by(self, edge: EventEdge) -> int:
+        """The bits of the cells that an event reads."""
+        return sum(self.bit(cell) for cell, reading, _ in edge.accesses if reading)
+
+    def written_by(self, edge: EventEdge) -> int:
+        """The bits of the cells that an event writes."""
+        return sum(self.bit(cell) for cell, _, writing in edge.accesses if writing)
+
+    def touched_by(self, edge: EventEdge) -> int:
+        """The bits of the cells that an event reads or writes."""
+        return sum(self.bit(cell) for cell, _, _ in edge.accesses)
+
+    def values_for(self, edge: EventEdge, copy: str = "") -> dict[str, Expr]:
+        """What an event that takes its values from memory reads there, by the names that its expressions have for it."""
+        if edge.section:
+            read = (touch for touch in edge.section if touch.cell is not None)
+            return {value_of(t.number).name: self.memory(t.cell, copy) for t in read if t.cell is not None}
+        return {} if edge.cell is None else {VALUE.name: self.memory(edge.cell, copy)}
 
     def memory(self, cell: Cell, copy: str = "") -> Expr:
         """The value of a cell (in the memory copy of that name)."""
@@ -167,7 +186,8 @@ class Frame:
         found = {0, 1, *(self.program.domain or ()), *(c.init for c in self.program.cells)}
         found |= {v for g in self.graphs for _, v in g.registers}
         for edge in (e for g in self.graphs for e in g.edges):
-            for expr in (*(e for _, e in edge.assigns), *(() if edge.written is None else (edge.written,))):
+            stored = (edge.written, *(touch.written for touch in edge.section))
+            for expr in (*(e for _, e in edge.assigns), *(e for e in stored if e is not None)):
                 found |= {sign * value for value in constants(expr) for sign in (1, -1)}
         return min(found), max(found)
 
@@ -220,7 +240,7 @@ def stores_carried(edge: EventEdge) -> bool:
 
 def conflicts(edge: EventEdge, cell: Cell, other_writes: bool) -> bool:
     """Whether the edge's event and an access of `cell` (writing or not) conflict."""
-    return edge.cell == cell and (writes(edge) or other_writes)
+    return any(cell == touched and (writing or other_writes) for touched, _, writing in edge.accesses)
 
 
 def effect(
@@ -230,14 +250,16 @@ def effect(
 
     `marks` are those of the event in the queues, see :mod:`messages`. On `credit` a message takes a V that is still to come.
     """
-    value: dict[str, Expr] = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell, copy)}
+    value = frame.values_for(edge, copy)
     received = frame.messages.value(edge)
     if received is not None:
         value = {VALUE.name: received}
     updates = [(r, substitute(e, value)) for r, e in edge.assigns]
     if edge.carries and reads(edge):
         updates.append((frame.carried(edge.thread), value[VALUE.name]))
-    if writes(edge):
+    if edge.section:
+        updates += [(f"{t.cell}{copy}", substitute(t.written, value)) for t in edge.section if t.written is not None]
+    elif writes(edge):
         taken = stores_carried(edge)
         stored = edge.written or VALUE
         if taken or (edge.written is not None and VALUE.name in names(edge.written)):

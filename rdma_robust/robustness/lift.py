@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
@@ -135,7 +135,8 @@ class _Replay:
 
     def of(self, number: int) -> list[tuple[int, int]]:
         """The events of an edge."""
-        return [(number, k) for k in (0, 1) if (number, k) in self.done]
+        most = max(2, len(self.edges[number].section))
+        return [(number, k) for k in range(most) if (number, k) in self.done]
 
     def in_order(self) -> list[Event]:
         """The events in the order in which they happened, with their places in program order."""
@@ -149,6 +150,9 @@ class _Replay:
         """Let the event of edge `number` take effect now; of a remote read-modify-write that is `torn` its read."""
         edge = self.edges[number]
         assert edge.type is not None
+        if edge.section:
+            self._lock(number)
+            return
         if edge.rmw is not None:
             self._modify(number, torn or edge.stops)
             return
@@ -163,6 +167,21 @@ class _Replay:
         if edge.type is EventType.RP:
             read = self._received(number)
         self._note(number, edge.type, read, written)
+
+    def _lock(self, number: int) -> None:
+        """Let a locked section take effect, all of its events at once."""
+        edge = self.edges[number]
+        read = {value_of(t.number).name: self.memory[t.cell] for t in edge.section if t.cell is not None}
+        env = {**self._registers_before(number), **read}
+        for k, touch in enumerate(edge.section):
+            written = None if touch.written is None else evaluate(touch.written, env)
+            value = None if touch.cell is None else read[value_of(touch.number).name]
+            if touch.cell is not None and written is not None:
+                self.memory[touch.cell] = written
+            self.order.append((number, k))
+            self.done[number, k] = Event(
+                -1, touch.type, edge.thread, -1, None, touch.cell, value, written, edge.step, joined=k > 0
+            )
 
     def _modify(self, number: int, read_only: bool) -> None:
         """Let a remote read-modify-write take effect: in one event if it excludes every access, else in two."""
@@ -267,7 +286,14 @@ class _Replay:
         if edge.type is EventType.RP:
             value = value or 0
         env = registers if value is None else {**registers, VALUE.name: value}
+        if edge.section:
+            env = {**registers, **self._read_in(number)}
         return {**registers, **{r: evaluate(e, env) for r, e in edge.assigns}}
+
+    def _read_in(self, number: int) -> dict[str, int]:
+        """What the locked section of edge `number` has read."""
+        events = ((touch, self.done[number, k]) for k, touch in enumerate(self.edges[number].section))
+        return {value_of(touch.number).name: e.read for touch, e in events if e.read is not None}
 
     def _registers_before(self, number: int) -> dict[str, int]:
         """The thread's registers just before edge `number`. Raises InternalError if a CPU event came too early."""

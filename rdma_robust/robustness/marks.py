@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, disj
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import Frame, has_bit, reads, writes
+from rdma_robust.robustness.frame import Frame, has_bit
 
 WORD: Final = 60
 """Marks in one variable: the search kernel packs numbers of up to 62 bits."""
@@ -62,11 +62,11 @@ class AccessMarks:
 
     def left_by(self, edge: EventEdge) -> int:
         """The marks that the access leaves on its cell."""
-        return self.frame.bit(edge.cell) * reads(edge) | self.written(edge.cell) * writes(edge)
+        return self.frame.read_by(edge) | self.frame.written_by(edge) << len(self.frame.cells)
 
     def conflicting(self, edge: EventEdge) -> int:
         """The marks of accesses that conflict with this one."""
-        return self.frame.bit(edge.cell) * writes(edge) | self.written(edge.cell)
+        return self.frame.written_by(edge) | self.frame.touched_by(edge) << len(self.frame.cells)
 
 
 @dataclass(frozen=True, slots=True)

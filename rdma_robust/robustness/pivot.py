@@ -177,16 +177,18 @@ class PivotInstrumentation:
         return Command(edge.source, edge.target, self._body(edge), self._footprint(edge))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
-        """The cell that the event reads or writes, and the queues that it changes.
+        """The cells that the event reads or writes, and the queues that it changes.
 
         Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
         change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
         beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
         a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
-        bit, queues = self.frame.bit(edge.cell), self.frame.messages.touched(edge) << len(self.frame.cells)
-        ordered = edge.type is EventType.NAR  # by rao
-        return Footprint(bit * reads(edge), bit * (writes(edge) or ordered) | queues)
+        queues = self.frame.messages.touched(edge) << len(self.frame.cells)
+        changed = self.frame.written_by(edge)
+        if edge.type is EventType.NAR:  # ordered by rao
+            changed |= self.frame.touched_by(edge)
+        return Footprint(self.frame.read_by(edge), changed | queues)
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
@@ -207,9 +209,9 @@ class PivotInstrumentation:
 
     def _outline(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """What a step of phase 2 does to the program's variables and to the counters."""
-        kept = Require(self.frame.memory(edge.cell)) if edge.cell is not None and self._freeze(edge) else Require(TRUE)
+        frozen = [Require(self.frame.memory(c)) for c, _, written in edge.accesses if written] if self._freeze(edge) else []
         counted = (*self.rules.first_part(edge), *self.rules.second_part(edge))
-        return [leaf(EventLabel(edge, 1), kept, *effect(self.frame, edge), *each) for each in counted]
+        return [leaf(EventLabel(edge, 1), *frozen, *effect(self.frame, edge), *each) for each in counted]
 
     def _phase1(self, edge: EventEdge) -> list[Body[EventLabel]]:
         counted, *_ = self.rules.first_part(edge)
@@ -248,7 +250,7 @@ class PivotInstrumentation:
             for c in classes
         )
         writing = self.classes.current_in([c for c in self.classes.tried if c.writes], edge)
-        poisoned = [(name, marked_if(writing, part)) for name, part in self.seen.poison.parts(self.frame.bit(edge.cell))]
+        poisoned = [(name, marked_if(writing, part)) for name, part in self.seen.poison.parts(self.frame.touched_by(edge))]
         statements = (Require(self.atomics.enabled_first(edge)), Choose(CLASS, options), Assign(tuple(poisoned)), *does)
         labels = tuple(EventLabel(edge, 1 if torn else 2, c, torn) for c in classes)
         return [Body((*statements, *counted), (), labels) for counted in parts]
@@ -280,7 +282,7 @@ class PivotInstrumentation:
 
     def _poisons(self, edge: EventEdge) -> Expr:
         """In beta the event would make a CPU event depend on the pivot's value."""
-        return self.seen.poison.meets(self.frame.bit(edge.cell)) if edge.type in CPU_TYPES and reads(edge) else FALSE
+        return self.seen.poison.meets(self.frame.read_by(edge)) if edge.type in CPU_TYPES and reads(edge) else FALSE
 
     def _alpha(self, edge: EventEdge) -> Body[EventLabel]:
         """The event stays in alpha: no rule forces it out."""
@@ -327,10 +329,10 @@ class PivotInstrumentation:
 
     def _into_beta(self, edge: EventEdge, taint: Expr, *, credit: bool = False) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
-        frame, bit = self.frame, self.frame.bit(edge.cell)
-        updates = [*self._freeze(edge), *self._poisoning(edge, bit), *self.buffers.after_beta_write(edge)]
+        frame, bits = self.frame, self.frame.touched_by(edge)
+        updates = [*self._freeze(edge), *self._poisoning(edge, bits), *self.buffers.after_beta_write(edge)]
         updates += self.atomics.after_beta(edge)
-        if bit:
+        if bits:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
         spread = self.taint.spreading(edge, BETA, taint, self.classes.own(edge))
         happens = effect(frame, edge, marks=self.receiving.marks(edge, BETA, taint), credit=credit)
@@ -338,20 +340,20 @@ class PivotInstrumentation:
 
     def _freeze(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Before the first write of beta to the pivot's cell, remember what the cell holds for the pivot."""
-        frozen = [c for c in self.classes.touching(edge) if c in self.classes.value_dependent] if writes(edge) else []
-        if not frozen or edge.cell is None:
-            return []
-        first = conj(
-            self.classes.current_in(frozen, edge), negate(self.seen.accessed.meets(self.seen.marks.written(edge.cell)))
-        )
-        return [(ALPHA_VALUE, Ite(first, self.frame.memory(edge.cell), Name(ALPHA_VALUE)))]
+        touching = self.classes.touching(edge) if writes(edge) else ()
+        kept: Expr = Name(ALPHA_VALUE)
+        for cell in (cell for cell, _, writing in edge.accesses if writing):
+            written = self.seen.accessed.meets(self.seen.marks.written(cell))
+            if frozen := [c for c in touching if c.cell == cell and c in self.classes.value_dependent]:
+                kept = Ite(conj(self.classes.current_in(frozen, edge), negate(written)), self.frame.memory(cell), kept)
+        return [] if kept == Name(ALPHA_VALUE) else [(ALPHA_VALUE, kept)]
 
-    def _poisoning(self, edge: EventEdge, bit: int) -> list[tuple[str, Expr]]:
+    def _poisoning(self, edge: EventEdge, bits: int) -> list[tuple[str, Expr]]:
         """How values that depend on a writing pivot travel through NIC reads and writes of beta."""
         if not any(c.writes for c in self.classes.tried):
             return []
         me = 1 << edge.thread
-        cell = list(self.seen.poison.parts(bit))
+        cell = list(self.seen.poison.parts(bits))
         if reads(edge):
             return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
         if stores_carried(edge):

@@ -38,12 +38,18 @@ def everywhere(_edge: EventEdge, _c: PivotClass) -> bool:
 
 
 def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
-    """Return every pivot class of the program that has a site, and an event that can be the first of beta after it."""
+    """Return every pivot class of the program that has a site, and an event that can be the first of beta after it.
+
+    With locked sections of several words there are CPUs only: then some pivot is a read (docs/theory.md), and no others are
+    tried.
+    """
     found: dict[PivotClass, None] = {}
     of_cell: dict[int, list[EventEdge]] = {}
+    reads_only = has_sections(frame)
     for edge in (e for g in frame.graphs for e in g.edges):
-        of_cell.setdefault(frame.bit(edge.cell), []).append(edge)
-        if edge.cell is not None and frame.bit(edge.cell):
+        for cell, _, _ in edge.accesses or ((None, False, False),):
+            of_cell.setdefault(frame.bit(cell), []).append(edge)
+        if edge.cell is not None and frame.bit(edge.cell) and (edge.type is EventType.LR or not reads_only):
             found[class_of(edge, edge.cell)] = None
         if (cell := buffer_of(edge)) is not None:
             found[PivotClass(edge.thread, cell, False, receive=edge.connection)] = None
@@ -57,6 +63,11 @@ def classes_of(frame: Frame, allowed: Allowed) -> tuple[PivotClass, ...]:
             for e in (messages if c.receive else of_cell[frame.bit(c.cell)])
         )
     )
+
+
+def has_sections(frame: Frame) -> bool:
+    """Whether the program has locked sections of several words."""
+    return any(e.section for g in frame.graphs for e in g.edges)
 
 
 def opens(edge: EventEdge, c: PivotClass, frame: Frame) -> bool:
@@ -93,8 +104,15 @@ class PivotClasses:
 
     def touching(self, edge: EventEdge) -> Sequence[PivotClass]:
         """The classes with which the edge's event conflicts."""
+        if edge.section:
+            found = (each for bit, written in self._touched(edge) for each in self._of_cell.get(bit, ((), ()))[not written])
+            return list({id(c): c for c in found}.values())
         every, writing = self._of_cell.get(self.frame.bit(edge.cell), ((), ()))
         return every if writes(edge) else writing
+
+    def _touched(self, edge: EventEdge) -> list[tuple[int, bool]]:
+        """The bits of the cells that other events conflict on, with whether the event writes them."""
+        return [(bit, written) for cell, _, written in edge.accesses if (bit := self.frame.bit(cell))]
 
     def on_credit(self, edge: EventEdge) -> Sequence[PivotClass]:
         """The classes of V that the edge's event, if it is a message, can take on credit, as the first of beta."""

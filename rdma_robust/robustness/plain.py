@@ -9,7 +9,7 @@ Source: normal-form.md, part 2 (phase 1).
 from __future__ import annotations
 
 from rdma_robust.counters.program import Add, Command, CounterProgram, Process, Statement, Target, leaf
-from rdma_robust.expr import VALUE, Expr, conj, substitute
+from rdma_robust.expr import Expr, conj, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_graph import EventEdge
@@ -61,8 +61,7 @@ def sequential(frame: Frame, targets: tuple[PlainTarget, ...]) -> CounterProgram
 
 
 def _enabled(frame: Frame, edge: EventEdge) -> Expr:
-    value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
-    return conj(frame.messages.enabled(edge), substitute(edge.guard, value))
+    return conj(frame.messages.enabled(edge), substitute(edge.guard, frame.values_for(edge)))
 
 
 def _polls(frame: Frame, edge: EventEdge) -> tuple[Statement, ...]:

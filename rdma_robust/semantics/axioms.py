@@ -22,8 +22,9 @@ from rdma_robust.semantics.order_table import (
     oppo_scope,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes, read_modify_writes
-from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
+from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes
+from rdma_robust.semantics.trace import Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.vertices import as_steps, at_once, edge_inside, of_threads, sections, steps_of, within_step
 from rdma_robust.semantics.wellformed import check_well_formed
 
 __all__ = [
@@ -101,17 +102,8 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
 
 def same_operation(trace: Trace) -> Relation:
     """Return the pairs of a card's read and a write of the same operation, which no table takes apart."""
-    found = [(mine[r].index, mine[w].index) for mine in _in_threads(trace) for r, w in read_and_writes(mine)]
+    found = [(mine[r].index, mine[w].index) for mine in of_threads(trace) for r, w in read_and_writes(mine)]
     return Relation.of(len(trace.events), found)
-
-
-def _in_threads(trace: Trace) -> list[list[Event]]:
-    """The events of every thread that has some, in program order."""
-    found: dict[int, list[Event]] = {}
-    for e in trace.events:
-        if e.thread >= 0:
-            found.setdefault(e.thread, []).append(e)
-    return [sorted(mine, key=lambda e: e.position) for mine in found.values()]
 
 
 def ippo(trace: Trace, model: Model = RDMA) -> Relation:
@@ -194,7 +186,7 @@ def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
 
 def ib(trace: Trace, model: Model = RDMA) -> Relation:
     """Return issued-before: (ippo + rf + rbb + pf + nfo + rao + sm + rpf)+."""
-    return united(ib_parts(trace, model)).closure()
+    return at_once(united(ib_parts(trace, model)), trace).closure()
 
 
 def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
@@ -214,7 +206,7 @@ def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
 def ob(trace: Trace, model: Model = RDMA) -> Relation:
     """Return observed-before: (oppo + (rf - rfb) + [nlW];pf + nfo + rao + sm + rpf + rb + mo + [Inst];ib)+, under tso also
     with [lW];oppo;pf."""
-    return united(ob_parts(trace, model)).closure()
+    return at_once(united(ob_parts(trace, model)), trace).closure()
 
 
 def sc_parts(trace: Trace) -> dict[str, Relation]:
@@ -225,23 +217,8 @@ def sc_parts(trace: Trace) -> dict[str, Relation]:
 
 def sc(trace: Trace) -> Relation:
     """Return sc = po + rf + rb + mo + sm + rpf (not closed), where naR and naW of one read-modify-write are one vertex,
-    that of the naR."""
-    return _as_steps(united(sc_parts(trace)), _steps(trace))
-
-
-def _steps(trace: Trace) -> dict[int, int]:
-    """The naR of every naW."""
-    if not any(e.type is EventType.NAW for e in trace.events):
-        return {}
-    return {mine[w].index: mine[r].index for mine in _in_threads(trace) for r, w in read_modify_writes(mine)}
-
-
-def _as_steps(relation: Relation, steps: Mapping[int, int]) -> Relation:
-    """The relation with every naW put together with its naR; what leads from that to its naW is no edge."""
-    if not steps:
-        return relation
-    pairs = ((a, b) for a, b in relation if steps.get(b) != a)
-    return Relation.of(len(relation.rows), ((steps.get(a, a), steps.get(b, b)) for a, b in pairs))
+    that of the naR, and so are the events of a locked section, that of the first."""
+    return as_steps(trace, united(sc_parts(trace)), steps_of(trace))
 
 
 def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
@@ -251,9 +228,12 @@ def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
     shortest ib path in `via`.
     """
     parts = ob_parts(trace, model)
-    if united(parts).closure().is_irreflexive():
+    if at_once(united(parts), trace).closure().is_irreflexive():
         return None
-    issued = ib_parts(trace, model)
+    steps = sections(trace)
+    if steps:
+        parts = {name: as_steps(trace, part, steps) for name, part in parts.items()}
+    issued = {name: as_steps(trace, part, steps) for name, part in ib_parts(trace, model).items()}
     via = {(a, b): _shortest_path(trace, _links(issued), a, b) for a, b in parts["[Inst];ib"]}
     links = _links(parts, {pair: (BASE_EDGE + 1) * len(path) for pair, path in via.items()})
     cycle = _shortest_cycle(trace, links)
@@ -271,15 +251,16 @@ def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
 
     With `through`, only cycles through that event count. As po is transitive, a shortest cycle visits each thread at
     most once, with at most two events there (section 6.5 of the paper). Where it comes to the naW and goes on from the naR
-    of one read-modify-write, which is one vertex, it has an edge `rmw` between them.
+    of one read-modify-write, which is one vertex, it has an edge `rmw` between them, between events of a locked section one
+    that is called `section`.
     """
     if sc(trace).closure().is_irreflexive():
         return None
-    steps = _steps(trace)
+    steps = steps_of(trace)
     parts = sc_parts(trace)
     if not steps:
         return _shortest_cycle(trace, _links(parts), through)
-    merged = {name: _as_steps(part, steps) for name, part in parts.items()}
+    merged = {name: as_steps(trace, part, steps) for name, part in parts.items()}
     start = None if through is None else steps.get(through, through)
     cycle = _shortest_cycle(trace, _links(merged), start)
     return None if cycle is None else _taken_apart(trace, cycle, parts, steps)
@@ -287,16 +268,23 @@ def sc_violation(trace: Trace, through: int | None = None) -> Cycle | None:
 
 def _taken_apart(trace: Trace, cycle: Cycle, parts: Mapping[str, Relation], steps: Mapping[int, int]) -> Cycle:
     """Return the cycle between events of a cycle between vertices."""
-    members: dict[int, tuple[int, ...]] = {read: (read, write) for write, read in steps.items()}
+    members: dict[int, tuple[int, ...]] = {}
+    for event, first in steps.items():
+        members[first] = (*members.get(first, (first,)), event)
     ends = []
     for edge in cycle.edges:
         sources, targets = (members.get(e.index, (e.index,)) for e in (edge.source, edge.target))
-        found = ((a, b) for a in sources for b in targets if (a, b) in parts[edge.relation] and steps.get(b) != a)
+        found = (
+            (a, b)
+            for a in sources
+            for b in targets
+            if (a, b) in parts[edge.relation] and not within_step(trace, steps, a, b)
+        )
         ends.append((*next(found), edge.relation))
     edges = []
     for (_, before, _), (a, b, relation) in zip([ends[-1], *ends[:-1]], ends, strict=True):
         if before != a:
-            inside = "rmw" if before in steps else "po"
+            inside = edge_inside(trace, before)
             edges.append(CycleEdge(trace.events[before], inside, trace.events[a]))
         edges.append(CycleEdge(trace.events[a], relation, trace.events[b]))
     return Cycle(tuple(edges))

@@ -31,6 +31,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Write,
@@ -63,6 +64,8 @@ class Act:
     reads nothing, what the last event of the operation that does has read. The operation completes with the event that is
     `completing`, and a poll of the queue pair can take that if it `completes`. What is all empty touches no word.
 
+    An event that is `joined` happens at the same moment as the one before it, for everybody: see :class:`Section`.
+
     `peer` is the other thread of the connection, of messages (the receiver), V and RP (the sender). `message` is what a
     message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`.
     """
@@ -74,6 +77,7 @@ class Act:
     completing: bool = False
     peer: str | None = None
     message: Carried | None = None
+    joined: bool = False
 
     def __post_init__(self) -> None:
         if self.completes and not self.completing:
@@ -114,8 +118,8 @@ class Act:
 class Case:
     """One way in which an operation can go: its events in program order, if `when` (over registers and VALUE) holds.
 
-    VALUE is what the first event that reads does; without `when` the operation always goes so. No two cases hold together.
-    With a `fault` that is reported, and the operation goes on.
+    VALUE is what the first event that reads does, of a section `value_of(k)` what the k-th does; without `when` the
+    operation always goes so. No two cases hold together. With a `fault` that is reported, and the operation goes on.
     """
 
     acts: tuple[Act, ...] = ()
@@ -157,6 +161,22 @@ def _cas(op: Cas) -> tuple[Case, ...]:
 def _rmw(op: Rmw) -> tuple[Case, ...]:
     written = Case((Act(T.CAS, (op.cell,), ((op.cell, op.new),)),), op.when)
     return (written,) if op.when == TRUE else (written, Case((Act(T.LR, (op.cell,)),), negate(op.when)))
+
+
+def _section(op: Section) -> tuple[Case, ...]:
+    written = dict(op.writes)
+    acts = (
+        Act(T.CAS, (cell,), ((cell, written[k]),), joined=k > 0) if k in written else Act(T.LR, (cell,), joined=k > 0)
+        for k, cell in enumerate(op.cells)
+    )
+    return (Case(tuple(acts)),)
+
+
+def _fenced_section(op: Section, model: Model) -> tuple[Case, ...] | None:
+    """Where stores are buffered, the fence of a section that writes nothing belongs to it."""
+    if model.cpu != "tso" or op.writes:
+        return None
+    return tuple(Case((Act(T.F), *(replace(act, joined=True) for act in case.acts))) for case in _section(op))
 
 
 def _locked(cases: Callable[[Any], tuple[Case, ...]]) -> Callable[[Any, Model], tuple[Case, ...] | None]:
@@ -236,6 +256,7 @@ TABLE: Final[dict[type, Row]] = {
     Get: Row("get", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
     Poll: Row("poll", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
     Rmw: Row("rmw", _rmw, under=_locked(_rmw)),
+    Section: Row("section", _section, under=_fenced_section),
     MFence: Row("mfence", lambda _: (Case(),), under=_mfence),
     RFence: Row("rfence", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
     InlinePut: Row("inline put", _inline_put, lambda op: op.target.node),

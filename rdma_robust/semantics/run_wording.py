@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.event_table import remote_of
-from rdma_robust.semantics.machines.effects import event_of
+from rdma_robust.semantics.machines.effects import event_of, events_of_section
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.wording import SENT, Words
 from rdma_robust.text import one_line
@@ -26,6 +26,8 @@ def deed(program: Program, action: Action, *, sc: bool = False) -> str:
         if act.cell is None:
             return f"{SENT[act.type]} {action.written} to {act.peer}"
         return f"{SENT[act.type]} {act.cell} = {action.written}"
+    if action.words:
+        return ", ".join(Words(program).label(event) for event in events_of_section(action))
     label = Words(program).label(event_of(action, act.type))
     return f"{label} in memory" if action.verb is Verb.FLUSH and act.peer is None else label
 
@@ -56,4 +58,6 @@ def event_name(action: Action) -> str:
     act = act_of(action)
     if act is None or action.step is None:
         return ""
+    if action.words:
+        return ", ".join(map(str, events_of_section(action)))
     return str(event_of(action, act.type))

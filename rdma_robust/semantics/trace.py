@@ -54,7 +54,8 @@ class Event:
 
     A NIC write of an `unsignaled` operation is no completion, and neither is one `within` an operation that a later event
     completes: the put of a write with immediate. `peer` is the other thread of the connection, for messages (its receiver),
-    V and RP (the sender).
+    V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both are of a
+    locked section, which happens at one moment.
     """
 
     index: int
@@ -69,6 +70,7 @@ class Event:
     unsignaled: bool = False
     within: bool = False
     peer: str | None = None
+    joined: bool = False
 
     @property
     def completing(self) -> bool:

@@ -9,8 +9,8 @@ from math import prod
 
 from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Step, Thread, steps
+from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Unary, names, value_of
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
@@ -202,6 +202,8 @@ class _Analysis:
         if compiled.reads:
             first, *more = (self.cells[cell] for cell in compiled.reads)
             choices[VALUE.name] = read = first.union(*more) if more else first
+            if isinstance(step.op, Section):
+                choices |= {value_of(k).name: self.cells[cell] for k, cell in enumerate(step.op.cells)}
         elif compiled.receives is not None:
             choices[VALUE.name] = read = self.immediates.get(compiled.receives, frozenset()) | {0}
         results = self.results(compiled, choices)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import VALUE, evaluate
-from rdma_robust.language.flow.cfg import Program, Step, Thread, steps
+from rdma_robust.expr import VALUE, evaluate, value_of
+from rdma_robust.language.flow.cfg import Program, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.event_table import Act, Case, cases_of, remote_of
@@ -227,6 +227,8 @@ def moves(
             if case.acts and not (rest and _may_start(step, case, rest[0])):
                 continue
             first = next((i for i, act in enumerate(case.acts) if _gives_value(act)), 0)
+            if isinstance(step.op, Section):
+                first = 0
             if first >= len(rest) and first:
                 # The events end before the step reads: nothing is known of its guard.
                 if _consumed(step, case, env, rest) is not None:
@@ -234,6 +236,10 @@ def moves(
                 continue
             read = _value(case.acts[first], rest[first]) if case.acts else None
             here = env if read is None else {**env, VALUE.name: read}
+            if isinstance(step.op, Section):
+                if len(rest) < len(case.acts):
+                    continue
+                here = {**env, **_read_by_section(rest[: len(case.acts)])}
             # The expressions of a step may be undefined where its guard fails, so the guard comes first.
             if not evaluate(step.guard, here) or not evaluate(case.when, here):
                 continue
@@ -242,6 +248,11 @@ def moves(
                 continue
             assigned = {name: evaluate(expr, here) for name, expr in step.assigns}
             yield consumed, (target, tuple(assigned.get(name, env[name]) for name in names))
+
+
+def _read_by_section(events: Sequence[Event]) -> dict[str, int]:
+    read = (e.read for e in events if e.read is not None)
+    return {value_of(k).name: value for k, value in enumerate(read)}
 
 
 def _gives_value(act: Act) -> bool:
@@ -271,6 +282,8 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
     """
     remote = remote_of(step.op)
     here = env
+    if isinstance(step.op, Section):
+        here = {**env, **_read_by_section(rest[: len(case.acts)])}
     for i, (act, e) in enumerate(zip(case.acts, rest, strict=False)):
         if i and e.step not in (None, step):
             return None
@@ -284,7 +297,7 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
 def _fits(act: Act, e: Event, remote: str | None, env: Mapping[str, int]) -> bool:
     """Whether the event is what the act says; what a message takes and what an RP reads is checked where they meet."""
     inline = act.type is EventType.LR and e.remote is None
-    if (e.type, e.peer) != (act.type, act.peer) or (e.remote != remote and not inline):
+    if (e.type, e.peer, e.joined) != (act.type, act.peer, act.joined) or (e.remote != remote and not inline):
         return False
     if (e.completes, e.completing) != (act.completes, act.completing):
         return False

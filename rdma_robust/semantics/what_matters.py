@@ -20,11 +20,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.expr import VALUE, names
+from rdma_robust.expr import is_value, names
 from rdma_robust.language.flow.cfg import Cell, Message, Program, Recv, RecvPoll, Silent, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, acts_of, cases_of, expressions_of, remote_of
+from rdma_robust.semantics.machines.effects import events_of_section
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Cycle, Event, EventType, Trace
+from rdma_robust.semantics.vertices import sections
 
 Nothing: frozenset[int] = frozenset()
 
@@ -89,7 +91,7 @@ class _Flow:
         used = self.of(_uses(deed.step))
         copied = {name for sources in self.silently.values() for name in sources}
         for name, value in deed.step.assigns:
-            new = self.of(names(value)) | ({number} if VALUE.name in names(value) else Nothing)
+            new = self.of(names(value)) | ({number} if any(map(is_value, names(value))) else Nothing)
             self.computed[name] = new | (self.computed.get(name, Nothing) if name in copied else Nothing)
         return used
 
@@ -105,6 +107,9 @@ def of_trace(program: Program, trace: Trace, wanted: Iterable[int]) -> set[int]:
     sources: dict[int, set[int]] = {}
     for source, target in (*trace.rf, *trace.pf, *(trace.sm or ()), *(trace.rpf or ())):
         sources.setdefault(target, set()).add(source)
+    for index, first in sections(trace).items():
+        sources.setdefault(index, set()).add(first)
+        sources.setdefault(first, set()).add(index)
     deeds = {}
     before: Event | None = None
     for event in sorted(trace.events, key=lambda e: (e.thread, e.position)):
@@ -124,7 +129,7 @@ def _of_one_operation(earlier: Event, later: Event) -> bool:
 
 def _by_registers(event: Event) -> bool:
     """Whether an event depends on registers: what a CPU does, and what a request was given when it was posted."""
-    given = event.step is not None and any(name != VALUE.name for e in expressions_of(event.step.op) for name in names(e))
+    given = event.step is not None and any(not is_value(name) for e in expressions_of(event.step.op) for name in names(e))
     return event.type in CPU_TYPES or given
 
 
@@ -197,7 +202,9 @@ class MachineRun:
             self._posted.setdefault((step.op.sender, action.thread), []).append(number)
         if isinstance(step.op, RecvPoll):
             sources.update(self._told(action.thread, step.op.sender))
-        if act is not None and action.read is not None:
+        if action.words:
+            sources.update(self.written[e.cell] for e in events_of_section(action) if e.cell in self.written)
+        elif act is not None and action.read is not None:
             own = dict(self._stores.get(action.thread, ()))
             seen = {**self.written, **own} if not by_nic else self.written
             sources.update(seen[cell] for cell in act.reads if cell in seen)
@@ -205,6 +212,9 @@ class MachineRun:
         self.last[action.thread] = number
         if self._buffered and act is not None and act.type is EventType.LW:
             self._stores.setdefault(action.thread, []).extend((cell, number) for cell, _ in act.writes)
+        elif action.words:
+            stored = (e.cell for e in events_of_section(action) if e.written is not None)
+            self.written.update((cell, number) for cell in stored if cell is not None)
         elif act is not None and action.written is not None and action.verb in (Verb.ACCESS, Verb.NIC_READ, self._landing):
             self.written.update((cell, number) for cell, _ in act.writes)
 

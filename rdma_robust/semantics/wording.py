@@ -130,6 +130,7 @@ EDGE: Final[Mapping[str, str]] = {
     "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
+    "section": "{source}: between `lock` and `unlock` all is one step (section)",
     "rmw": "{source}: the read and the write of {cell} are one step (rmw)",
     "sm": "{source} posts the buffer that {target} fills (sm)",
     "rpf": "{target} takes the receive completion of {source} (rpf)",

@@ -1,6 +1,7 @@
 """Trencher programs by themselves: a reader of ten lines, store buffers as they are, and every execution of a small program.
 
-Shares nothing with what it is compared with: not the reader, not the locked sections, not the axioms.
+Shares nothing with what it is compared with: not the reader, not the locked sections, not the axioms. What a thread does
+with the memory locked is one vertex of the happens-before relation.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ Event = tuple[int, int]
 @dataclass(frozen=True)
 class Now:
     """A state of an execution and what happened: `made` counts the events of each thread, `edges` are rf, and for each
-    address `order` has its stores as they came to memory, `reads` the position in it that each read saw."""
+    address `order` has its stores as they came to memory, `reads` the position in it that each read saw. `first` is the
+    first event of who has the memory locked, `inside` the events that happened so, with theirs."""
 
     states: tuple[str, ...]
     registers: tuple[tuple[tuple[str, int], ...], ...]
@@ -67,6 +69,8 @@ class Now:
     made: tuple[int, ...] = ()
     order: tuple[tuple[int, Event], ...] = ()
     reads: tuple[tuple[Event, int, Event | None], ...] = ()
+    first: int = -1
+    inside: frozenset[tuple[Event, Event]] = frozenset()
 
 
 def executions(text: str, *, tso: bool) -> Iterator[Now]:
@@ -123,6 +127,8 @@ def _flushed(now: Now, t: int) -> Now:
 def _moved(now: Now, t: int, kind: str, operands: list[str]) -> Iterator[Now]:
     registers = dict(now.registers[t])
     words = list(operands)
+    if kind in ("read", "write") and now.owner == t:
+        now = replace(now, inside=now.inside | {((t, now.made[t]), (t, now.first))})
     name = words.pop(0) if kind in ("read", "local") else ""
     if kind in ("read", "write") and now.owner not in (-1, t):
         return  # its buffer could be read, or filled, and nothing more would come of it
@@ -137,7 +143,8 @@ def _moved(now: Now, t: int, kind: str, operands: list[str]) -> Iterator[Now]:
     elif kind in ("mfence", "lock", "unlock"):
         free = {"mfence": True, "lock": now.owner == -1, "unlock": now.owner == t}[kind]
         if not now.buffers[t] and free:
-            yield replace(now, owner={"mfence": now.owner, "lock": t, "unlock": -1}[kind])
+            first = {"mfence": now.first, "lock": now.made[t], "unlock": -1}[kind]
+            yield replace(now, owner={"mfence": now.owner, "lock": t, "unlock": -1}[kind], first=first)
     elif kind == "write":
         stored = value(words, registers)
         address = value(words, registers)
@@ -160,6 +167,7 @@ def _moved(now: Now, t: int, kind: str, operands: list[str]) -> Iterator[Now]:
 
 def _cyclic(now: Now) -> bool:
     edges: dict[Event, set[Event]] = {}
+    vertex = dict(now.inside)
     for t, made in enumerate(now.made):
         for k in range(made - 1):
             edges.setdefault((t, k), set()).add((t, k + 1))
@@ -175,6 +183,11 @@ def _cyclic(now: Now) -> bool:
             edges.setdefault(writer, set()).add(read)
         later = order if writer is None else order[order.index(writer) + 1 :]
         edges.setdefault(read, set()).update(later[:1])
+    joined: dict[Event, set[Event]] = {}
+    for event, later in edges.items():
+        a = vertex.get(event, event)
+        joined.setdefault(a, set()).update(b for b in (vertex.get(each, each) for each in later) if a != b)
+    edges = joined
     state: dict[Event, int] = {}
 
     def back(event: Event) -> bool:
@@ -189,6 +202,11 @@ def _cyclic(now: Now) -> bool:
 def random_trencher(rng: Random, threads: tuple[int, int] = (2, 2), length: tuple[int, int] = (2, 3)) -> str:
     """Return a loop-free program of few accesses: stores, loads, fences, checks, and sections of one word each."""
     return "\n".join(_Writer(rng, t).thread(rng.randint(*length)) for t in range(rng.randint(*threads))) + "\n"
+
+
+def random_sections(rng: Random, threads: tuple[int, int] = (2, 2), length: tuple[int, int] = (2, 3)) -> str:
+    """The same, where sections touch two or three of three words, in any order."""
+    return "\n".join(_SectionWriter(rng, t).thread(rng.randint(*length)) for t in range(rng.randint(*threads))) + "\n"
 
 
 class _Writer:
@@ -254,3 +272,35 @@ class _Writer:
                 self.lines[-2] = self.lines[-2].replace(" lock", " noop")
                 self.beside(found, f"s{self.at + 1}", "unlock")
                 self.add("noop")
+
+
+class _SectionWriter(_Writer):
+    """One thread of a program with sections of several words."""
+
+    def statement(self, address: str) -> None:
+        if self.rng.random() < 0.5:
+            super().statement(self.rng.choice([address, "2"]))
+        else:
+            self.section(address)
+
+    def section(self, _address: str) -> None:
+        rng, start = self.rng, self.at
+        words = rng.sample(["0", "1", "2"], rng.choice([2, 2, 3]))
+        self.add("lock", *(self.access(word) for word in words))
+        match rng.randint(0, 5):
+            case 0:  # one word more, or none
+                self.add(f"check == {rng.choice('ab')} 0", self.access(words[0]), "unlock")
+                self.beside(f"s{self.at - 3}", f"s{start}x", f"check != {rng.choice('ab')} 0")
+                self.beside(f"s{start}x", f"s{self.at}", "unlock")
+            case 1:  # it may keep the memory locked
+                self.add(f"check == {rng.choice('ab')} {rng.randint(0, 1)}", "unlock")
+            case 2:  # the word of the address that was read
+                self.add("read b & a 1", self.access("b") if rng.random() < 0.3 else "noop", "unlock")
+            case _:
+                self.add("unlock")
+
+    def access(self, address: str) -> str:
+        rng = self.rng
+        if rng.random() < 0.5:
+            return f"read {rng.choice('ab')} {address}"
+        return f"write {rng.choice(['1', '2', 'a', '+ b 1'])} {address}"

@@ -7,7 +7,8 @@ request that leaves it, a write of the card that enters its buffer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rdma_robust.analyses.explain.schedule import RemoteOperation, Run, RunStep, first_run
 from rdma_robust.errors import InternalError
@@ -94,7 +95,17 @@ def deployed_run(machine: DeployedMachine, witness: Witness) -> Run:
     there is none: that order extends ob, so there is one."""
     every = segments(machine.program, witness.order, machine.model)
     scheduler = _Scheduler(machine, witness.order, every)
-    return Run(operations_of(every), scheduler.run())
+    found = (each for step in scheduler.run() for each in _with_section(step, every))
+    return Run(operations_of(every), tuple(found))
+
+
+def _with_section(step: RunStep, every: Sequence[Sequence[Segment]]) -> Iterator[RunStep]:
+    """The step, or, if it is a locked section, one for each of its events: the machine makes them with one move."""
+    if step.event is None or not step.event.joined:
+        yield step
+        return
+    mine = next(s for s in every[step.event.thread] if step.event in s.events)
+    yield from (replace(step, event=event) for event in mine.events if event.cell is not None)
 
 
 class _Scheduler:
@@ -105,6 +116,7 @@ class _Scheduler:
         self.every = every
         waits = {s.events[0] for mine in every for s in mine if s.own > 1 and s.events[0].type is EventType.F}
         # An atomic that fails waits for the store buffer, which is an event without a move: it is part of that of the read.
+        waits |= {a for mine in every for s in mine for a, b in pairwise(s.events) if b.joined}  # one move with the last
         self.order = [event for event in order if event not in waits]
         numbers: dict[tuple[int, int], int] = {}
         for t, mine in enumerate(every):

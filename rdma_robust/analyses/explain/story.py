@@ -16,6 +16,7 @@ EDGES = {
     "rf": "{source} comes before {target}, which reads its value {read}",
     "mo": "{source} comes before {target}, which overwrites {cell}",
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
+    "section": "{source} is one step, from `lock` to `unlock`",
     "rmw": "{source} and {target} are one step",
     "sm": "{source} comes before {target}, which fills the buffer that it posts",
     "rpf": "{source} comes before {target}, which takes its receive completion",
@@ -156,7 +157,7 @@ def _rounds(witness: Witness) -> dict[int, str]:
     """Return for the events of statements that are executed more than once which time it is, in words."""
     same: dict[tuple[object, ...], list[Event]] = {}
     for event in sorted(witness.order, key=lambda e: e.position):
-        same.setdefault((event.thread, event.type, event.step), []).append(event)
+        same.setdefault((event.thread, event.type, event.step, event.cell), []).append(event)
     found = {}
     for events in same.values():
         for k, event in enumerate(events, 1) if len(events) > 1 else ():

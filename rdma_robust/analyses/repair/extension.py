@@ -36,6 +36,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import ib_parts, inst, observed_parts, united
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.vertices import at_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +224,7 @@ class Extension:
 
     def _rows(self, trace: Trace) -> list[int]:
         """The graph of `consistent`, but for what polls take."""
-        issued, observed = united(ib_parts(trace, self._model)), united(observed_parts(trace, self._model))
-        return _doubled(issued.rows, observed.rows, inst(trace, self._model))
+        return _doubled(*_issued_and_observed(trace, self._model), inst(trace, self._model))
 
     def _acyclic(self, rows: list[int], here: int, taken: list[tuple[int, int]]) -> bool:
         rows, n = rows.copy(), len(rows) // 2
@@ -326,9 +326,16 @@ def consistent(trace: Trace, model: Model) -> bool:
     4.1).
     """
     n = len(trace.events)
-    issued, observed = united(ib_parts(trace, model)).rows, united(observed_parts(trace, model)).rows
+    issued, observed = _issued_and_observed(trace, model)
     instant = inst(trace, model)
     return _acyclic(_doubled(issued, observed, instant), (1 << 2 * n) - 1)
+
+
+def _issued_and_observed(trace: Trace, model: Model) -> tuple[Sequence[int], Sequence[int]]:
+    """What ib and ob, but for [Inst];ib, are the closures of."""
+    parts = ib_parts(trace, model), observed_parts(trace, model)
+    issued, observed = (at_once(united(each), trace).rows for each in parts)
+    return issued, observed
 
 
 def _doubled(issued: Sequence[int], observed: Sequence[int], instant: int) -> list[int]:

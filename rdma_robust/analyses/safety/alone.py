@@ -3,7 +3,9 @@ that is ever written. A superset of its states under every memory model, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_at
 from rdma_robust.errors import SizeLimitError
@@ -11,7 +13,7 @@ from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import At, Atom, Before, Ended
 from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
 from rdma_robust.semantics.values import held_and_carried, possible_values
 
@@ -74,21 +76,23 @@ def _never_waits(program: Program, t: int, values: dict[Cell, frozenset[int]], l
     todo = [first]
     while todo:
         point, registers, counts = todo.pop()
-        passed: dict[int, set[int]] = {}
+        passed: dict[tuple[int, ...], set[Seen]] = {}
         for command in code.visible.get(point, ()):
             if command.polls and not counts[command.qp]:
                 continue
-            reads = command.source >= 0 and command.qp < 0
-            for value in read[command.source] if reads else (0,):
+            words = command.words or ((command.source,) if command.source >= 0 and command.qp < 0 else ())
+            if prod(len(read[word]) for word in words) > MOST:
+                return False
+            for value in _read_by(command, read):
                 if not command.enabled(registers, value):
                     continue
-                passed.setdefault(command.source if reads else -1, set()).add(value)
+                passed.setdefault(words, set()).add(value)
                 for after in _counted(counts, command):
                     state = (command.to, command.after(registers, value), after)
                     if state not in seen:
                         seen.add(state)
                         todo.append(state)
-        goes_on = -1 in passed or any(len(got) == len(read[source]) for source, got in passed.items())
+        goes_on = any(len(got) == prod(len(read[word]) for word in words) for words, got in passed.items())
         if (point in standing and not goes_on) or len(seen) > MOST or (len(seen) % _CHECK_EVERY == 0 and limits.exceeded()):
             return False
     return True
@@ -167,11 +171,18 @@ def _readable(
     t: int,
     read: Sequence[Sequence[int]],
     carried: Mapping[tuple[str, str], frozenset[int]],
-) -> Sequence[int]:
+) -> Iterable[Seen]:
     """Return what a step of the thread's CPU may read; 0 for one that reads nothing."""
     if command.takes >= 0:
         names = program.threads[command.takes].name, program.threads[t].name
         return sorted(carried.get(names, frozenset()) | {0})
+    return _read_by(command, read)
+
+
+def _read_by(command: Command, read: Sequence[Sequence[int]]) -> Iterable[Seen]:
+    """Return what a step may read of its words, each of which has one of the values in `read`."""
+    if command.words:
+        return product(*(read[word] for word in command.words))
     return read[command.source] if command.source >= 0 and command.qp < 0 else (0,)
 
 

@@ -20,7 +20,7 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Target, pc
 from rdma_robust.counters.search import explore_lowered
 from rdma_robust.errors import LimitReached
-from rdma_robust.expr import VALUE, Const, Expr, Name, conj, disj, equals, negate, substitute
+from rdma_robust.expr import Const, Expr, Name, conj, disj, equals, negate, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
@@ -102,8 +102,7 @@ def _blocked(frame: Frame, t: int) -> Iterator[tuple[int, Expr]]:
 
 
 def _enabled(frame: Frame, edge: EventEdge) -> Expr:
-    value = {} if edge.cell is None else {VALUE.name: frame.memory(edge.cell)}
-    guard = conj(frame.messages.enabled(edge), substitute(edge.guard, value))
+    guard = conj(frame.messages.enabled(edge), substitute(edge.guard, frame.values_for(edge)))
     if edge.type is not EventType.P or edge.remote is None:
         return guard
     return conj(guard, negate(equals(Name(frame.unpolled((edge.thread, edge.remote))), Const(0))))

@@ -42,6 +42,8 @@ def _unproven(op: cfg.Op) -> str:
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
             return f"a message: {instead}"
+        case cfg.Section():
+            return f"a locked section of several words: {instead}"
         case cfg.InlinePut():
             return f"inline data: {instead}"
         case cfg.RemoteRmw(wraps=(_, _)):

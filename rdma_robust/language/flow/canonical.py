@@ -34,6 +34,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Step,
@@ -155,6 +156,9 @@ def operation(op: Op) -> str:
             return f"rfence {name(node)}"
         case Rmw(cell, new, when):
             return f"rmw {_cell(cell.node, cell.name)} = {expression(new)} if {expression(when)}"
+        case Section(cells, writes):
+            every = " ".join(_cell(cell.node, cell.name) for cell in cells)
+            return f"section {every}{''.join(f', {k} = {expression(value)}' for k, value in writes)}"
         case MFence():
             return "mfence"
         case Nondet(low, high):

@@ -2,7 +2,8 @@
 
 A thread is a multigraph whose nodes are integer program points and whose edges carry a :class:`Step`. A step makes at most
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
-separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`.
+separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
+:class:`Section` makes several accesses, all at one moment.
 """
 
 from __future__ import annotations
@@ -74,6 +75,18 @@ class Rmw:
     cell: Cell
     new: Expr
     when: Expr = TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A locked section: with an empty store buffer, all of `cells` are read, and then some written, at one moment.
+
+    What cell k had is `value_of(k)` in the step's guard and assignments, and in the values of `writes`: a number of a cell
+    and what is written there. All of its events are one vertex of a trace, and joined for everybody.
+    """
+
+    cells: tuple[Cell, ...]
+    writes: tuple[tuple[int, Expr], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,26 +225,10 @@ RemoteOp = Put | Get | RemoteRmw
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
-Op = (
-    Silent
-    | Read
-    | Write
-    | Cas
-    | Put
-    | Get
-    | Poll
-    | RFence
-    | Rmw
-    | MFence
-    | Nondet
-    | Flush
-    | RemoteRmw
-    | InlinePut
-    | Send
-    | ImmPut
-    | Recv
-    | RecvPoll
-)
+CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
+"""What a CPU does alone."""
+
+Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
 
 
 FaultKind = (
@@ -376,7 +373,7 @@ def peer_of(op: Op) -> str | None:
             return source.node
         case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
             return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | MFence() | Nondet() | Recv() | RecvPoll():
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
 
 
@@ -389,6 +386,8 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return expected, new
         case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
             return new, when
+        case Section(_, writes):
+            return tuple(value for _, value in writes)
         case Nondet(low, high):
             return tuple(end for end in (low, high) if end is not None)
         case InlinePut(data=data) | Send(data=data):

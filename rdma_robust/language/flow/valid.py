@@ -14,7 +14,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
-from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.language.check.meaning import defined, in_domain, is_wrapped
 from rdma_robust.language.flow.cfg import (
     MAX_CELLS,
@@ -38,6 +38,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Step,
@@ -248,7 +249,7 @@ def _outcomes(program: Program) -> Iterator[Complaint]:
             yield Complaint("an outcome divides by what may be zero", line.span)
 
 
-_GIVES_VALUE: Final = (Read, Cas, Rmw, Nondet, RecvPoll)
+_GIVES_VALUE: Final = (Read, Cas, Rmw, Section, Nondet, RecvPoll)
 """The operations with a VALUE that registers can take."""
 
 
@@ -283,6 +284,10 @@ class _Thread:
                 return
             case Read(cell) | Write(cell, _) | Cas(cell, _, _) | Rmw(cell, _, _):
                 yield from self._own(cell, cells)
+            case Section(words, writes):
+                yield from (each for cell in words for each in self._own(cell, cells))
+                if len({*words}) < len(words) or not {k for k, _ in writes} <= {*range(len(words))}:
+                    yield "a section has each of its words once, and writes only these"
             case Put(target, source):
                 yield from self._own(source, cells, hidden=True)
                 yield from self._remote(target, cells)
@@ -340,7 +345,11 @@ class _Thread:
         registers = {name for name, _ in self.thread.registers}
         has_domain = self.proofs or self.program.domain is not None
         value = registers | {VALUE.name}
-        yield from wrong_in(step.guard, value if isinstance(step.op, Read | Rmw) else registers, has_domain=has_domain)
+        if isinstance(step.op, Section):
+            value = registers | {value_of(k).name for k in range(len(step.op.cells))}
+        yield from wrong_in(
+            step.guard, value if isinstance(step.op, Read | Rmw | Section) else registers, has_domain=has_domain
+        )
         for register, expr in step.assigns:
             if register not in registers:
                 yield f"unknown register {quote(register)}"
@@ -351,7 +360,7 @@ class _Thread:
         if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
         data: Payload | None = getattr(step.op, "data", None)
-        reads = isinstance(step.op, Rmw | RemoteRmw) or (data is not None and data.source is not None)
+        reads = isinstance(step.op, Rmw | Section | RemoteRmw) or (data is not None and data.source is not None)
         for expr in (*operands(step.op), *_wraps(step.op)):
             yield from wrong_in(expr, value if reads else registers, has_domain=has_domain)
 
@@ -376,7 +385,7 @@ class _Thread:
     def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
         if step.fault is None:
             return
-        if not isinstance(step.op, Silent | Read) or step.assigns:
+        if not isinstance(step.op, Silent | Read | Section) or step.assigns:
             yield "a step that goes wrong does nothing but read"
         if step.fault.kind != "assertion" and not at_end:
             yield f"{step.fault.kind} ends the execution: it must lead to a point without steps that is not the exit"

@@ -1,7 +1,7 @@
-"""What runs between `lock` and `unlock`, as atomic steps of one word.
+"""What runs between `lock` and `unlock`, as atomic steps of one word or of several.
 
 The way of a thread that has the memory locked is followed with its registers as expressions over what they were when it
-locked, and over the value of the word that it touches, up to `unlock`. Each way is one step: it is taken where the
+locked, and over the values of the words that it touches, up to `unlock`. Each way is one step: it is taken where the
 conditions of its checks hold, and the buffer is empty when it is.
 
 A way that never unlocks (it waits, locks again, or goes in circles) makes no step: the thread waits in front of it.
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, substitute
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, disj, equals, negate, substitute, value_of
 from rdma_robust.language.flow.valid_expressions import proven
 from rdma_robust.language.trencher.trencher_syntax import Transition
 from rdma_robust.language.trencher.trencher_values import Place, Values
@@ -28,13 +28,14 @@ MOST_WAYS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way through a section: to the state `target`, where `conditions` hold, over registers and VALUE, the value of the
-    word at `address`; None if it touches none. Then the word is `written`, if that is not None, and registers are set."""
+    """One way through a section: to the state `target`, where `conditions` hold, over registers and what the words at
+    `addresses` had: VALUE if it is one, `value_of` their places if there are several. Then words are `written`, by their
+    places, and registers are set."""
 
     target: str
     conditions: tuple[Expr, ...]
-    address: int | None
-    written: Expr | None
+    addresses: tuple[int, ...]
+    written: tuple[tuple[int, Expr], ...]
     registers: tuple[tuple[str, Expr], ...]
     last: Transition
 
@@ -45,13 +46,12 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """A point on a way; `held` is the value of its word there."""
+    """A point on a way: the words that it has touched, in order, and what is `written` to some, by their places."""
 
     state: str
     conditions: tuple[Expr, ...] = ()
-    address: int | None = None
-    held: Expr = VALUE
-    written: bool = False
+    addresses: tuple[int, ...] = ()
+    written: tuple[tuple[int, Expr], ...] = ()
     registers: tuple[tuple[str, Expr], ...] = ()
 
     def of(self, expr: Expr) -> Expr:
@@ -64,6 +64,19 @@ class _Now:
         if any(_opposite(condition, known) for known in self.conditions):
             return None
         return self if condition in self.conditions else replace(self, conditions=(*self.conditions, condition))
+
+    def touching(self, address: int) -> _Now:
+        return self if address in self.addresses else replace(self, addresses=(*self.addresses, address))
+
+    def held(self, address: int) -> Expr:
+        """Return what the word at this address, which was touched, has here."""
+        place = self.addresses.index(address)
+        return dict(self.written).get(place, value_of(place))
+
+    def storing(self, address: int, value: Expr) -> _Now:
+        place = self.addresses.index(address)
+        kept = (each for each in self.written if each[0] != place)
+        return replace(self, written=tuple(sorted((*kept, (place, value)), key=lambda each: each[0])))
 
     def having(self, register: str, value: Expr) -> _Now:
         kept = tuple((name, each) for name, each in self.registers if name != register)
@@ -82,7 +95,7 @@ class Sections:
     def ways(self, lock: Transition) -> list[Way]:
         """Return the ways through the section that `lock` begins.
 
-        Raises SizeLimitError if one of them touches several words, or if there are too many.
+        Raises SizeLimitError if there are too many.
         """
         found: list[Way] = []
         first = _Now(lock.target)
@@ -131,20 +144,15 @@ class Sections:
                 yield there.having(t.register, now.of(t.value))
             case "read" | "write":
                 for address, at in self._addressed(there, place, t):
-                    if at.address not in (None, address):
-                        raise SizeLimitError(
-                            f"line {t.span.line}: between `lock` and `unlock` it touches several words "
-                            f"({at.address} and {address}): an atomic step of several words is not decided"
-                        )
-                    yield self._accessed(replace(at, address=address), now, t)
+                    yield self._accessed(at.touching(address), address, now, t)
             case _:
                 yield there
 
     @staticmethod
-    def _accessed(at: _Now, now: _Now, t: Transition) -> _Now:
+    def _accessed(at: _Now, address: int, now: _Now, t: Transition) -> _Now:
         if t.kind == "read":
-            return at.having(t.register, at.held)
-        return replace(at, held=now.of(t.value), written=True)
+            return at.having(t.register, at.held(address))
+        return at.storing(address, now.of(t.value))
 
     def _addressed(self, there: _Now, place: Place, t: Transition) -> Iterator[tuple[int, _Now]]:
         """Yield the words that an access can be about, each with the point at which it is; none if it is never made."""
@@ -173,5 +181,10 @@ def _condition(expr: Expr) -> Expr:
 
 
 def _ended(now: _Now, unlock: Transition) -> Way:
-    written = now.held if now.written else None
-    return Way(unlock.target, now.conditions, now.address, written, now.registers, unlock)
+    if len(now.addresses) != 1:
+        return Way(unlock.target, now.conditions, now.addresses, now.written, now.registers, unlock)
+    by = {value_of(0).name: VALUE}
+    conditions = tuple(substitute(each, by) for each in now.conditions)
+    written = tuple((place, substitute(value, by)) for place, value in now.written)
+    registers = tuple((name, substitute(value, by)) for name, value in now.registers)
+    return Way(unlock.target, conditions, now.addresses, written, registers, unlock)

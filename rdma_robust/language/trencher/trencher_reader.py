@@ -22,6 +22,7 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Read,
     Rmw,
+    Section,
     Silent,
     Step,
     Thread,
@@ -47,7 +48,7 @@ def read_trencher(text: str, file: str, addresses: Range | None = None, *, trust
     `addresses` are the words that there are, if the values of addresses have no end that is found; without it `memory_size`
     says so, and otherwise such an address is an error. If `trusting`, steps do not ask whether values stay in the domain
     that are known to do so under sequential consistency. Raises ProgramError with every error of the file, SizeLimitError
-    for what is not decided: a locked section that touches several words, or more than there can be.
+    for what is not decided: locked sections with too many ways through them, or more of anything than there can be.
     """
     report = Reporter(file, text)
     automata = read_automata(text, report)
@@ -237,6 +238,8 @@ class _Building:
         match step.op:
             case Write(_, value) | Rmw(_, value) if value != VALUE:
                 kept.append(value)
+            case Section(_, writes):
+                kept += (value for _, value in writes)
         self._edges.append((source, target, replace(step, guard=conj(step.guard, *map(self._inside, kept)))))
 
     def _add_way(self, source: int, lock: Transition, way: Way) -> None:
@@ -244,19 +247,22 @@ class _Building:
         target = self._point(way.target)
         guard = self._of(way.guard)
         assigns = tuple((self._registers[name], self._of(expr)) for name, expr in way.registers)
-        if way.address is None:
+        if not way.addresses:
             between = self._fresh() if assigns else target
             self._edges.append((source, between, Step(MFence(), guard, (), lock.span, text)))
             if assigns:
                 self._step(between, target, Step(Silent(), TRUE, assigns, lock.span, text))
             return
-        cell = self.cells[way.address]
-        op = Rmw(cell, VALUE, FALSE) if way.written is None else Rmw(cell, self._of(way.written))
+        cells = tuple(self.cells[address] for address in way.addresses)
+        written = tuple((place, self._of(value)) for place, value in way.written)
+        reading: Op = Section(cells) if len(cells) > 1 else Read(cells[0])
+        op: Op = Section(cells, written)
+        if len(cells) == 1:
+            op = Rmw(cells[0], written[0][1]) if written else Rmw(cells[0], VALUE, FALSE)
         self._step(source, target, Step(op, guard, assigns, lock.span, text))
         if self.values.by == "cut":
-            kept = [*(value for _, value in assigns), *((op.new,) if way.written is not None else ())]
-            for value in kept:
-                self._fault(source, lock, Read(cell), conj(guard, negate(self._inside(value))), text)
+            for value in (*(value for _, value in assigns), *(value for _, value in written)):
+                self._fault(source, lock, reading, conj(guard, negate(self._inside(value))), text)
 
     def _of(self, expr: Expr) -> Expr:
         return without_bits(substitute(expr, self._renamed), (self.values.low, self.values.high))

@@ -16,7 +16,7 @@ from typing import Final
 
 from rdma_robust.errors import Span, UsageError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, Unary, conj, disj, names, substitute
-from rdma_robust.language.flow.cfg import Cell, Edge, MFence, Program, Read, Rmw, Silent, Step, Thread, Write
+from rdma_robust.language.flow.cfg import Cell, Edge, MFence, Program, Read, Rmw, Section, Silent, Step, Thread, Write
 from rdma_robust.language.flow.valid_expressions import proven
 
 MOST_GUESSES: Final = 64
@@ -103,6 +103,10 @@ class _Writer:
                 return ["mfence"]
             case Silent():
                 return self._assigned(step.assigns)
+            case Section(cells):
+                words = ", ".join(cell.name for cell in cells)
+                what = f"a locked section of several words ({words}) has no words in `.rdma` programs"
+                raise UsageError(f"line {step.span.line}: {what}; `check` and `repair` decide it as it is")
         raise UsageError(f"line {step.span.line}: this is not written")
 
     def _assigned(self, assigns: tuple[tuple[str, Expr], ...]) -> list[str]:

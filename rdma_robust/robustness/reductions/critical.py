@@ -30,7 +30,7 @@ from operator import or_
 
 from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import Frame, PivotClass, writes
+from rdma_robust.robustness.frame import Frame, PivotClass
 from rdma_robust.robustness.messages import buffer_of, is_message, takes
 from rdma_robust.robustness.pivot_classes import class_of
 from rdma_robust.robustness.reductions.relaxation import Relaxation
@@ -82,7 +82,7 @@ class CriticalCycles:
     @cached_property
     def accesses(self) -> int:
         """The accesses of cells that are written somewhere: only these conflict. With them messages, V and RP."""
-        return _set(i for i, e in enumerate(self.events) if self.frame.bit(e.cell) or (e.type and e.connection))
+        return _set(i for i, e in enumerate(self.events) if self.frame.touched_by(e) or (e.type and e.connection))
 
     @cached_property
     def of_thread(self) -> tuple[int, ...]:
@@ -121,15 +121,21 @@ class CriticalCycles:
     def conflicting(self) -> tuple[int, ...]:
         """For each event the accesses of other threads to which sc can lead from it: those that conflict with it, and those
         that wait for it."""
-        found = ((self._of_cell.get(self.frame.bit(e.cell), (0, 0)), e) for e in self.poll.each(self.events))
-        meeting = (of_cell[not writes(e)] & ~self._apart(e) for of_cell, e in found)
+        meeting = (self._meeting(e) & ~self._apart(e) for e in self.poll.each(self.events))
         return tuple(each | waiting for each, waiting in zip(meeting, self._waiting_for, strict=True))
+
+    def _meeting(self, e: EventEdge) -> int:
+        """The accesses that conflict with an event."""
+        found = ((self.frame.bit(cell), written) for cell, _, written in e.accesses)
+        return _union(self._of_cell.get(bit, (0, 0))[not written] for bit, written in found if bit)
 
     def _apart(self, edge: EventEdge) -> int:
         """The accesses of the thread of `edge`, unless another copy of it can make them on the same word."""
         mine = self.of_thread[edge.thread]
-        every, _ = self._of_cell.get(self.frame.bit(edge.cell), (0, 0))
-        return 0 if edge.thread in self.many and every & ~mine else mine
+        if edge.thread not in self.many:
+            return mine
+        every = _union(self._of_cell.get(self.frame.bit(cell), (0, 0))[0] for cell, _, _ in edge.accesses)
+        return 0 if every & ~mine else mine
 
     @cached_property
     def _led_from(self) -> tuple[int, ...]:
@@ -163,10 +169,10 @@ class CriticalCycles:
         """By the bit of a cell: its accesses, and those that write."""
         found: dict[int, tuple[int, int]] = {}
         for i in _bits(self.accesses):
-            e = self.events[i]
-            bit = self.frame.bit(e.cell)
-            every, written = found.get(bit, (0, 0))
-            found[bit] = (every | 1 << i, written | writes(e) << i) if bit else (0, 0)
+            for cell, _, writing in self.events[i].accesses:
+                bit = self.frame.bit(cell)
+                every, written = found.get(bit, (0, 0))
+                found[bit] = (every | 1 << i, written | writing << i) if bit else (0, 0)
         return found
 
     def sites(self, c: PivotClass) -> int:
@@ -175,8 +181,12 @@ class CriticalCycles:
             numbered = ((i, self.events[i]) for i in _bits(self.of_thread[c.thread]))
             return _set(i for i, e in numbered if e.connection == c.receive and buffer_of(e) == c.cell)
         every, written = self._of_cell[self.frame.bit(c.cell)]
-        found = self.of_thread[c.thread] & (written if c.writes else every & ~written)
+        found = self.of_thread[c.thread] & (written if c.writes else every & ~written) & ~self._sections
         return found if c.writes else _set(i for i in _bits(found) if class_of(self.events[i], c.cell) == c)
+
+    @cached_property
+    def _sections(self) -> int:
+        return _set(i for i, e in enumerate(self.events) if e.section)
 
     def meeting(self, c: PivotClass) -> int:
         """The accesses of other threads that conflict with a pivot of the class, or that it can wait for."""

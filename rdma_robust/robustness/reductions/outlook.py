@@ -23,9 +23,10 @@ from collections.abc import Iterable
 
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Expr, constants, evaluate, names
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers, buffered
-from rdma_robust.robustness.frame import Frame, PivotClass, qp_of, writes
+from rdma_robust.robustness.frame import Frame, PivotClass, qp_of
 from rdma_robust.robustness.marks import Remembered
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
@@ -61,13 +62,13 @@ def dead_ends(
 
 def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: StoreBuffers, e: EventEdge) -> Move:
     frame, number = cycles.frame, cycles.number(e)
-    bit = frame.bit(e.cell)
+    bit = frame.touched_by(e)
     conflicting = seen.marks.conflicting(e)
     barring = seen.marks.written(e.cell) if e.also else conflicting  # what forces the naR of a remote read-modify-write
     cpu = e.type in CPU_TYPES
     forwards = buffers.forwards(e) != FALSE
     waits = cpu and e.cell is not None and bit and e.type is not EventType.P and not forwards
-    guard = _guard(frame, e.guard) if waits else None
+    guard = _guard(frame, e.guard) if waits and e.cell not in _of_sections(frame) else None
     return Move(
         e.thread,
         e.source,
@@ -75,15 +76,21 @@ def _move(cycles: CriticalCycles, rules: Rules, seen: Remembered, buffers: Store
         () if e.type is None else _ordered(rules, e),
         () if forwards else tuple(seen.accessed.parts(barring)),
         not cpu or buffered(e, frame.model),
-        str(e.cell) if bit else None,
+        str(e.cell) if bit and e.cell is not None else None,
         guard,
-        bool(bit and writes(e)),
+        bool(e.cell is not None and frame.written_by(e)),
         bool(bit or (e.type and e.connection)),
         (*seen.tainted.parts(conflicting), *frame.messages.taints_of(e)),
         cycles.overtaking[number] | (cycles.conflicting[number] if e.stops else 0),
         cycles.after[number],
         cycles.conflicting[number],
     )
+
+
+def _of_sections(frame: Frame) -> frozenset[Cell]:
+    """The cells that sections write: what they hold can change in ways that moves of one cell do not tell."""
+    edges = (e for g in frame.graphs for e in g.edges if e.section)
+    return frozenset(cell for e in edges for cell, _, written in e.accesses if written)
 
 
 def _ordered(rules: Rules, e: EventEdge) -> Marks:
@@ -104,7 +111,8 @@ def _ordered(rules: Rules, e: EventEdge) -> Marks:
 def _pivot(cycles: CriticalCycles, seen: Remembered, c: PivotClass) -> Pivot:
     frame, events, sites = cycles.frame, cycles.events, cycles.sites(c)
     numbers = [i for i in range(len(events)) if sites >> i & 1]
-    guards = {i: guard for i in numbers if (guard := _guard(frame, events[i].possible)) is not None}
+    asked = () if c.cell in _of_sections(frame) else numbers
+    guards = {i: guard for i in asked if (guard := _guard(frame, events[i].possible)) is not None}
     if c.receive is not None:
         return Pivot(c.thread, sites, 0, {}, CLASS, ())
     written = tuple(seen.accessed.parts(seen.marks.written(c.cell)))

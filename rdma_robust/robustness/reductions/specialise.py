@@ -14,16 +14,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 
-from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, disj, equals, evaluate, names, negate, substitute
+from rdma_robust.expr import (
+    FALSE,
+    TRUE,
+    VALUE,
+    Const,
+    Expr,
+    Name,
+    conj,
+    disj,
+    equals,
+    evaluate,
+    is_value,
+    names,
+    negate,
+    substitute,
+    value_of,
+)
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
+from rdma_robust.robustness.event_edge import Touch, with_touches
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
 from rdma_robust.robustness.messages import immediate, is_message
 from rdma_robust.semantics.trace import EventType
 
 _MOST_VALUES = 16
 """Values of a cell beyond which it is taken to hold any."""
+
+_MOST_READ = 64
+"""Combinations of values that a section can read, beyond which it is not split."""
 
 _MOST_POINTS = 62
 """Points that specialisation may give a thread: sets of points are then numbers of one machine word."""
@@ -44,7 +66,7 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
         return tuple(graphs)
     values: dict[Source, Values] = {c: frozenset({c.init}) for c in cells}
     values |= {e.connection: frozenset() for g in graphs for e in g.edges if e.connection is not None}
-    read = [frozenset(source for e in g.edges if (source := _source(e)) is not None) for g in graphs]
+    read = [frozenset(source for e in g.edges for source in _sources(e)) for g in graphs]
     found: list[EventGraph] = list(graphs)
     due = set(range(len(graphs)))
     while due:
@@ -59,9 +81,12 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
     return tuple(found)
 
 
-def _source(edge: EventEdge) -> Source | None:
-    """Where the event reads from: its cell, for an RP its connection, None for all that read nothing."""
-    return edge.connection if edge.type is EventType.RP else edge.cell if edge.reads else None
+def _sources(edge: EventEdge) -> Iterator[Source]:
+    """Where the event reads from: its cells, for an RP its connection."""
+    if edge.type is EventType.RP:
+        yield from () if edge.connection is None else (edge.connection,)
+    else:
+        yield from (cell for cell, reading, _ in edge.accesses if reading)
 
 
 def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tuple[Source, Values]]:
@@ -75,6 +100,9 @@ def _written(graph: EventGraph, values: Mapping[Source, Values]) -> Iterator[tup
     for e in graph.edges:
         if is_message(e) and e.connection is not None:
             yield e.connection, _one(immediate(e))
+        for touch in e.section:
+            if touch.cell is not None and touch.written is not None:
+                yield touch.cell, _one(touch.written)
         if not e.writes or e.cell is None:
             continue
         if e.written is None:
@@ -131,6 +159,8 @@ class _Specialisation:
 
     def _steps(self, edge: EventEdge, registers: dict[str, int]) -> list[tuple[Registers, EventEdge]] | None:
         """What the edge can do where the registers have these values: the values afterwards and the new edge."""
+        if edge.section:
+            return self._of_section(edge, registers)
         if edge.guard == TRUE and not edge.assigns and (edge.written is None or isinstance(edge.written, Const)):
             return [(tuple(registers.items()), edge)]
         by: dict[str, Expr] = {name: Const(value) for name, value in registers.items()}
@@ -153,6 +183,38 @@ class _Specialisation:
         allowed = [v for values in found.values() for v in values]
         unsplit = _among(allowed, possible)
         return [(after, replace(new, guard=_among(values, possible), unsplit=unsplit)) for after, values in found.items()]
+
+    def _of_section(self, edge: EventEdge, registers: dict[str, int]) -> list[tuple[Registers, EventEdge]] | None:
+        """The same for a section: one edge for all values read that lead to the same, with what it writes as numbers."""
+        by: dict[str, Expr] = {name: Const(value) for name, value in registers.items()}
+        guard = substitute(edge.guard, by)
+        assigns = [(name, substitute(value, by)) for name, value in edge.assigns]
+        new = replace(edge, guard=guard, section=with_touches(edge, by))
+        used = {
+            n for e in (guard, *(e for _, e in assigns), *(t.written for t in new.section if t.written)) for n in names(e)
+        }
+        read = [(value_of(t.number).name, t.cell) for t in new.section if t.cell and value_of(t.number).name in used]
+        held = [(name, self.values[cell]) for name, cell in read]
+        choices = [values for _, values in held if values is not None]
+        if len(choices) < len(held) or prod(map(len, choices)) > _MOST_READ:
+            return None if any(is_value(n) for _, e in assigns for n in names(e)) else [(_after(registers, assigns, 0), new)]
+        found: dict[tuple[Registers, tuple[int | None, ...]], list[Expr]] = {}
+        for values in self.poll.each(product(*map(sorted, choices))):
+            env = dict(zip((name for name, _ in held), values, strict=True))
+            if evaluate(guard, env):
+                after = tuple({**registers, **{name: evaluate(e, env) for name, e in assigns}}.items())
+                stored = tuple(None if t.written is None else evaluate(t.written, env) for t in new.section)
+                these = conj(*(equals(Name(name), Const(value)) for name, value in env.items()))
+                found.setdefault((after, stored), []).append(these)
+        return [
+            (after, replace(new, guard=guard if len(found) == 1 else disj(*these), section=_with_values(new, stored)))
+            for (after, stored), these in found.items()
+        ]
+
+
+def _with_values(edge: EventEdge, stored: Sequence[int | None]) -> tuple[Touch, ...]:
+    pairs = zip(edge.section, stored, strict=True)
+    return tuple(t if value is None else replace(t, written=Const(value)) for t, value in pairs)
 
 
 def _after(registers: dict[str, int], assigns: Sequence[tuple[str, Expr]], value: int) -> Registers:

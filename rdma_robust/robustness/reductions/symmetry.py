@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from rdma_robust.expr import VALUE, Expr, Name, names, substitute
+from rdma_robust.expr import Expr, Name, is_value, names, substitute
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass
@@ -120,6 +120,7 @@ class _Shape:
                 points.setdefault(e.source, len(points)),
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),
+                tuple((t.type, t.cell and cells.setdefault(t.cell, len(cells))) for t in e.section),
                 None if e.remote is None else nodes.setdefault(e.remote, len(nodes)),
                 None if e.fault is None else e.fault.kind,
                 None if e.connection is None else tuple(threads.setdefault(t, len(threads)) for t in e.connection),
@@ -140,11 +141,12 @@ class _Shape:
         """The expressions of an edge. To be called for one edge after the other, since it numbers the registers."""
         edge = self.graph.edges[number]
         assigns = tuple((self._coded(Name(r)), self._coded(value)) for r, value in edge.assigns)
-        return self._coded(edge.guard), assigns, edge.written and self._coded(edge.written)
+        stored = tuple(touch.written and self._coded(touch.written) for touch in edge.section)
+        return self._coded(edge.guard), assigns, edge.written and self._coded(edge.written), stored
 
     def _coded(self, expr: Expr) -> object:
         """The expression with numbers for registers, and the initial values of those."""
-        used = [name for name in names(expr) if name != VALUE.name]
+        used = [name for name in names(expr) if not is_value(name)]
         for name in used:
             self.registers.setdefault(name, Name(str(len(self.registers))))
         return substitute(expr, self.registers) if used else expr, tuple(self.initial.get(name) for name in used)

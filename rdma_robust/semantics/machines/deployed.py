@@ -19,7 +19,7 @@ from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, a
 from rdma_robust.semantics.machines.queues import TO_COME, Posted, completions, polled, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Watched
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Seen, Watched
 from rdma_robust.semantics.waits import no_room
 
 
@@ -106,14 +106,13 @@ class DeployedMachine(CardMachine):
         done = access(command, thread.registers, seen)
         if done is None:
             return
-        read, written, memory = done
         after = state
         if stores:
-            assert written is not None
-            after = self._behind_stores(state, t, Buffered(command.number, (), written))
-        elif written is not None:
-            after = state._replace(memory=memory)
-        yield from self._go(after, Action(t, Verb.ACCESS, command.step, read, written), command, read or 0)
+            assert done.written is not None
+            after = self._behind_stores(state, t, Buffered(command.number, (), done.written))
+        elif command.words or done.written is not None:
+            after = state._replace(memory=done.memory)
+        yield from self._go(after, done.action(t, command.step), command, done.seen)
 
     def _seen(self, state: DeployedState, t: int, cell: int) -> tuple[int, ...]:
         """Return the memory with what the thread sees in a word: its own youngest store that is not there yet."""
@@ -173,7 +172,7 @@ class DeployedMachine(CardMachine):
         posted = Posted(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, request.receiver == NOWHERE)
         return self.with_queue(state, t, command.qp, (*thread.queues[command.qp], posted))
 
-    def _go(self, state: DeployedState, action: Action, command: Command, value: int) -> Iterator[Move]:
+    def _go(self, state: DeployedState, action: Action, command: Command, value: Seen) -> Iterator[Move]:
         """Yield the moves in which the acting thread has done the command, for which it read `value`, and then its
         register-only steps."""
         t = action.thread

@@ -90,7 +90,8 @@ def _step(action: Action) -> Step:
 @dataclass(slots=True)
 class Happened:
     """One event of a run. `number` is the move (from 0) with which it takes effect, None while it is to come, and `posted`
-    that with which the CPU did it or posted its request. `landing` is where the thread goes on after its step."""
+    that with which the CPU did it or posted its request. `landing` is where the thread goes on after its step. Of an event
+    of a locked section `word` is what it read and wrote."""
 
     act: Act
     action: Action
@@ -98,6 +99,7 @@ class Happened:
     number: int | None = None
     cell: Cell | None = None
     landing: tuple[int, Registers] | None = None
+    word: tuple[int, int | None] | None = None
 
 
 @dataclass
@@ -150,8 +152,10 @@ class History:
     def _by_cpu(self, action: Action) -> Happened | None:
         """Note the events of a CPU step, and return the last, None if there is none."""
         happened = None
+        words = iter(action.words)
         for act in self._acts(action):
-            happened = Happened(act, action, self.moves, self.moves)
+            word = next(words, None) if act.reads else None
+            happened = Happened(act, action, self.moves, self.moves, word=word)
             self.threads[action.thread].append(happened)
         return happened
 
@@ -227,6 +231,7 @@ def event_of(happened: Happened, thread: int, position: int) -> Event:
     act = placed(happened.act, happened.cell)
     action = happened.action
     cell = word_of(happened, happened.cell)
+    read, written = happened.word or (action.read, action.written)
     return Event(
         -1,
         act.type,
@@ -234,12 +239,13 @@ def event_of(happened: Happened, thread: int, position: int) -> Event:
         position,
         remote_of(_step(action).op),
         cell,
-        action.read if act.reads or act.type is EventType.RP else None,
-        action.written if act.writes or act.message is not None else None,
+        read if act.reads or act.type is EventType.RP else None,
+        written if act.writes or act.message is not None else None,
         action.step,
         unsignaled=act.completing and not act.completes,
         within=act.type in COMPLETING_TYPES and not act.completing,
         peer=act.peer,
+        joined=act.joined,
     )
 
 

@@ -25,7 +25,7 @@ from rdma_robust.semantics.machines.requests import (
     numbered,
 )
 from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Watched, compile_threads
+from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Registers, Seen, Watched, compile_threads
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
 
@@ -144,9 +144,8 @@ class DeployedScMachine:
                 action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
                 yield from self._go(after, action, command, inbox.arrived[0], thread.unpolled)
         elif (done := access(command, thread.registers, state.memory)) is not None:
-            read, written, memory = done
-            action = Action(t, Verb.ACCESS, command.step, read, written)
-            yield from self._go(state._replace(memory=memory), action, command, read or 0, thread.unpolled)
+            after = state._replace(memory=done.memory)
+            yield from self._go(after, done.action(t, command.step), command, done.seen, thread.unpolled)
 
     def _request(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
         """The first event of a request: a read of the CPU, or one of the card."""
@@ -225,7 +224,7 @@ class DeployedScMachine:
         state: DeployedScState,
         action: Action,
         command: Command,
-        value: int,
+        value: Seen,
         unpolled: tuple[int, ...],
         *,
         faults: tuple[Fault, ...] = (),

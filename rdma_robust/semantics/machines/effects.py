@@ -65,6 +65,17 @@ def event_of(action: Action, kind: EventType, index: int = -1, position: int = -
     )
 
 
+def events_of_section(action: Action) -> list[Event]:
+    """Return the reads and writes of the move of a locked section; none for other moves."""
+    if action.step is None:
+        return []
+    acts = [act for act in acts_of(action.step.op) if act.reads]
+    return [
+        Event(-1, act.type, action.thread, -1, None, act.cell, read, written, action.step, joined=act.joined)
+        for act, (read, written) in zip(acts, action.words, strict=False)
+    ]
+
+
 class Taken(Protocol):
     """A step of a run: its move, the state after it, and the number of the remote operation that it is about."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.semantics.event_table import Act, Agent, acts_of, placed
 from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.threadcode import Command, Registers, Settled, ThreadCode
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, Settled, ThreadCode, seeing
 
 State = Any
 """A machine's state: hashable, otherwise the machine's own business."""
@@ -40,6 +40,7 @@ class Action(NamedTuple):
     entry goes to: such a move is nobody's step, or, under the verb DRAIN, the step that has put the entry there. `act`
     is the event of the card that the machine of RDMA as deployed moves, and `cell` then the buffer that its message takes;
     `at` says of which event of which request it is: the number of the queue pair, the request's place there, the event's.
+    `words` are what each word of a locked section had and what was written; `read` and `written` are those of the last.
     """
 
     thread: int
@@ -51,6 +52,7 @@ class Action(NamedTuple):
     cell: Cell | None = None
     act: Act | None = None
     at: tuple[int, int, int] | None = None
+    words: tuple[tuple[int, int | None], ...] = ()
 
 
 class Move(NamedTuple):
@@ -104,18 +106,44 @@ def starts(codes: list[ThreadCode]) -> Iterator[tuple[tuple[tuple[int, Registers
         yield tuple((s.point, s.registers) for s in chosen), Action(-1, Verb.START, None, silent=silent), faults
 
 
-def access(
-    command: Command, registers: Registers, memory: tuple[int, ...]
-) -> tuple[int | None, int | None, tuple[int, ...]] | None:
-    """Perform a CPU access at once: (value read, value written, memory after), or None if it is blocked."""
+class Accessed(NamedTuple):
+    """What a CPU access did: `seen` is what registers are set from, `words` are as in :class:`Action`."""
+
+    read: int | None
+    written: int | None
+    memory: tuple[int, ...]
+    seen: Seen
+    words: tuple[tuple[int, int | None], ...] = ()
+
+    def action(self, thread: int, step: Step) -> Action:
+        """Return the cause of the move."""
+        return Action(thread, Verb.ACCESS, step, self.read, self.written, words=self.words)
+
+
+def access(command: Command, registers: Registers, memory: tuple[int, ...]) -> Accessed | None:
+    """Perform a CPU access at once; None if it is blocked."""
+    if command.words:
+        return _section(command, registers, memory)
     read = memory[command.source] if command.source >= 0 else None
     env = (*registers, read or 0)
     if command.guard is not None and not command.guard(env, 0):
         return None
     if command.value is None or (command.succeeds is not None and not command.succeeds(env, 0)):
-        return read, None, memory
+        return Accessed(read, None, memory, read or 0)
     written = command.value(env, 0)
-    return read, written, with_value(memory, command.target, written)
+    return Accessed(read, written, with_value(memory, command.target, written), read or 0)
+
+
+def _section(command: Command, registers: Registers, memory: tuple[int, ...]) -> Accessed | None:
+    seen = tuple(memory[cell] for cell in command.words)
+    if not command.enabled(registers, seen):
+        return None
+    env = seeing(registers, seen)
+    stored = {cell: value(env, 0) for cell, value in command.stores}
+    for cell, written in stored.items():
+        memory = with_value(memory, cell, written)
+    words = tuple((value, stored.get(cell)) for cell, value in zip(command.words, seen, strict=True))
+    return Accessed(*words[-1], memory, seen, words)
 
 
 def arrive(

@@ -132,9 +132,8 @@ class RdmaMachine:
         if command.qp < 0:
             done = access(command, registers, state.memory)
             if done is not None:
-                read, written, memory = done
-                action = Action(t, Verb.ACCESS, command.step, read, written)
-                after = command.after(registers, read or 0)
+                action, memory = done.action(t, command.step), done.memory
+                after = command.after(registers, done.seen)
                 moves += self._go(RdmaState(state.threads, memory), action, command, after, thread.queues)
             return
         if not command.enabled(registers):

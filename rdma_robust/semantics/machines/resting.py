@@ -25,7 +25,7 @@ from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.requests import WHOLE, Request, compile_requests, connections, numbered
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import Place
-from rdma_robust.semantics.machines.threadcode import Command, Registers, ThreadCode, Usage
+from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, Usage
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import EventType
 
@@ -208,7 +208,7 @@ class _Local:
                         order.append(after)
                     following[at].append(number[after])
                     taken[at].append(command.step)
-                    if command.qp < 0 and command.source < 0:
+                    if command.qp < 0 and command.source < 0 and not command.words:
                         silent[at].append(number[after])
         except _Changes:
             return []
@@ -230,7 +230,7 @@ class _Local:
         for command in self.code.visible.get(place.point, ()):
             unpolled = place.unpolled
             inboxes = place.inboxes
-            value = 0
+            value: Seen = 0
             if command.receives >= 0 or command.takes >= 0:
                 found = self._receives(place, command)
                 if found is None:
@@ -243,9 +243,9 @@ class _Local:
                 done = access(command, place.registers, memory)
                 if done is None:
                     continue
-                if done[1] is not None:
+                if done.memory is not memory:
                     raise _Changes
-                value = done[0] or 0
+                value = done.seen
             elif not command.enabled(place.registers):
                 continue
             elif command.polls:

@@ -84,9 +84,8 @@ class ScMachine:
         if command.qp < 0:
             done = access(command, registers, state.memory)
             if done is not None:
-                read, written, memory = done
-                action = Action(t, Verb.ACCESS, command.step, read, written)
-                after = command.after(registers, read or 0)
+                action, memory = done.action(t, command.step), done.memory
+                after = command.after(registers, done.seen)
                 moves += self._go(ScState(state.threads, memory), action, command, after, unpolled)
         elif not command.enabled(registers):
             pass

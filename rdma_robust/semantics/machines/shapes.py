@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import TRUE, VALUE, Expr
-from rdma_robust.language.flow.cfg import Cell, Recv
+from rdma_robust.language.flow.cfg import Cell, Recv, Section
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, row_of
 from rdma_robust.semantics.trace import EventType
@@ -22,7 +22,7 @@ class Shape:
     `deployed` is what only the machines of RDMA as deployed run. Such a request makes the events `nic` if it does all that
     it can, and its CPU reads `source` when it posts it if it is `inline`. `receives` is the thread for whose messages the
     CPU posts the word `buffer`, `takes` the one of which it takes a receive completion. `fences`: the CPU waits until its
-    store buffer is empty.
+    store buffer is empty. Of a locked `section` the CPU reads all words and then writes some.
     """
 
     source: Cell | None = None
@@ -39,6 +39,7 @@ class Shape:
     buffer: Cell | None = None
     takes: str | None = None
     fences: bool = False
+    section: Section | None = None
 
 
 def shape_of(op: object, model: Model = RDMA) -> Shape:
@@ -46,11 +47,13 @@ def shape_of(op: object, model: Model = RDMA) -> Shape:
     shape = _shape(op, model)
     if model.cpu != "tso":
         return shape
-    fences = any(act.type in (EventType.CAS, EventType.F) for case in cases_of(op, model) for act in case.acts)
-    return replace(shape, fences=True) if fences else shape
+    types = {act.type for case in cases_of(op, model) for act in case.acts}
+    return replace(shape, fences=True) if types & {EventType.CAS, EventType.F} else shape
 
 
 def _shape(op: object, model: Model) -> Shape:
+    if isinstance(op, Section):
+        return Shape(section=op)
     row = row_of(op)
     cases, remote = row.cases(op), row.remote(op)
     kinds = [act.type for case in cases for act in case.acts]

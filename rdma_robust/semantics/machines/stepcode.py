@@ -28,6 +28,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Step,
@@ -159,7 +160,7 @@ def _operands(op: Op) -> _Operands:
             return _Operands(low=low, high=high)
         case Silent() | MFence() | Poll() | RFence() | Flush():
             return _Operands()
-        case InlinePut() | Send() | ImmPut() | Recv() | RecvPoll():
+        case Section() | InlinePut() | Send() | ImmPut() | Recv() | RecvPoll():
             raise UsageError(f"`prove` has no machine for an operation like {type(op).__name__}: `check` decides it")
 
 

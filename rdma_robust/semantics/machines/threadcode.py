@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import TRUE, VALUE, Expr, names
+from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
@@ -18,6 +18,14 @@ from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 from rdma_robust.semantics.trace import EventType
 
 Registers = tuple[int, ...]
+
+Seen = int | tuple[int, ...]
+"""What a step has read: a value, or, of a locked section, that of each word."""
+
+
+def seeing(registers: Registers, seen: Seen) -> tuple[int, ...]:
+    """Return what the expressions of a step are evaluated over."""
+    return (*registers, 0, *seen) if isinstance(seen, tuple) else (*registers, seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,8 @@ class Command:
     `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`Shape`; `receives` and `takes`
     are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the guard depends on
     the value read. `eager` iff the CPU's part of the step commutes with everything that other threads and the NIC do, and
-    lies on no cycle; `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
+    lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions are also over what they
+    had. `constant` iff nobody ever writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -66,23 +75,25 @@ class Command:
     buffer: int = -1
     takes: int = -1
     fences: bool = False
+    words: tuple[int, ...] = ()
+    stores: tuple[tuple[int, Evaluator], ...] = ()
 
     @property
     def requests(self) -> bool:
         """Whether the step hands something to the card."""
         return self.qp >= 0 and not self.polls
 
-    def enabled(self, registers: Registers, value: int = 0) -> bool:
-        return self.guard is None or bool(self.guard((*registers, value), 0))
+    def enabled(self, registers: Registers, value: Seen = 0) -> bool:
+        return self.guard is None or bool(self.guard(seeing(registers, value), 0))
 
     def may_run(self, registers: Registers) -> bool:
         """Return False only if the registers alone rule the command out."""
         return self.guard_reads or self.enabled(registers)
 
-    def after(self, registers: Registers, value: int = 0) -> Registers:
+    def after(self, registers: Registers, value: Seen = 0) -> Registers:
         if not self.assigns:
             return registers
-        env = (*registers, value)
+        env = seeing(registers, value)
         result = list(registers)
         for slot, expr in self.assigns:
             result[slot] = expr(env, 0)
@@ -201,12 +212,13 @@ class ThreadCode:
                 visible = (
                     stepwise
                     or (command.qp < 0 <= command.target and program.cells[command.target] in watched.cells)
+                    or any(program.cells[cell] in watched.cells for cell, _ in command.stores)
                     or (watched.drained and (command.qp >= 0 or (model.cpu == "tso" and command.target >= 0)))
                 )
                 command = replace(
                     command,
                     number=len(self.commands),
-                    guard_reads=VALUE.name in names(step.guard),
+                    guard_reads=bool(command.words) or VALUE.name in names(step.guard),
                     eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
                     constant=command.source >= 0 and program.cells[command.source] not in usage.written,
                     own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
@@ -261,6 +273,9 @@ class ThreadCode:
         env = {name: read_at(i) for i, (name, _) in enumerate(self.thread.registers)}
         slots = {name: i for i, name in enumerate(env)}
         env[VALUE.name] = read_at(len(slots))
+        shape = shape_of(step.op, self.model)
+        words = () if shape.section is None else shape.section.cells
+        env |= {value_of(k).name: read_at(len(slots) + 1 + k) for k in range(len(words))}
 
         def compiled(expr: Expr) -> Evaluator:
             return term_of(expr, env).of
@@ -269,7 +284,6 @@ class ThreadCode:
             return None
         guard = None if step.guard == TRUE else compiled(step.guard)
         assigns = tuple((slots[name], compiled(expr)) for name, expr in step.assigns)
-        shape = shape_of(step.op, self.model)
         return Command(
             step,
             to,
@@ -289,6 +303,8 @@ class ThreadCode:
             buffer=-1 if shape.buffer is None else cells[shape.buffer],
             takes=-1 if shape.takes is None else self._threads[shape.takes],
             fences=shape.fences,
+            words=tuple(cells[cell] for cell in words),
+            stores=() if shape.section is None else tuple((cells[words[k]], compiled(e)) for k, e in shape.section.writes),
         )
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
@@ -298,6 +314,8 @@ class ThreadCode:
             for command in commands:
                 if command.qp < 0 <= command.target:
                     writing.setdefault(command.target, set()).add(point)
+                for cell, _ in command.stores:
+                    writing.setdefault(cell, set()).add(point)
         ahead = {cell: self._leading_to(points) for cell, points in writing.items()}
         return {p: frozenset(cell for cell, before in ahead.items() if p in before) for p in self.thread.points}
 

@@ -54,7 +54,7 @@ class Block:
     @cached_property
     def ib(self) -> list[int]:
         """(ippo + pf)+, where pf also has what else a poll tells"""
-        return _closed([a | b for a, b in zip(self._preserved(True), self._polls(None), strict=True)])
+        return self._at_once([a | b for a, b in zip(self._preserved(True), self._polls(None), strict=True)])
 
     @cached_property
     def ob(self) -> list[int]:
@@ -68,6 +68,25 @@ class Block:
             for i, e in enumerate(self.path.events):
                 if e.type is EventType.LW:
                     rows[i] |= reduce(or_, told[i + 1 :], 0)
+        return self._at_once(rows)
+
+    @cached_property
+    def sections(self) -> list[int]:
+        """The events of each locked section, as bits: they happen at one moment."""
+        found: list[int] = []
+        for i, e in enumerate(self.path.events):
+            if e.joined and (i == 0 or not self.path.events[i - 1].joined):
+                found.append(1 << i - 1)
+            if e.joined:
+                found[-1] |= 1 << i
+        return found
+
+    def _at_once(self, rows: list[int]) -> list[int]:
+        """The closure, where what is before or after one event of a section is so for all of them."""
+        for members in self.sections:
+            rows = [row | members if row & members else row for row in rows]
+            after = reduce(or_, (rows[i] for i in _positions(members))) & ~members
+            rows = [after if members >> i & 1 else row for i, row in enumerate(rows)]
         return _closed(rows)
 
     @cached_property
@@ -151,7 +170,8 @@ class Candidate:
     `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, ob and sc, and
     `behind` those of ib and ob only. `impossible` is also set when a message has no receive or an RP no message, or
     a thread is said to be stuck before one that is there. `naw` is the naW of every naR that has one, and `rao` are the two
-    ways in which rao may order each pair of read-modify-writes of one word.
+    ways in which rao may order each pair of read-modify-writes of one word. `at_once` are the events of the section to which
+    an event belongs, where it does.
     """
 
     def __init__(self, program: Program, blocks: Sequence[Block], model: Model = RDMA) -> None:
@@ -164,6 +184,12 @@ class Candidate:
         self.thread = [i for i, block in enumerate(blocks) for _ in range(block.size)]
         self.types = [e.type for e in self.events]
         self.tso = model.cpu == "tso"
+        self.at_once = {
+            i + offset: [j + offset for j in _positions(members)]
+            for block, offset in zip(blocks, self.offsets, strict=True)
+            for members in block.sections
+            for i in _positions(members)
+        }
         self.delayed = _bits(i for i, t in enumerate(self.types) if t in delayed_types(model))
         self._connect(model)
         self._atomics(model)

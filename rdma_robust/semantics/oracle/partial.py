@@ -96,7 +96,15 @@ class Partial:
         return all(self.add_ib(a, b) for a, b in edges)
 
     def add_ob(self, a: int, b: int) -> bool:
-        return _add(self.ob_after, self.ob_before, a, b)
+        return self._add(self.ob_after, self.ob_before, a, b)
+
+    def _add(self, after: list[int], before: list[int], a: int, b: int) -> bool:
+        """Add an edge to ob or ib: of a section, which happens at one moment, to or from all of its events."""
+        at_once = self.base.at_once
+        if not at_once or (a not in at_once and b not in at_once):
+            return _add(after, before, a, b)
+        pairs = ((x, y) for x in at_once.get(a, (a,)) for y in at_once.get(b, (b,)))
+        return all(_add(after, before, x, y) for x, y in pairs)
 
     def add_ib(self, a: int, b: int) -> bool:
         """Add an edge of rf, nfo, rao, sm or rpf: to ib, to ob, and to ob what [Inst];ib gains by it.
@@ -106,7 +114,7 @@ class Partial:
         nearest to b from which ob continues by itself, need to be added one by one.
         """
         sources, targets = self.ib_before[a] | 1 << a, self.ib_after[b] | 1 << b
-        if not _add(self.ib_after, self.ib_before, a, b) or not self.add_ob(a, b):
+        if not self._add(self.ib_after, self.ib_before, a, b) or not self.add_ob(a, b):
             return False
         delayed = self.base.delayed
         if not delayed >> b & 1:
@@ -202,7 +210,8 @@ class Partial:
     def is_sc(self) -> bool:
         """Return whether po + the sc edges so far are acyclic, by running the threads greedily in an order that fits.
 
-        The naW of a read-modify-write waits with its naR and for nothing more, so it follows at once.
+        The naW of a read-modify-write waits with its naR and for nothing more, so it follows at once; so do the events of a
+        section with the first of them.
         """
         base = self.base
         position = list(base.offsets)
@@ -212,6 +221,12 @@ class Partial:
             before = before[:]
             for r, w in base.naw.items():
                 before[r], before[w] = (before[r] | before[w]) & ~(1 << r | 1 << w), 0
+        if base.at_once:
+            before = before[:]
+            for members in {tuple(each) for each in base.at_once.values()}:
+                first, *rest = members
+                for e in rest:
+                    before[first], before[e] = before[first] | before[e], 0
         done = 0
         progress = True
         while progress:
@@ -247,6 +262,7 @@ class Partial:
                     unsignaled=e.completing and not e.completes,
                     within=e.type in COMPLETING_TYPES and not e.completing,
                     peer=e.peer,
+                    joined=e.joined,
                 )
             )
         initial = {cell: i for i, cell in enumerate(base.program.cells)}

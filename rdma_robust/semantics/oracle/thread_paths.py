@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import TRUE, VALUE
-from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Step, Thread, steps
+from rdma_robust.expr import TRUE, VALUE, value_of
+from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import is_message
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -51,6 +51,7 @@ class PathEvent:
     completing: bool = False
     peer: str | None = None
     data: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class _Walker:
             env = node.registers
             if known.reads or known.receives is not None:
                 read = next((i for i, e in enumerate(events) if e.type in READ_TYPES or e.type is EventType.RP), 0)
-                env = {**env, VALUE.name: read_at(position + read)}
+                env = {**env, VALUE.name: read_at(position + read), **_of_section(step, (e.type for e in events), position)}
             guards = node.guards
             domains = self.domains(node, events)
             feasible = True
@@ -194,7 +195,8 @@ class _Walker:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
-            for kept in range(len(events) if known.cut or self.extent is Extent.ALL else 0):
+            whole = isinstance(step.op, Section)
+            for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
                 unheard = events[kept].peer if is_message(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
@@ -206,7 +208,8 @@ class _Walker:
     def events(self, node: _Node, known: _Known) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
         """Yield the events the step may make, each with a further condition on the values read."""
         step, remote, position = known.step, known.remote, len(node.events)
-        if term_of(step.guard, {**node.registers, VALUE.name: read_at(position)}).const == 0:
+        env = {**node.registers, VALUE.name: read_at(position)}
+        if not isinstance(step.op, Section) and term_of(step.guard, env).const == 0:
             return
         for case in known.cases:
             made: list[PathEvent] = []
@@ -215,7 +218,12 @@ class _Walker:
                 if act.type is EventType.P and not _pollable((*node.events, *made), remote):
                     return
                 read = place if act.reads else read
-                made.append(_event(act, known, place - read, node.registers, read))
+                env = {
+                    **node.registers,
+                    VALUE.name: read_at(read),
+                    **_of_section(step, (a.type for a in case.acts), position),
+                }
+                made.append(_event(act, known, place - read, env))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
                 condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
@@ -247,6 +255,8 @@ class _Walker:
                 place = places.setdefault(cell, len(node.events) + len(places))
                 domains[place] = self.values[cell]
                 env = {**env, VALUE.name: read_at(place)}
+            if isinstance(known.step.op, Section):
+                env = {**env, **{value_of(k).name: read_at(places[cell]) for k, cell in enumerate(known.step.op.cells)}}
             guards.append(term_of(known.step.guard, env))
         if any(guard.const for guard in guards):
             return False
@@ -272,8 +282,16 @@ class _Walker:
         return frozenset(k.receives for k in nexts if k.receives and k.step.guard == TRUE)
 
 
-def _event(act: Act, known: _Known, copied: int, registers: Mapping[str, Term], read: int) -> PathEvent:
-    """Return the event of an act whose operation has last read so many events before it, at position `read`."""
+def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str, Term]:
+    """Return what the words of a section had, of which the first event stands at this position; nothing for other steps."""
+    if not isinstance(step.op, Section):
+        return {}
+    reading = [place for place, kind in enumerate(types, first) if kind in READ_TYPES]
+    return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
+
+
+def _event(act: Act, known: _Known, copied: int, env: Mapping[str, Term]) -> PathEvent:
+    """Return the event of an act whose operation has last read so many events before it, over registers and values read."""
     value, cell, data = act.written, None, act.message is not None and act.message.data is not None
     if act.message is None:
         cell = act.cell
@@ -281,9 +299,10 @@ def _event(act: Act, known: _Known, copied: int, registers: Mapping[str, Term], 
         value = act.message.data if data else act.message.imm
     if value is None or value != VALUE or act.reads:
         copied = 0
-    written = None if copied or value is None else term_of(value, {**registers, VALUE.name: read_at(read)})
+    written = None if copied or value is None else term_of(value, env)
+    step, remote = known.step, known.remote
     return PathEvent(
-        act.type, cell, known.remote, known.step, written, copied, act.completes, act.completing, act.peer, data
+        act.type, cell, remote, step, written, copied, act.completes, act.completing, act.peer, data, act.joined
     )
 
 

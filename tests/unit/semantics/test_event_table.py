@@ -15,7 +15,7 @@ import pytest
 
 from rdma_robust import CheckOptions, Verdict
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, value_of
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
@@ -36,6 +36,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Thread,
@@ -97,6 +98,9 @@ DEPLOYED = (
 )
 """Rows that not every consumer knows."""
 
+SECTIONS = (Section((X, Z), ((1, value_of(0)),)),)
+"""Several words at one moment, which a program with a network card does not have."""
+
 BEYOND = {Nondet, Flush}
 """What has no events here: robustness is not decided for it."""
 
@@ -153,7 +157,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_every_operation_has_a_row_and_is_in_this_test() -> None:
-    assert {type(op) for op in (*EVERY, *DEPLOYED)} == set(get_args(Op)) - BEYOND == set(TABLE) - set(ROWS)
+    assert {type(op) for op in (*EVERY, *DEPLOYED, *SECTIONS)} == set(get_args(Op)) - BEYOND == set(TABLE) - set(ROWS)
 
 
 @pytest.mark.parametrize("op", EVERY, ids=lambda op: type(op).__name__)

@@ -161,7 +161,7 @@ AXIOMS: dict[str, tuple[str, Any, str]] = {
     "rbb": ("rbb", none_of, "sb-forwarded"),
     "stores are not instantaneous": ("delayed_types", lambda _: NIC_WRITE_TYPES, "sb-mfence-one"),
     "same operation": ("same_operation", none_of, "put-into-rmw-relaxed"),
-    "one vertex": ("_steps", lambda _: {}, "put-into-rmw"),
+    "one vertex": ("steps_of", lambda _: {}, "put-into-rmw"),
     "sm in sc": ("sc_parts", lambda t: SC_PARTS(replace(t, sm=None)), "receive-after-put"),
     "rpf in sc": ("sc_parts", lambda t: SC_PARTS(replace(t, rpf=None)), "receive-and-get"),
 }

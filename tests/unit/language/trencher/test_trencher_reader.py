@@ -9,9 +9,9 @@ import pytest
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.goals import FaultGoal
 from rdma_robust.analyses.safety.reach import Answer, reach
-from rdma_robust.errors import NO_SPAN, ProgramError, SizeLimitError
-from rdma_robust.expr import Binary, Const, Name, Unary, evaluate
-from rdma_robust.language.flow.cfg import Fault, MFence, Program, Read, Rmw, Write, steps
+from rdma_robust.errors import NO_SPAN, ProgramError
+from rdma_robust.expr import TRUE, Binary, Const, Name, Unary, evaluate, value_of
+from rdma_robust.language.flow.cfg import Cell, Fault, MFence, Program, Read, Rmw, Section, Write, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.language.trencher.trencher_reader import left_out, read_trencher
 from rdma_robust.language.trencher.without_bits import interval, without_bits
@@ -96,10 +96,13 @@ def test_a_way_that_never_unlocks_is_no_step() -> None:
         assert not ops(load(thread("lock", *rest)))
 
 
-def test_a_section_of_several_words_is_not_decided() -> None:
-    text = thread("lock", "read r 0", "write r 1", "unlock")
-    with pytest.raises(SizeLimitError, match=r"line 5: between `lock` and `unlock` it touches several words \(0 and 1\)"):
-        load(text)
+def test_a_section_of_several_words_is_one_step_for_each_way_through_it() -> None:
+    text = thread("lock", "read r 0", "write + r 1 1", "read s 1", "write 7 0", "unlock", "3 6 check == r 5", "6 7 unlock")
+    none, both = (step for _, _, step in steps(load(text).threads[0]))
+    m0, m1 = Cell("M", "m0"), Cell("M", "m1")
+    assert both.op == Section((m0, m1), ((0, Const(7)), (1, Binary("+", value_of(0), Const(1)))))
+    assert dict(both.assigns) == {"r": value_of(0), "s": Binary("+", value_of(0), Const(1))}
+    assert none.op == Section((m0, m1), ((1, Binary("+", value_of(0), Const(1))),)) and none.guard != TRUE
 
 
 def test_an_unlock_without_a_lock_is_waited_at() -> None:
