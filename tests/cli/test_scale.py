@@ -6,6 +6,7 @@ import csv
 import json
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -60,18 +61,46 @@ def test_the_numbers_are_those_of_check(cli: Cli) -> None:
             assert each["result"][name] == single[name]
 
 
-def test_json_is_as_its_schema_says(cli: Cli) -> None:
+def valid(text: str) -> Any:
     schemas = [json.loads(path.read_text()) for path in (ROOT / "rdma_robust/schema").glob("*.schema.json")]
     registry = Registry().with_resources([(each["$id"], Resource.from_contents(each)) for each in schemas])
     (schema,) = (each for each in schemas if each["$id"] == "urn:rdma-robust:scale:1")
+    report = json.loads(text)
+    Draft202012Validator(schema, registry=registry).validate(report)
+    return report
+
+
+def test_json_is_as_its_schema_says(cli: Cli) -> None:
     for more in ((), ("--max-states", "1"), ("--expect",)):
-        report = json.loads(cli("scale", "-D", "ROUNDS=0..5", *more, "--format", "json", "rounds.rdma").stdout)
-        Draft202012Validator(schema, registry=registry).validate(report)
+        report = valid(cli("scale", "-D", "ROUNDS=0..5", *more, "--format", "json", "rounds.rdma").stdout)
+    assert report["any_number"] is None
     assert report["summary"]["exit_code"] == 1 and report["summary"]["mismatched"] == 1
     assert report["changes"][0] == {"verdict": "robust", "values": [0]}
     (states, transitions) = report["growth"]
     assert (states["of"], transitions["of"], states["verdict"]) == ("states", "transitions", "not-robust")
     assert states["points"] == [[e["value"], e["result"]["states"]] for e in report["results"][1:]]
+
+
+def test_a_crowd_has_a_row_for_any_number(cli: Cli, tmp_path: Path) -> None:
+    text = """\
+node S { x, y }
+node Client[*] { one = 1 }
+thread C[*] on Client[*] { put S.x = one; one = 2 }
+thread D on S { reg r; r = x; r = y }
+"""
+    (tmp_path / "crowd.rdma").write_text(text)
+    done = cli("scale", "-D", "C=0..3", "crowd.rdma")
+    assert done.returncode == 1
+    rows = [line.split() for line in done.stdout.splitlines()[1:6]]
+    assert [(row[0], row[1]) for row in rows] == [("0", "robust"), *((n, "NOT") for n in ("1", "2", "3", "any"))]
+    said = "Robust up to C = 0, not robust from C = 1. Not robust with 1 copy of C; robust with no copy of C."
+    assert said in done.stdout
+    (tmp_path / "crowd.rdma").write_text(text.replace("one; one", "one; poll S; one"))
+    report = valid(cli("scale", "-D", "C=2,3", "--format", "json", "crowd.rdma").stdout)
+    assert report["any_number"]["verdict"] == "robust" and report["summary"]["robust"] == 3
+    assert report["sentence"].startswith("Robust for C = 2, 3. Robust for any number of copies of C")
+    page = cli("scale", "-D", "C=2,3", "--format", "html", "crowd.rdma").stdout
+    assert '<th scope="row" class="number">any</th>' in page
 
 
 def test_a_limit_cuts_and_says_nothing_about_growth(cli: Cli) -> None:

@@ -13,7 +13,7 @@ import typer
 from rdma_robust import TOOL
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
-from rdma_robust.cli.inputs import Item, Missing, expand
+from rdma_robust.cli.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
@@ -45,7 +45,7 @@ from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, limits_of, load_deciding, lost_program
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.language.value_ranges import instances, ranges
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.check.json_report import described, layout
@@ -60,14 +60,15 @@ from rdma_robust.text import printable
 class ScaleRequest:
     """Which program to decide for which values of which constant, smaller ones first, and how to report it.
 
-    `items` are its instances, one for each of `values`, or the one that cannot be read. `jobs` of None is one process per
-    processor.
+    `items` are its instances, one for each of `values`, or the one that cannot be read. `whole` is the program as it is, but
+    for other definitions. `jobs` of None is one process per processor.
     """
 
     file: str
     constant: str
     values: tuple[int, ...]
     items: Sequence[Item]
+    whole: Item
     options: CheckOptions
     jobs: int | None
     expect: bool
@@ -102,7 +103,7 @@ def scale_command(
 ) -> None:
     """Note in the context what is to be done."""
     defined = tuple(define or ())
-    constant, values, items = _instances(file, defined)
+    constant, values, items, whole = _instances(file, defined)
     options = CheckOptions(
         instrumentation=instrumentation,
         engine=engine,
@@ -121,12 +122,15 @@ def scale_command(
     )
     form = report_form(output, format_, SCALE_FORMATS, items)
     path = None if output == "-" else output
-    request = ScaleRequest(file, constant, values, items, options, jobs, expect, form, path, quiet)
+    request = ScaleRequest(file, constant, values, items, whole, options, jobs, expect, form, path, quiet)
     context.obj.append(partial(run_scale, request))
 
 
-def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], list[Item]]:
-    """Return the constant that has several values, these, and the instances for them. Raises UsageError."""
+def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], list[Item], Item]:
+    """Return the constant that has several values, these, the instances for them, and what they are instances of.
+
+    Raises UsageError.
+    """
     several = ranges(define)
     if len(several) != 1:
         names = " and ".join(f"`{each.partition('=')[0].strip()}`" for each in several)
@@ -143,12 +147,13 @@ def _instances(file: str, define: Sequence[str]) -> tuple[str, tuple[int, ...], 
     (item,) = found
     constant = chosen[0].values[0][0]
     if isinstance(item, Missing):
-        return constant, (), [item]
+        return constant, (), [item], item
     values = tuple(each.values[0][1] for each in chosen)
     made: list[Item] = [
         dataclasses.replace(item, name=each.named(item.name), define=each.define, instance=each.shown) for each in chosen
     ]
-    return constant, values, made
+    others = tuple(each for each in define if each not in several)
+    return constant, values, made, dataclasses.replace(item, name=f"{item.name} (any number)", define=others)
 
 
 @dataclass
@@ -163,7 +168,8 @@ class _Run:
 
     def report(self, answer: Answer) -> None:
         request = self.request
-        value, result = request.values[self.reported], answer.result
+        value = request.values[self.reported] if self.reported < len(request.values) else None
+        result = answer.result
         self.reported += 1
         for message in answer.messages:
             plain = message.replace(printable(result.file), printable(request.file))
@@ -178,30 +184,49 @@ class _Run:
 def run_scale(request: ScaleRequest) -> Exit:
     """Decide and report every instance of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    for item in request.items:
+    items = list(all_loaded([*request.items, request.whole], partial(limits_of, request.options)))
+    for item in items:
         if isinstance(item, Missing):
             warn(item.message())
             return Exit.UNKNOWN if item.cut else Exit.INVALID
+    if not _is_crowd(items[-1], request.constant):
+        items.pop()
+    called = (*request.values, None)[: len(items)]
     width = width_of_output(request.path)
     with output(request.path) as out:
-        run = _Run(request, out, ScaleText(request.constant, request.values, request.expect, width))
+        run = _Run(request, out, ScaleText(request.constant, called, request.expect, width))
         if request.format == "text" and not request.quiet:
             out.line("\n".join(run.text.header()))
         jobs = request.jobs or processors()
-        answers, stopped = answer_all(request.items, _question(request.options), jobs, run.report, quiet=request.quiet)
+        answers, stopped = answer_all(items, _question(request.options), jobs, run.report, quiet=request.quiet)
         results, spent = [answer.result for answer in answers], time.monotonic() - started
-        summary = summarise(results, requested=len(request.items), expect=request.expect, time_s=spent, stopped=stopped)
+        summary = summarise(results, requested=len(items), expect=request.expect, time_s=spent, stopped=stopped)
         found = {item.name: value for item, value in zip(request.items, request.values, strict=True)}
         record = ScaleRecord(
             request.file,
             request.constant,
-            tuple((found[result.file], result) for result in results),
+            tuple((found[result.file], result) for result in results if result.file in found),
+            next((result for result in results if result.file not in found), None),
             summary,
             TOOL,
             described(request.options, request.expect),
         )
         out.say("\n".join(run.text.end(record))) if request.format == "text" else out.line(_written(record, request.format))
     return Exit(summary.exit_code)
+
+
+def _is_crowd(item: Item, name: str) -> bool:
+    """Whether a program has a crowd `name[*]`, so that it is a question of its own whether it is robust for any number."""
+    from rdma_robust.language.load import is_trencher, parse_program  # noqa: PLC0415 - slow
+    from rdma_robust.language.syntax import ast  # noqa: PLC0415
+
+    try:
+        if isinstance(item, Missing) or "*" not in (text := read_source(item)) or is_trencher(text, item.name):
+            return False
+        threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.Thread))
+        return any(each.name.text == name and each.family is not None and each.family.low is None for each in threads)
+    except (RdmaRobustError, MemoryError):
+        return False  # the instances say what is wrong
 
 
 def _written(record: ScaleRecord, form: str) -> str:

@@ -42,6 +42,7 @@ def scale_document(record: ScaleRecord) -> JsonObject:
         "program": record.program,
         "constant": record.constant,
         "results": [{"value": value, "result": result_object(result)} for value, result in record.answers],
+        "any_number": None if record.any_number is None else result_object(record.any_number),
         "changes": [{"verdict": each.verdict, "values": list(each.numbers)} for each in record.changes],
         "sentence": record.sentence,
         "growth": [_growth(each, record.constant) for each in record.growths],
@@ -79,10 +80,10 @@ def _law(law: Law, name: str) -> JsonObject:
 
 
 def scale_csv(record: ScaleRecord) -> str:
-    """Return a header and a row for each instance; the first column is the constant."""
+    """Return a header and a row for each instance; the first column is the constant, `any` for any number."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([record.constant, *COLUMNS])
-    for value, result in record.answers:
+    for value, result in record.rows:
         writer.writerow([value, *(cell(getattr(result, name)) for name in COLUMNS)])
     return out.getvalue()

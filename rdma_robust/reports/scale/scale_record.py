@@ -11,6 +11,8 @@ from rdma_robust.analyses.scaling.verdict_changes import Stretch, stretches, tol
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import Summary
 
+ANY: Final = "any"
+"""How the row about any number of copies is called."""
 COUNTED: Final = ("states", "transitions")
 DECIDED: Final = ("robust", "not-robust")
 """A search that was cut counts what a limit let it, and says nothing about growth; those of the two verdicts are apart, for
@@ -29,11 +31,15 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class ScaleRecord:
-    """The answers by growing value of `constant`, and the totals; `tool` and `options` say how they were found."""
+    """The answers by growing value of `constant`, and the totals; `tool` and `options` say how they were found.
+
+    `any_number` is the answer for any number of copies, where `constant` is a crowd.
+    """
 
     file: str
     constant: str
     answers: tuple[tuple[int, Result], ...]
+    any_number: Result | None
     summary: Summary
     tool: Mapping[str, object]
     options: Mapping[str, object]
@@ -44,13 +50,23 @@ class ScaleRecord:
         return next((result.program for _, result in self.answers if result.program), self.file)
 
     @property
+    def rows(self) -> list[tuple[str, Result]]:
+        """What was answered, by how it is called."""
+        rows = [(f"{value}", result) for value, result in self.answers]
+        return rows if self.any_number is None else [*rows, (ANY, self.any_number)]
+
+    @property
     def changes(self) -> list[Stretch]:
         return stretches([(value, result.verdict) for value, result in self.answers])
 
     @property
     def sentence(self) -> str:
-        """Where the verdict changes."""
-        return told(self.constant, self.changes)
+        """Where the verdict changes, and what it is for any number."""
+        said = told(self.constant, self.changes)
+        if self.any_number is not None and self.any_number.verdict in DECIDED:
+            reason = self.any_number.reason
+            said += f" {reason[0].upper()}{reason[1:]}."
+        return said.strip()
 
     def growth(self, of: str, verdict: str) -> Growth:
         """Return how what is called `of` grows over the instances with a verdict."""

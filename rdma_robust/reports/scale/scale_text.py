@@ -9,7 +9,7 @@ from functools import cached_property
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, TextReport, expected_word, note
 from rdma_robust.reports.scale.growth_wording import growth_sentence
-from rdma_robust.reports.scale.scale_record import ScaleRecord
+from rdma_robust.reports.scale.scale_record import ANY, ScaleRecord
 from rdma_robust.reports.share.columns import Column, Columns, sentence
 
 
@@ -18,14 +18,14 @@ class ScaleText:
     """Writes the rows of the instances; `width` is that of the terminal, None where there is none."""
 
     constant: str
-    values: Sequence[int]
+    values: Sequence[int | None]
     expect: bool
     width: int | None
 
     @cached_property
     def _columns(self) -> Columns:
         columns = (
-            Column(self.constant, max((len(f"{value}") for value in self.values), default=1), right=True),
+            Column(self.constant, max(len(_called(value)) for value in self.values), right=True),
             Column("verdict", len("NOT ROBUST")),
             Column("expected?", rank=0 if self.expect else 1),
             Column("states", 11, right=True),
@@ -37,11 +37,11 @@ class ScaleText:
     def header(self) -> list[str]:
         return self._columns.head()
 
-    def row(self, value: int, result: Result) -> list[str]:
-        """Return the lines of one instance."""
+    def row(self, value: int | None, result: Result) -> list[str]:
+        """Return the lines of one instance; without a value, of the program with any number."""
         searched = result.engine is not None
         cells = (
-            f"{value}",
+            _called(value),
             VERDICTS[result.verdict],
             expected_word(result),
             f"{result.states:,}" if searched else "-",
@@ -57,3 +57,7 @@ class ScaleText:
             if growth.of == "states":
                 lines += sentence(growth_sentence(growth, record.constant), self.width)
         return lines + TextReport([], self.expect, explained=False, width=self.width).totals(record.summary)
+
+
+def _called(value: int | None) -> str:
+    return ANY if value is None else f"{value}"
