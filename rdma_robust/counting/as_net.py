@@ -35,8 +35,8 @@ class SystemNet(Generic[C, L, A]):
 def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, L, A]:
     """Return the net of a system, whose controls with a target are its targets. Raises what `poll` does."""
     known = Interned(system)
-    there = _together(known, poll)
-    steps = [(control, step) for control in sorted(there) for step in _enabled(known, control, there[control])]
+    there = together(known, poll)
+    steps = [(control, step) for control in sorted(there) for step in enabled(known, control, there[control])]
     controls = {control: place for place, control in enumerate(sorted(there))}
     locals_ = sorted({local for present in there.values() for local in range(present.bit_length()) if present >> local & 1})
     places = {
@@ -51,7 +51,7 @@ def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, 
     return SystemNet(net, tuple(known.moves[step.move] for _, step in steps), tuple(map(known.target, goals)))
 
 
-def _together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
+def together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
     """Return for every control state the local states that may be there: a token that has been given stays for ever."""
     there = {0: known.fresh}
     waiting = {0: None}
@@ -59,7 +59,7 @@ def _together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
         poll()
         control = next(iter(waiting))
         del waiting[control]
-        for step in _enabled(known, control, there[control]):
+        for step in enabled(known, control, there[control]):
             before = there.get(step.control)
             after = (before or 0) | there[control] | step.gain
             after &= ~known.idle(step.control, after)
@@ -69,7 +69,7 @@ def _together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
     return there
 
 
-def _enabled(known: Interned[C, L, A], control: int, present: int) -> list[Step]:
+def enabled(known: Interned[C, L, A], control: int, present: int) -> list[Step]:
     if known.target(control) >= 0:
         return []
     steps = chain(known.away(control, present), known.loops(control, present))
