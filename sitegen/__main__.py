@@ -4,11 +4,11 @@ the litmus suite, the tables of the grammars."""
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
-from sitegen.deployed_index import DEPLOYED_INDEX, deployed_index
 from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
 from sitegen.prove_index import PROVE_INDEX, prove_index
 from sitegen.reference import DOCS, GRAMMARS, pages
+from sitegen.shelved_index import FOLDERS
 
 
 def main() -> None:
@@ -17,7 +17,8 @@ def main() -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     INDEX.write_text(litmus_index(), encoding="utf-8")
-    DEPLOYED_INDEX.write_text(deployed_index(), encoding="utf-8")
+    for folder in FOLDERS:
+        folder.index.write_text(folder.text(), encoding="utf-8")
     PROVE_INDEX.write_text(prove_index(), encoding="utf-8")
     for name in NAMES:
         if not are_stored(name):

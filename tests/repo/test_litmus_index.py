@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.inputs import expand
-from sitegen.deployed_index import DEPLOYED, DEPLOYED_INDEX, deployed_index
 from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
 from sitegen.prove_index import PROVE, PROVE_INDEX, prove_index
+from sitegen.shelved_index import FOLDERS
 from tests.conftest import ROOT
 
+IN_FOLDERS = [path for folder in FOLDERS for path in folder.programs()]
 PROGRAMS = sorted((ROOT / "litmus").glob("*.rdma"))
 TO_PROVE = sorted(PROVE.glob("*.rdma"))
 
 
 def test_the_index_is_up_to_date() -> None:
     assert INDEX.read_text(encoding="utf-8") == litmus_index(), "make promote writes it anew"
-    assert DEPLOYED_INDEX.read_text(encoding="utf-8") == deployed_index(), "make promote writes it anew"
+    for folder in FOLDERS:
+        assert folder.index.read_text(encoding="utf-8") == folder.text(), "make promote writes it anew"
     assert PROVE_INDEX.read_text(encoding="utf-8") == prove_index(), "make promote writes it anew"
 
 
@@ -38,7 +40,7 @@ def test_no_shelf_names_what_is_not_there() -> None:
 
 
 def test_every_program_begins_with_a_sentence() -> None:
-    for path in [*PROGRAMS, *TO_PROVE, *DEPLOYED.glob("*.rdma")]:
+    for path in [*PROGRAMS, *TO_PROVE, *IN_FOLDERS]:
         assert re.fullmatch(r"[A-Z0-9].{10,170}[.?]", description(path)), path
 
 
@@ -46,5 +48,5 @@ def test_every_program_begins_with_a_sentence() -> None:
 def test_the_whole_suite_has_short_names(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders are looked through; what is there to be proven is passed over by commands that do not prove."""
     monkeypatch.chdir(ROOT)
-    wanted = PROGRAMS if named == "litmus/*.rdma" else sorted([*PROGRAMS, *TO_PROVE, *DEPLOYED.glob("*.rdma")])
+    wanted = PROGRAMS if named == "litmus/*.rdma" else sorted([*PROGRAMS, *TO_PROVE, *IN_FOLDERS])
     assert sorted(Path(item.name) for item in expand([named])) == [path.relative_to(ROOT) for path in wanted]

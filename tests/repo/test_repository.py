@@ -22,7 +22,7 @@ PYTHON = sorted(
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
-DEPLOYED = sorted((ROOT / "litmus/deployed").glob("*.rdma"))
+IN_FOLDERS = [path for name in ("deployed", "crowds") for path in (ROOT / "litmus" / name).glob("*.rdma")]
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
 
@@ -94,8 +94,8 @@ def test_every_program_to_prove_says_what_it_asks_and_what_is_expected() -> None
 
 
 def test_every_program_of_the_suite_has_its_place() -> None:
-    """Directly in litmus, but for what is to be proven, and for RDMA as deployed."""
-    assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE + DEPLOYED)
+    """Directly in litmus, but for what is to be proven, for RDMA as deployed, and for crowds."""
+    assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE + IN_FOLDERS)
 
 
 def test_the_grammar_is_nowhere_in_python() -> None:

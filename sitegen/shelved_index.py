@@ -1,0 +1,128 @@
+"""The indexes of the folders of the litmus suite whose programs are about one thing: every program with what it is, what it
+needs, and its verdict, shelf by shelf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sitegen.litmus_index import HEADER, LITMUS, description, link
+from sitegen.text import cell, table
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the suite. A shelf is a title, what its programs are about, and a pattern of their names; a program stands
+    on the first shelf that fits. `column` is the head of the column before the verdict, and what stands there."""
+
+    path: Path
+    title: str
+    about: str
+    shelves: tuple[tuple[str, str, str], ...]
+    column: tuple[str, Callable[[Path], str]]
+
+    @property
+    def index(self) -> Path:
+        return self.path / "README.md"
+
+    def programs(self) -> list[Path]:
+        return sorted(self.path.glob("*.rdma"), key=lambda path: path.stem)
+
+    def shelf_of(self, path: Path) -> str:
+        """Return the title of the shelf of a program. Raises ValueError if none fits."""
+        for title, _, pattern in self.shelves:
+            if re.match(pattern, path.stem):
+                return title
+        raise ValueError(f"{path.name} is on no shelf of {self.path.name}: sitegen/shelved_index.py")
+
+    def text(self) -> str:
+        """Return the text of the folder's README.md."""
+        header = HEADER.replace("litmus_index", "shelved_index")
+        parts = [f"# {self.title}\n\n{header}\n\n{len(self.programs())} programs. {self.about}\n"]
+        head = ("program", "what it is", self.column[0], "verdict")
+        for title, about, _ in self.shelves:
+            found = [p for p in self.programs() if self.shelf_of(p) == title]
+            rows = [(link(p.stem), cell(description(p)), self.column[1](p), verdict(p)) for p in found]
+            parts.append(f"## {title}\n\n{about[0].upper()}{about[1:]}.\n\n{table(head, rows)}")
+        return "\n".join(parts)
+
+
+def hardware(path: Path) -> str:
+    """Return what the program's `hardware` line says, - without one."""
+    found = re.search(r"^hardware (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else "-"
+
+
+def copies(path: Path) -> str:
+    """Return how many copies a violation needs, as the program's last expectation says it, - where it says nothing."""
+    found = re.search(r"^expect not robust when (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else "-"
+
+
+def verdict(path: Path) -> str:
+    """Return the verdict that the program expects, as a report prints it."""
+    found = re.search(r"^expect (not )?robust$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return "-" if found is None else "NOT ROBUST" if found[1] else "robust"
+
+
+DEPLOYED: Final = Folder(
+    LITMUS / "deployed",
+    "RDMA as deployed",
+    "Programs for RDMA as deployed: store buffers, completions, remote atomics, messages, weaker orders. The first comment "
+    "of each says what it is and why the answer is what it is, and where it comes from; a `hardware` line says what it runs "
+    "on. `rdma-robust litmus/deployed/*.rdma` decides them, `rdma-robust models litmus/deployed/NAME.rdma` shows one on all "
+    "hardware.",
+    (
+        ("Store buffers", "the CPUs of x86 (`cpu tso`)", r"tso-|store-"),
+        (
+            "Completions",
+            "unsignaled, inline and fenced requests, shared completion queues",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+        ),
+        (
+            "Order table",
+            "the cells of remote atomics, and those that weaker orders give up",
+            r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
+        ),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into"),
+        (
+            "Protocols with atomics",
+            "locks, tickets, barriers, queues, counters",
+            r"lock-|sherman|farm-commit|barrier-faa|queue-|refcount|version|election",
+        ),
+        ("Messages", "sends, receives, writes with immediate", r"send-|rpc-|imm-|barrier-send|farm-lock"),
+        (
+            "Weaker orders",
+            "adaptive routing (`order multipath`) and relaxed ordering (`order relaxed`)",
+            r"deepep|nccl|multipath-|relaxed-|reads-",
+        ),
+    ),
+    ("hardware", hardware),
+)
+
+CROWDS: Final = Folder(
+    LITMUS / "crowds",
+    "Any number of clients",
+    "Programs with templates `[*]`, decided for every number of copies at once. The first comment of each says what it is "
+    "and why the answer is what it is. `rdma-robust litmus/crowds/*.rdma` decides them, `-D C=3` makes it 3 copies of C.",
+    (
+        (
+            "Shapes",
+            "store buffering, message passing, load buffering, independent reads",
+            r"sb-|mp-|iriw-|lb-|two-templates|private-",
+        ),
+        ("Locks", "by the CPU's and by the card's compare-and-swap, tickets", r"lock-|ticket-"),
+        ("Sequence locks", "one writer, any number of readers", r"seqlock-"),
+        ("Requests and mailboxes", "slots of a server that clients claim", r"rpc-|mailbox-"),
+        ("Publishing", "one publisher, any number of subscribers that poll", r"publish-"),
+        ("Queues, counters, elections", "by fetch-and-add and compare-and-swap", r"work-queue|refcount|election|barrier-"),
+        ("Numbers", "programs whose smallest number of copies is known", r"needs-|tournament-"),
+        ("Store buffers", "threads of one machine (`cpu tso`)", r"tso-"),
+    ),
+    ("first with", copies),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS)
