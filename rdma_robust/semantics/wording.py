@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.semantics.order_table import cell
 from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -124,6 +123,15 @@ WHY: Final[Mapping[tuple[EventType, EventType], str]] = {
     (T.NAW, T.NF): "a remote fence waits until an atomic is issued, not until its word is written",
 }
 """Why two NIC events of one queue pair may change places."""
+
+_ATOMIC: Final = (T.NAR, T.NAW, T.NA)
+ON_THE_WAY: Final[Mapping[tuple[EventType, EventType], str]] = {
+    **{(earlier, later): ATOMICS_TOO for earlier in (T.NRW, *_ATOMIC) for later in _ATOMIC},
+    **{(earlier, later): WEAKER_ORDER for earlier in (T.NRW, *_ATOMIC) for later in (T.NRW, T.NRR)},
+    (T.NRW, T.NLW): WEAKER_ORDER,
+    (T.NLW, T.NLW): WEAKER_ORDER,
+}
+"""Why they may where orders are weaker than the default."""
 
 EDGE: Final[Mapping[str, str]] = {
     "rf": "{target} reads {cell} = {read} written by {source} (rf)",
@@ -255,6 +263,5 @@ def why_reordered(earlier: Event, later: Event) -> str:
         return CPU_DOES_NOT_WAIT
     if earlier.remote != later.remote:
         return OTHER_QUEUE_PAIR
-    if (earlier.type, later.type) in WHY:
-        return WHY[earlier.type, later.type]
-    return WEAKER_ORDER if cell(earlier.type, later.type, "multipath") == "-" else ATOMICS_TOO
+    pair = earlier.type, later.type
+    return WHY.get(pair) or ON_THE_WAY.get(pair, NOT_KEPT)

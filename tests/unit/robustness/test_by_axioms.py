@@ -68,17 +68,18 @@ def test_what_brute_force_cannot_do_is_unknown_and_says_so() -> None:
     assert "no search is proven" in loops.reason and "without loops" in loops.reason
 
 
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 60), marks=pytest.mark.ci)], ids=["few", "more"])
 @pytest.mark.parametrize("order", NAMES)
-def test_machine_and_axioms_agree(order: str) -> None:
+def test_machine_and_axioms_agree(order: str, seeds: range) -> None:
     """Also where the axioms and the machine of the usual order say something else."""
     model = Model(order=order)
     differ = 0
-    for seed in range(60):
+    for seed in seeds:
         program = load_program(random_program(Random(f"order {seed}"), SMALL), f"seed {seed}")
         found = explore(RdmaMachine(program, model), Limits()).finals
         assert found == axiomatic_outcomes(program, model).rdma, f"seed {seed}"
         differ += found != explore(RdmaMachine(program), Limits()).finals
-    assert differ or order == "test-reads"
+    assert differ or order == "test-reads" or len(seeds) < 20
 
 
 def test_the_open_cell_by_name_is_the_option() -> None:
