@@ -57,8 +57,8 @@ def hardware(path: Path) -> str:
 
 
 def copies(path: Path) -> str:
-    """Return how many copies a violation needs, as the program's last expectation says it, - where it says nothing."""
-    found = re.search(r"^expect not robust when (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    """Return how many copies a violation needs, as the program's first comment says it, - where there is none."""
+    found = re.search(r"^// Copies needed: (\d+)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return found[1] if found else "-"
 
 
@@ -122,7 +122,7 @@ CROWDS: Final = Folder(
         ("Numbers", "programs whose smallest number of copies is known", r"needs-|tournament-"),
         ("Store buffers", "threads of one machine (`cpu tso`)", r"tso-"),
     ),
-    ("first with", copies),
+    ("copies", copies),
 )
 
 FOLDERS: Final = (DEPLOYED, CROWDS)
