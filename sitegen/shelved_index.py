@@ -112,7 +112,7 @@ CROWDS: Final = Folder(
         (
             "Shapes",
             "store buffering, message passing, load buffering, independent reads",
-            r"sb-|mp-|iriw-|lb-|two-templates|private-",
+            r"sb-|mp-|iriw-|lb-|two-templates|private-|announce-",
         ),
         ("Locks", "by the CPU's and by the card's compare-and-swap, tickets", r"lock-|ticket-"),
         ("Sequence locks", "one writer, any number of readers", r"seqlock-"),

@@ -1,4 +1,4 @@
-"""The programs of litmus/crowds: every verdict for any number, the smallest numbers, and what small numbers of copies say."""
+"""The programs of litmus/crowds: verdicts for any number, smallest numbers, and what small numbers of copies say."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def test_small_numbers_of_copies_say_the_same(path: Path) -> None:
     """Robust for any number is robust for each; else the first number with a violation is the one that is said."""
     program = load(path)
     names = [thread.name for thread in program.crowds]
-    wanted = first(path) or MOST + 1
-    for n in range(wanted + 1 if first(path) else wanted):
+    needed = first(path)
+    wanted = MOST + 1 if needed is None else -(-needed // len(names))
+    for n in range(wanted if needed is None else wanted + 1):
         verdict = decide(copies_of(program, dict.fromkeys(names, n)), CheckOptions(timeout=120)).verdict
         assert verdict is (Verdict.ROBUST if n < wanted else Verdict.NOT_ROBUST), n
