@@ -106,12 +106,19 @@ thread C[*] on CN[*] { put S.x = one; poll S; get g = U.y }
 thread D[*] on DN[*] { put U.y = one; poll U; get g = S.x }
 """
 
-_BEGUN = """hardware cpu tso
-node A { g, f, x, y }
-thread C[*] on A { reg r; r = cas(g, 0, 1); assume r == 0; f = 1; y = 1; mfence; r = x }
-thread V on A { reg q; assume f == 1; x = 1; q = y }
+_BEGUN = """node A { x }
+node B { g, f, d }
+node N { go, one = 1 }
+thread C[*] on B { reg r; r = cas(g, 0, 1); assume r == 0; put N.go = 1; assume f == 1; get d = A.x }
+thread V on N { assume go == 1; put A.x = one; put B.f = one }
 """
 """Beta begins behind what only the copy with the pivot can do."""
+
+_MAILBOX = """node S { x, y }
+node CN[*] { one = 1 }
+thread C[*] on CN[*] { put S.x = one; put S.y = one }
+thread T on S { reg r, q; r = y; q = x }
+"""
 
 _RELAY = """node S { w, x, v }
 node CN[*] { one = 1, c }
@@ -145,6 +152,7 @@ EXAMPLES = {
     "a store that another one overwrites": Example(_OVERWRITTEN, None),
     "polled puts": Example(_POLLED_PUTS, 2),
     "a hero that has begun": Example(_BEGUN, 1),
+    "mailbox": Example(_MAILBOX, None),
     "a relay of own words": Example(_RELAY, None),
     "a copy that reads the pivot": Example(_READS_PIVOT, None),
 }
