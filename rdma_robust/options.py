@@ -21,6 +21,7 @@ REDUCTIONS: Final[Mapping[str, str]] = {
     "dead": "values that nobody can read any more are forgotten",
     "por": "of independent steps of different threads only one order is searched",
     "symmetry": "of pivots that an exchange of like threads maps to each other only one is tried",
+    "permute": "of states that an exchange of like threads maps to each other only one is kept",
 }
 """The reductions of the pivot search, each with what it does. None of them ever changes a verdict."""
 
@@ -33,7 +34,7 @@ MOST_RECEIVES: Final = 16
 """Of such receives, what anybody can ask for: every one is a part of the control of a search."""
 
 LARGE: Final = 10_000
-"""Combinations of program points from which on `values` and `dead` pay: below, preparing them costs more than they save."""
+"""Combinations of program points from which on `values`, `dead` and `permute` pay: below, they cost more than they save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,11 @@ class CheckOptions:
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
     for programs with unbounded poll counters and `dfs` for the others; `bfs` and `dfs` explore exact counter values. The
     kernel `python` searches without the compiled kernel, which `auto` uses where it is installed. `reductions` are names in
-    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values` and `dead` are used where
-    the threads have at least `large` combinations of program points. `define` says which constants of the program were
-    given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it. `recv_depth` is how many
-    receives of one connection can be posted, or filled and not yet polled, at most. Raises UsageError for less than 1, for a
-    `hardware` that is no Model, or one without a table of kept orders.
+    REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values`, `dead` and `permute` are
+    used where the threads have at least `large` combinations of program points. `define` says which constants of the
+    program were given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it.
+    `recv_depth` is how many receives of one connection can be posted, or filled and not yet polled, at most. Raises
+    UsageError for less than 1, for a `hardware` that is no Model, or one without a table of kept orders.
     """
 
     instrumentation: Instrumentation = "pivot"

@@ -21,7 +21,7 @@ from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, disj, names
 
 Label = TypeVar("Label")
 
-_MOST_READERS = 3
+MOST_READERS = 3
 """Processes that may read a variable: with more of them, knowing that it is dead costs more than it saves."""
 
 
@@ -52,7 +52,7 @@ def forget_dead(program: CounterProgram[Label], among: Iterable[str] | None = No
 def _region(name: str, live: list[dict[int, frozenset[str]]]) -> tuple[frozenset[int], ...] | None:
     """The locations of each process at which the variable is live, None if too many processes read it."""
     found = tuple(frozenset(at for at, alive in locations.items() if name in alive) for locations in live)
-    return found if sum(bool(region) for region in found) <= _MOST_READERS else None
+    return found if sum(bool(region) for region in found) <= MOST_READERS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.independence import LONGEST_CHAIN, Independence, independence
+from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.program import (
     Add,
     Assign,
@@ -94,6 +95,10 @@ class LoweredProgram(Generic[Label]):
     def hopeless(self) -> Callable[[Control], bool]:
         pruner = self.program.pruner
         return pruner.test(self.fields) if pruner else lambda _control: False
+
+    @cached_property
+    def arranger(self) -> Arranger | None:
+        return Arranger(self.program.alike, self.fields) if self.program.alike and not self.unbounded else None
 
     @cached_property
     def _independence(self) -> Independence | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from rdma_robust.counters.permutations import Blocks
 from rdma_robust.counters.pruner import Pruner
 from rdma_robust.expr import TRUE, Expr
 
@@ -200,7 +201,8 @@ class CounterProgram(Generic[Label]):
     become non-zero on the way to every target: a search may try states with more of them first. `ranges` are (name, least,
     greatest) for variables whose values are bounded by the source language in every reachable state, `sizes` (name, bits)
     for variables that the instrumentation adds and that are below 1 << bits. A search leaves out
-    the states that the `pruner` calls hopeless.
+    the states that the `pruner` calls hopeless, and keeps one of those that exchanges of blocks that are `alike` map to
+    each other.
     """
 
     name: str
@@ -213,6 +215,7 @@ class CounterProgram(Generic[Label]):
     ranges: tuple[tuple[str, int, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     pruner: Pruner | None = None
+    alike: tuple[Blocks, ...] = ()
 
 
 def pc(process: int) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.kernel.bytecode import UnsupportedError
 from rdma_robust.counters.lower import LoweredProgram, lower, single
 from rdma_robust.counters.program import CounterProgram
-from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
+from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller, realised
 from rdma_robust.limits import Limits, Progress, ignore
 
 Label = TypeVar("Label")
@@ -78,7 +78,11 @@ def explore_lowered(
         except UnsupportedError:
             pass
         else:
-            return Exploration(engine, True, dimension, found.result, found.run, found.fired, found.bytes)
+            result, run = found.result, found.run
+            if found.kept:
+                target, ids = realised(lowered, found.kept, reduce)
+                result, run = replace(result, target=target, run=ids), single(lowered.labels[i] for i in ids)
+            return Exploration(engine, True, dimension, result, run, found.fired, found.bytes)
     if accept is None:
         result = ENGINES[engine](lowered, limits, progress, reduce)
     else:

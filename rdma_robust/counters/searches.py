@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from rdma_robust.counters.karp_miller_tree import Node, covers, fire, pump, realise
+from rdma_robust.counters.permutations import real_run
 from rdma_robust.counters.vass import Control, Marking, Vass
 from rdma_robust.limits import Limits, Progress, ignore
 
@@ -96,8 +97,8 @@ class _Store(Protocol):
     def add(self, number: int, step: Step) -> bool:
         """Append what a step from an element leads to; return whether it is the first with its control state."""
 
-    def run(self, number: int) -> tuple[int, ...]:
-        """Return the labels of a run from the initial element."""
+    def witness(self, number: int, target: int) -> tuple[int, tuple[int, ...]]:
+        """Return the labels of a run from the initial element, and the target that it leads to, if that is this one here."""
 
 
 def _store(vass: Vass, reduce: bool, *, accelerate: bool = False) -> _Store:
@@ -112,7 +113,7 @@ def _search(
     done = 0
 
     def result(target: int, at: int = 0, cut: str = "") -> SearchResult:
-        run = store.run(at) if target >= 0 else ()
+        target, run = store.witness(at, target) if target >= 0 else (-1, ())
         return SearchResult(target, run, len(store), store.transitions, frozenset(fired), cut, len(store) - done)
 
     if (found := vass.target(vass.initial)) >= 0 and accept(found, ()):
@@ -135,7 +136,9 @@ def _search(
                 return result(-1, cut="states")
             first = store.add(at, step)
             agenda.push(number, control)
-            if first and (found := vass.target(control)) >= 0 and (accept is every_run or accept(found, store.run(number))):
+            if not first or (found := vass.target(control)) < 0:
+                continue
+            if accept is every_run or accept(*store.witness(number, found)):
                 return result(found, number)
     return result(-1)
 
@@ -149,9 +152,11 @@ class _States:
         self.transitions = 0
         self._vass = vass
         self._reduce = reduce
-        self._order = [vass.initial]
+        self._arranger = vass.arranger
+        initial = self._arranger.arranged(vass.initial) if self._arranger else vass.initial
+        self._order = [initial]
         self._parents: list[tuple[int, int]] = [(-1, -1)]
-        self._number = {vass.initial: 0}
+        self._number = {initial: 0}
         self._expanded = bytearray(1)
 
     def __len__(self) -> int:
@@ -162,6 +167,8 @@ class _States:
         self._expanded[number] = 1
         steps: list[Step] = []
         for guarded, successors in _parts(self._vass, control, self._reduce):
+            if self._arranger:
+                successors = [(label, self._arranger.arranged(after), effect) for label, after, effect in successors]
             steps = [(label, after, effect, ()) for label, after, effect in successors]
             if steps and not (guarded and self._done_with(control, steps)):
                 break
@@ -183,12 +190,16 @@ class _States:
         self._parents.append((number, step[0]))
         return True
 
-    def run(self, number: int) -> tuple[int, ...]:
+    def witness(self, number: int, target: int) -> tuple[int, tuple[int, ...]]:
         run: list[int] = []
+        kept = [self._order[number]]
         while self._parents[number][0] >= 0:
             number, label = self._parents[number]
             run.append(label)
-        return tuple(reversed(run))
+            kept.append(self._order[number])
+        return (
+            realised(self._vass, tuple(reversed(kept)), self._reduce) if self._arranger else (target, tuple(reversed(run)))
+        )
 
 
 class _Tree:
@@ -232,8 +243,20 @@ class _Tree:
         self._nodes.append(new)
         return len(siblings) == 1
 
-    def run(self, number: int) -> tuple[int, ...]:
-        return tuple(realise(self._vass.effects, self._nodes, number))
+    def witness(self, number: int, target: int) -> tuple[int, tuple[int, ...]]:
+        return target, tuple(realise(self._vass.effects, self._nodes, number))
+
+
+def realised(vass: Vass, kept: Sequence[Control], reduce: bool) -> tuple[int, tuple[int, ...]]:
+    """Return the target, and the labels of a run to it, that states stand for which a search has kept."""
+    assert vass.arranger is not None
+
+    def successors(control: Control) -> Iterable[tuple[int, Control, int]]:
+        *_, (_, every) = _parts(vass, control, reduce)
+        return every
+
+    run, end = real_run(kept, vass.arranger, vass.initial, successors)
+    return vass.target(end), run
 
 
 def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, list[tuple[int, Control, int]]]]:

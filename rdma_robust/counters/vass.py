@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rdma_robust.counters.permutations import Arranger
+
 Control = tuple[int, ...]
 Marking = tuple[int, ...]
 
@@ -57,3 +59,8 @@ class Vass(Protocol):
 
     @property
     def max_rank(self) -> int: ...
+
+    @property
+    def arranger(self) -> Arranger | None:
+        """What stands for states that are alike; None if each stands for itself."""
+        ...

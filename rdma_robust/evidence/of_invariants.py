@@ -25,8 +25,7 @@ from rdma_robust.language.flow.cfg import Get, Program, Put, steps
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import Frame, PivotClass, QueuePair
 from rdma_robust.robustness.invariant import InductiveInvariant
-from rdma_robust.robustness.marks import WORD, MarkSet
-from rdma_robust.robustness.pivot import ALPHA_VALUE, POISON_CARRIED
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, WORD, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.receiving import CLOSED
 from rdma_robust.robustness.rules import CPU_BETA, NIC_BITS

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from rdma_robust.counters.lower import LoweredProgram
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.search import Exploration
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.robustness.frame import EventLabel, Frame
 from rdma_robust.robustness.lift import Lifted
 from rdma_robust.robustness.static_filter import Pivots
 
 Found = Exploration[EventLabel]
+
+LikeFaults = Mapping[Fault, frozenset[Fault]]
+"""For faults of like threads those that are reachable iff they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Instrumented:
 
     program: Program
     counters: CounterProgram[EventLabel]
+    like_faults: LikeFaults = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Lowered:
 
     program: Program
     vass: LoweredProgram[EventLabel]
+    like_faults: LikeFaults = field(default_factory=dict)
 
     @property
     def by_filter(self) -> bool:

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
+from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
@@ -18,11 +19,12 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import BY_FILTER, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
-from rdma_robust.robustness.frame import EventLabel, Frame
+from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
 from rdma_robust.robustness.passes import Context, Pass, Passes, run
 from rdma_robust.robustness.pivot import instrument_pivots
+from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched
 
@@ -120,12 +122,16 @@ def _filter(frame: Frame, context: Context) -> Filtered:
 
 
 def _instrument(left: Filtered, _context: Context) -> Instrumented:
-    counters = instrument_frame(left.frame) if left.pivots is None else instrument_pivots(left.pivots)
-    return Instrumented(left.frame.program, counters)
+    if left.pivots is None:
+        return Instrumented(left.frame.program, instrument_frame(left.frame))
+    counters = instrument_pivots(left.pivots)
+    if left.pivots.apart is not None and None in counter_bounds(counters).values():
+        return Instrumented(left.frame.program, instrument_pivots(left.pivots.apart))
+    return Instrumented(left.frame.program, counters, like_faults(left.pivots.alike))
 
 
 def _lower(instrumented: Instrumented, _context: Context) -> Lowered:
-    return Lowered(instrumented.program, lower(instrumented.counters))
+    return Lowered(instrumented.program, lower(instrumented.counters), instrumented.like_faults)
 
 
 def _cover(lowered: Lowered, context: Context) -> Covered:
@@ -168,7 +174,7 @@ def _confirm(attempt: Attempt, context: Context) -> Outcome:
         Counts(found.result.states, found.result.transitions, pivots, found.dimension),
         0.0,
         witness,
-        faults=_faults(found.fired),
+        faults=_faults(covered),
         faults_exact=verdict is Verdict.ROBUST and not found.result.cut,
         checked_by=("axioms",) if witness else (),
     )
@@ -213,7 +219,7 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
     result = covered.found.result
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
-    for fault in _faults(covered.found.fired):
+    for fault in _faults(covered):
         if fault.kind in WAITING:
             return Verdict.UNKNOWN, _waiting_reason(fault)
     if covered.lowered.by_filter and not (result.cut and _can_wait(covered.lowered)):
@@ -260,6 +266,7 @@ def _cut_reason(result: SearchResult, options: CheckOptions) -> str:
     return f"reached {limit} after {result.states} states, {result.frontier} of them not yet expanded"
 
 
-def _faults(fired: list[EventLabel]) -> tuple[Fault, ...]:
-    found = {label.edge.fault for label in fired} - {None}
-    return tuple(sorted((f for f in found if f is not None), key=lambda f: (f.span.start, f.kind, f.message)))
+def _faults(covered: Covered) -> tuple[Fault, ...]:
+    fired = {label.edge.fault for label in covered.found.fired}
+    found = {other for f in fired if f is not None for other in covered.lowered.like_faults.get(f, (f,))}
+    return tuple(sorted(found, key=lambda f: (f.span.start, f.kind, f.message)))

@@ -55,21 +55,20 @@ from rdma_robust.robustness.frame import (
     stores_carried,
     writes,
 )
-from rdma_robust.robustness.marks import Remembered, copy_bit, marked_if
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, Remembered, copy_bit, marked_if
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.receiving import CLOSED, Receiving
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
 from rdma_robust.robustness.reductions.outlook import dead_ends
+from rdma_robust.robustness.reductions.permute import with_exchanges
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import RemoteAtomics, with_prefixes
 from rdma_robust.robustness.rules import CPU_BETA, Rules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
 from rdma_robust.robustness.taint import Taint
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
-
-ALPHA_VALUE, POISON_CARRIED = "alpha_value", "poison_carried"
 
 
 def instrument_pivot(
@@ -97,6 +96,8 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
     instrumented = pivot.build()
     if classes.tried and "dead-ends" in reductions:
         instrumented = replace(instrumented, pruner=pivot.dead_ends(pivots.cycles))
+    if pivots.alike:
+        instrumented = with_exchanges(instrumented, pivot, pivots.alike, forgets="dead" in reductions)
     return forget_dead(instrumented, pivot.of_program) if "dead" in reductions else instrumented
 
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.options import LARGE
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, everywhere
 from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.reductions.like_threads import LikeThreads, closed_under, like_threads
+from rdma_robust.robustness.reductions.specialise import with_known_values
 from rdma_robust.robustness.reductions.symmetry import automorphisms, representatives
 from rdma_robust.robustness.remote_atomics import with_prefixes
 
 
 @dataclass(frozen=True, slots=True)
 class Pivots:
-    """The pivot classes to try, the cycles on which they lie, and the reductions that pay for a program of this size."""
+    """The pivot classes to try, the cycles on which they lie, and the reductions that pay for a program of this size.
+
+    `alike` are groups of like threads under whose exchanges the classes are closed, and `apart` is what there is to try
+    without `permute`.
+    """
 
     classes: PivotClasses
     cycles: CriticalCycles
     reductions: frozenset[str]
+    alike: tuple[LikeThreads, ...] = ()
+    apart: Pivots | None = None
 
     @property
     def frame(self) -> Frame:
@@ -30,13 +39,38 @@ def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = N
     """Return the pivot classes of the program that `reductions` leave; with `only` a number, at most the one of that number.
 
     With `filter` only those that lie on a critical cycle, with `symmetry` one of each orbit. With fewer than `large`
-    combinations of program points `values` and `dead` are not used. Source: reductions.md; see the modules of `reductions`.
+    combinations of program points `values`, `dead` and `permute` are not used. Where `permute` finds like threads, with each
+    class those are tried that it makes of it. Source: reductions.md; see the modules of `reductions`.
     """
     if prod(len(graph.points) for graph in frame.graphs) < large:
-        reductions -= {"values", "dead"}
+        reductions -= {"values", "dead", "permute"}
     if "values" in reductions:
         frame = frame.specialised()
-    frame = with_prefixes(frame)
+    found = _left(with_prefixes(frame), reductions, only)
+    if "permute" not in reductions or not found.classes.tried:
+        return found
+    known = with_prefixes(replace(frame, graphs=with_known_values(frame.graphs, _constant(frame))))
+    alike = like_threads(known, "dead" in reductions)
+    return replace(_closed(_left(known, reductions, only), alike), apart=found) if alike else found
+
+
+def _constant(frame: Frame) -> list[Cell]:
+    """The cells that no event writes."""
+    mentioned = dict.fromkeys(e.cell for g in frame.graphs for e in g.edges if e.cell is not None)
+    return [cell for cell in mentioned if not frame.bit(cell)]
+
+
+def _closed(pivots: Pivots, alike: tuple[LikeThreads, ...]) -> Pivots:
+    """The same classes and what exchanges of like threads make of them, in the order of all classes."""
+    classes = pivots.classes
+    wanted = closed_under(classes.tried, alike)
+    ordered = [c for c in classes_of(pivots.frame, everywhere) if c in wanted]
+    tried = tuple(dict.fromkeys((*ordered, *wanted)))
+    return replace(pivots, classes=replace(classes, tried=tried), alike=alike)
+
+
+def _left(frame: Frame, reductions: frozenset[str], only: int | None) -> Pivots:
+    """What `filter` and `symmetry` leave."""
     cycles = CriticalCycles(frame)
     allowed = cycles.may_start if "filter" in reductions else everywhere
     tried = classes_of(frame, allowed)

@@ -1,5 +1,6 @@
 from array import array
 
+from rdma_robust.counters.kernel._arrange import Arrange
 from rdma_robust.counters.kernel._proofs import LookAhead
 
 LAYOUT: int
@@ -23,6 +24,8 @@ class Search:
     found: int
     found_state: int
     places: Places
+    ahead: LookAhead | None
+    alike: Arrange | None
 
     def __init__(
         self,
@@ -47,7 +50,6 @@ class Search:
         table: array[int],
         labels: int,
     ) -> None: ...
-    def set_look_ahead(self, ahead: LookAhead) -> None: ...
     def start(self, values: list[int]) -> None: ...
     def target_at_start(self) -> bool: ...
     def run(self, budget: int, max_states: int, max_bytes: int) -> int: ...

@@ -10,6 +10,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._agenda cimport Agenda
+from rdma_robust.counters.kernel._arrange cimport Arrange
 from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, STATES, Code
 from rdma_robust.counters.kernel._packed cimport LOW, Field, field_value, hash_words, made_fields
 from rdma_robust.counters.kernel._places cimport Place, Places
@@ -17,7 +18,7 @@ from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Store, is_expanded, record_at, set_expanded
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-LAYOUT = 4
+LAYOUT = 5
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -27,13 +28,14 @@ def refuse_allocations(long long first, long long count):
 
 
 cdef class Search:
-    """One search; see :mod:`rdma_robust.counters.kernel.driver` for the arguments."""
+    """One search: see driver.py. Without `ahead` no state is hopeless, without `alike` none stands for others."""
 
     cdef int longest_chain, chain_length, words, counters, record, processes, fields, ranks
-    cdef bint reduce, accelerate, by_rank, looks
+    cdef bint reduce, accelerate, by_rank
     cdef Store store
     cdef Code code
-    cdef LookAhead ahead
+    cdef public LookAhead ahead
+    cdef public Arrange alike
     cdef Field *field
     cdef readonly Places places
     cdef int32_t *rank_field
@@ -90,10 +92,6 @@ cdef class Search:
         """Return the labels that were ever enabled."""
         return self.code.fired()
 
-    def set_look_ahead(self, LookAhead ahead):
-        """Leave out the states that this says are hopeless."""
-        self.ahead, self.looks = ahead, True
-
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
         cdef int i
@@ -103,6 +101,8 @@ cdef class Search:
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
         self.max_states = 1
         self.packed[self.words] = LOW
+        if self.alike is not None:
+            self.alike.arrange(self.packed)
         h = hash_words(self.packed, self.words)
         self.store.find(self.packed, h, &place)
         if not self.store.insert(self.packed, h, -1, place) or not self.put_off():
@@ -217,7 +217,7 @@ cdef class Search:
                         guarded = 1
                 ends[p] = self.code.size
             self.noted = 0
-            if self.looks:
+            if self.ahead is not None:
                 self.leave_out(self.rank(record_at(self.store, number)))
             if self.reduce:
                 s = 0
@@ -227,6 +227,8 @@ cdef class Search:
                         if status:
                             return status
                         s += 1
+            if self.alike is not None:
+                self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
             if not self.code.hash_all(self.store):
                 return MEMORY
             if self.code.size and not (guarded and self.nothing_new(self.rank(record_at(self.store, number)))):
@@ -347,7 +349,7 @@ cdef class Search:
         if old >= 0:
             if not self.counters or self.store.covered(r, old):
                 return 0
-        if self.looks and self.ahead.hopeless(r):
+        if self.ahead is not None and self.ahead.hopeless(r):
             return 0
         if self.store.states >= self.max_states:
             return STATES
@@ -392,8 +394,6 @@ cdef class Search:
 
     cdef inline int rank(self, uint64_t *r) noexcept nogil:
         cdef int i, found = 0
-        cdef Field *f
         for i in range(self.ranks):
-            f = &self.field[self.rank_field[i]]
-            found += <int64_t>((r[f.word] >> f.shift) & f.mask) + f.least != 0
+            found += field_value(r, &self.field[self.rank_field[i]]) != 0
         return found

@@ -14,15 +14,17 @@ from typing import Any, Generic, TypeVar
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.counters.karp_miller_tree import realise_path
+from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
 from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.counters.vass import Effect
+from rdma_robust.counters.vass import Control, Effect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
-_LAYOUT = 4
+_LAYOUT = 5
 
 try:
+    from rdma_robust.counters.kernel._arrange import Arrange
     from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
     from rdma_robust.counters.kernel._proofs import LookAhead
@@ -42,12 +44,16 @@ _SMALL = 30
 
 @dataclass(frozen=True)
 class KernelResult(Generic[Label]):
-    """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search."""
+    """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search.
+
+    Where states stand for others that are alike there is no run; `kept` are the states that stand for those of one.
+    """
 
     result: SearchResult
     run: list[Label]
     fired: list[Label]
     bytes: int
+    kept: tuple[Control, ...] = ()
 
 
 def search(
@@ -115,14 +121,13 @@ class _Run(Generic[Label]):
         self.fields = [name for name, _ in start]
         self.values = [value for _, value in start]
         self.commands = [_by_source(p.commands) for p in program.processes]
-        last = [max([p.entry, *(x for c in p.commands for x in (c.source, c.target))]) for p in program.processes]
-        for target in program.targets:
-            if target.process is not None:
-                last[target.process] = max(last[target.process], target.location)
+        last = _last_locations(program)
         known = {pc(i): (0, n) for i, n in enumerate(last)}
         known |= {c: (0, b) for c, b in bounds.items() if b is not None}
         known |= ranges
         self.ranges = [_with(known.get(name, (0, 1)), value) for name, value in start]
+        self.alike = () if unbounded else program.alike
+        self.ranges = with_equal_room(self.alike, self.fields, self.ranges)
         packing = pack(self.ranges)
         self.ranges = [(least, least + mask) for least, mask, _, _ in packing.fields]
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
@@ -143,12 +148,21 @@ class _Run(Generic[Label]):
             tables = program.pruner.tables(self.fields)
             if tables is None:
                 raise UnsupportedError
-            self.kernel.set_look_ahead(LookAhead(packing.words, list(packing.fields), last, *tables))
+            self.kernel.ahead = LookAhead(packing.words, list(packing.fields), last, *tables)
+        self.packing = packing
+        self._sort()
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
         for number, target in enumerate(program.targets):
             at = (target.process, target.location if target.process is not None else 0)
             self.targets.setdefault(at, []).append((number, target))
+
+    def _sort(self) -> None:
+        """Let the kernel keep one of states that are alike, if some are."""
+        if self.alike:
+            column = {name: i for i, name in enumerate(self.fields)}
+            tables = sorting_tables(self.alike, self.packing, column)
+            self.kernel.alike = Arrange(self.packing.words, *tables.arguments())
 
     def go(self, limits: Limits, progress: Progress) -> int:
         """Search until done, found, cut or in need of a wider field; return the kernel's status."""
@@ -190,10 +204,16 @@ class _Run(Generic[Label]):
         fired = kernel.fired()
         frontier = kernel.states - (kernel.done - (status in (Status.STATES, Status.MEMORY)))
         target = kernel.found if status == Status.FOUND else -1
-        run = self._run() if status == Status.FOUND else ()
+        kept = self._kept() if status == Status.FOUND and self.alike else ()
+        run = self._run() if status == Status.FOUND and not self.alike else ()
         result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
-        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes)
+        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes, kept)
+
+    def _kept(self) -> tuple[Control, ...]:
+        """The states on the way to the one that was found."""
+        path = self.kernel.path(self.kernel.found_state)
+        return tuple(tuple(least + (words[w] >> s & m) for least, m, w, s in self.packing.fields) for _, words in path)
 
     def _run(self) -> tuple[int, ...]:
         """The transitions to the state that was found, accelerations unrolled."""
@@ -228,6 +248,15 @@ def _by_source(commands: tuple[Command[Label], ...]) -> dict[int, list[Command[L
     for command in commands:
         found.setdefault(command.source, []).append(command)
     return found
+
+
+def _last_locations(program: CounterProgram[Any]) -> list[int]:
+    """The greatest location of each process."""
+    last = [max([p.entry, *(x for c in p.commands for x in (c.source, c.target))]) for p in program.processes]
+    for target in program.targets:
+        if target.process is not None:
+            last[target.process] = max(last[target.process], target.location)
+    return last
 
 
 def _fold(mask: int) -> int:

@@ -81,6 +81,38 @@ def specialise(graphs: Sequence[EventGraph], cells: Iterable[Cell], poll: Poll =
     return tuple(found)
 
 
+def with_known_values(frame_graphs: Sequence[EventGraph], constant: Iterable[Cell]) -> tuple[EventGraph, ...]:
+    """Return the graphs with what a put of a constant stores written into its last event: nothing is carried then.
+
+    `constant` are cells that no event writes.
+    """
+    held = {cell: cell.init for cell in constant}
+    return tuple(_with_known_values(g, held) for g in frame_graphs)
+
+
+def _with_known_values(graph: EventGraph, held: Mapping[Cell, int]) -> EventGraph:
+    carried: dict[int, set[int | None]] = {}
+    for e in graph.edges:
+        if e.carries:
+            carried.setdefault(e.target, set()).add(held.get(e.cell) if e.cell is not None and e.reads else None)
+    known = {at: value for at, values in carried.items() if len(values) == 1 and (value := next(iter(values))) is not None}
+    for e in graph.edges:
+        if e.source in known and not _stores(e):
+            del known[e.source]
+
+    def folded(e: EventEdge) -> EventEdge:
+        if e.carries and e.target in known:
+            return replace(e, carries=False)
+        return replace(e, written=Const(known[e.source])) if e.source in known else e
+
+    return replace(graph, edges=tuple(map(folded, graph.edges))) if known else graph
+
+
+def _stores(edge: EventEdge) -> bool:
+    """Whether the event does nothing with what is carried but to store it."""
+    return edge.writes and not edge.reads and edge.written is None and not edge.carries and edge.guard == TRUE
+
+
 def _sources(edge: EventEdge) -> Iterator[Source]:
     """Where the event reads from: its cells, for an RP its connection."""
     if edge.type is EventType.RP:

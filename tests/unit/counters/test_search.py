@@ -9,6 +9,7 @@ from itertools import product
 
 import pytest
 
+from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
 from rdma_robust.counters.vass import Control, Effect
 from rdma_robust.limits import Limits
@@ -25,6 +26,7 @@ class ExplicitVass:
     goal: int
     initial: Control = (0,)
     max_rank: int = 0
+    arranger: Arranger | None = None
     effects: list[Effect] = field(init=False)
 
     def __post_init__(self) -> None:
