@@ -11,10 +11,10 @@ from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import Frame, has_bit
 
-ALPHA_VALUE: Final = "alpha_value"
+ALPHA_VALUE = "alpha_value"
 """What the pivot reads, once beta has written its cell."""
 
-POISON_CARRIED: Final = "poison_carried"
+POISON_CARRIED = "poison_carried"
 """The set of threads that carry a value which depends on the pivot."""
 
 WORD: Final = 60
