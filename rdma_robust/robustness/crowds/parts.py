@@ -17,8 +17,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.frame import QueuePair
-from rdma_robust.robustness.marks import MarkSet
-from rdma_robust.robustness.pivot import ALPHA_VALUE, POISON_CARRIED
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.receiving import CLOSED
 from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA

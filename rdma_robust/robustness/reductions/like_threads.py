@@ -20,7 +20,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.language.flow.cfg import Cell, Fault
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import Frame, PivotClass
 from rdma_robust.robustness.messages import buffer_of
 from rdma_robust.robustness.reductions.value_sorts import Sorts, Term, takes_value
@@ -241,6 +241,7 @@ class _Search:
             self._of(("point", e.thread, e.source)),
             self._of(("point", e.thread, e.target)),
             self._cell(e.cell, takes_value(e)),
+            tuple(self._cell(touch.cell, True) for touch in e.section),
             None if e.remote is None else self._of(("node", e.remote)),
             connection,
             None if posted is None else self._cell(posted, True),

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from rdma_robust.counters.liveness import MOST_READERS
-from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, names
+from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, is_value, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge, stored_by
 from rdma_robust.robustness.frame import Frame, stores_carried
 from rdma_robust.semantics.trace import EventType
 
@@ -74,6 +74,14 @@ class Sorts:
         return ("cell", cell) if self.frame.bit(cell) else _CLOSED
 
     def _learn(self, e: EventEdge) -> None:
+        if e.section:
+            for touched, _, _ in e.accesses:
+                self._join(("cell", touched), _CLOSED)
+            for x in (e.guard, e.possible, *(v for _, v in e.assigns), *stored_by(e)):
+                self._close(x, _CLOSED)
+            for register, _ in e.assigns:
+                self._join(("register", register), _CLOSED)
+            return
         value = self._value(e)
         if e.cell is not None and takes_value(e):
             self._readers.setdefault(("cell", e.cell), set()).add(e.thread)
@@ -104,7 +112,7 @@ class Sorts:
 
     def _close(self, expr: Expr, value: Variable) -> None:
         for name in names(expr):
-            self._join(value if name == VALUE.name else ("register", name), _CLOSED)
+            self._join(value if is_value(name) else ("register", name), _CLOSED)
 
     def _test(self, expr: Expr, value: Variable) -> None:
         """Learn from an expression of which only the truth matters."""
@@ -132,6 +140,7 @@ class Sorts:
         yield "{}", *((of(("register", r)), spell.stored(("register", r), new)) for r, new in e.assigns)
         cell: Variable = _CLOSED if e.cell is None or e.connection is not None else self._variable_of(e.cell)
         yield None if e.written is None else spell.stored(cell, e.written)
+        yield tuple((t.type.value, t.number, None if t.written is None else spell.whole(t.written)) for t in e.section)
         yield None if e.rmw is None else (spell.test(e.rmw[0]), spell.stored(cell, e.rmw[1]))
 
 
@@ -171,7 +180,7 @@ class _Spelling:
             case Const(value):
                 return "constant", value
             case Name(name):
-                return "value" if expr == VALUE else self.of(("register", name))
+                return name if is_value(name) else self.of(("register", name))
             case Unary(op, arg):
                 return op, self.whole(arg)
             case Binary(op, left, right):
