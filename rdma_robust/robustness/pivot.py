@@ -96,8 +96,7 @@ def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:
     instrumented = pivot.build()
     if classes.tried and "dead-ends" in reductions:
         instrumented = replace(instrumented, pruner=pivot.dead_ends(pivots.cycles))
-    if pivots.alike:
-        instrumented = with_exchanges(instrumented, pivot, pivots.alike, forgets="dead" in reductions)
+    instrumented = with_exchanges(instrumented, pivot, pivots.alike, forgets="dead" in reductions)
     return forget_dead(instrumented, pivot.of_program) if "dead" in reductions else instrumented
 
 

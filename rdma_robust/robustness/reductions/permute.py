@@ -71,6 +71,8 @@ def with_exchanges(
     `forgets` says whether cells are set to 0 where nobody reads them any more. Raises InternalError if the program has a
     variable of which is not known what it is about.
     """
+    if not alike:
+        return made
     parts = pivot.frame, pivot.classes, pivot.rules, pivot.seen, pivot.buffers, pivot.atomics
     layout = Layout(*parts, Sorts(pivot.frame, forgets))
     layout.check(made)
