@@ -15,6 +15,9 @@ from rdma_robust.semantics.trace import Cycle, Event, Trace
 BY_FILTER: Final = "no pivot lies on a critical cycle of the conflict graph: robust without a search"
 """The reason of ROBUST where the static filter was enough; a search then only asks which faults are reachable."""
 
+NO_SEARCH: Final = "none"
+"""The engine of an answer for which nothing was searched."""
+
 
 class Verdict(Enum):
     """ROBUST follows only an exhausted search, NOT_ROBUST only a confirmed counterexample, UNKNOWN names a limit."""

@@ -67,7 +67,7 @@ def test_unknown_says_what_is_known(cli: Cli, programs: Path) -> None:
 def test_out_of_time_is_unknown(cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert programs
 
-    def never(*_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr("rdma_robust.pipeline.check_program", never)

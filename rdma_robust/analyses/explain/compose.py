@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rdma_robust.analyses.explain.copies_explained import numbers_text, of_templates, with_copies
 from rdma_robust.analyses.explain.explanation import (
     CycleStep,
     Explanation,
@@ -40,13 +41,15 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
     final states are not compared), for at most `options.timeout` seconds. Raises InternalError if the machine cannot run the
     witness.
     """
+    crowd, outcome = outcome, with_copies(outcome)
     program, witness = outcome.program, outcome.witness
     options = options.on(program.hardware)
     run = drawn = None
     if witness is not None:
         run = timeline(program, witness, machine_run(program, witness, options.model))
         drawn = graph(program, witness, options.model)
-    pairs, complete = explained_pairs(outcome, options)
+    found, complete = explained_pairs(outcome, options)
+    pairs = found if witness is not None else of_templates(found, crowd)
     finals = _finals(outcome, options, final_state_limit)
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
@@ -57,7 +60,7 @@ def explanation(outcome: Outcome, options: CheckOptions, *, final_state_limit: i
         verdict=WORDS[outcome.verdict],
         reason=outcome.reason,
         headline=headline(outcome),
-        paragraphs=paragraphs(outcome, run, finals, pairs, complete),
+        paragraphs=tuple(filter(None, (numbers_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)))),
         ordered_reads=options.model.ordered_reads,
         model=options.model,
         instrumentation=outcome.instrumentation,

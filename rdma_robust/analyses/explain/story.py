@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.outcome import BY_FILTER, Outcome, Verdict, Witness
+from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
 from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, torn, why_reordered
 from rdma_robust.text import count, one_line
@@ -230,7 +230,7 @@ def _decided(outcome: Outcome) -> str:
     if outcome.verdict is Verdict.UNKNOWN:
         begun = f" The search had begun with {classes}." if counts.pivots else ""
         return f"Undecided: {outcome.reason}.{begun}"
-    if outcome.reason == BY_FILTER:
+    if outcome.reason == BY_FILTER or outcome.engine == NO_SEARCH:
         return proved_by_filter(outcome.engine, counts.states)
     searched = f"{count(counts.states, 'state')}, all that there are"
     begun = f"{classes} in " if counts.pivots else ""

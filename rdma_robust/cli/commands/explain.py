@@ -168,12 +168,12 @@ def _explain(name: str, text: str, request: ExplainRequest, limits: Limits) -> E
     from rdma_robust.pipeline import check_program  # noqa: PLC0415
 
     options = request.options
-    program = blocking(load_decidable(text, name), options.await_loops)
+    program = blocking(load_decidable(text, name, crowds=True), options.await_loops)
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     try:
         with guarded_by(limits):
-            outcome = check_program(program, options)
+            outcome = check_program(program, options, crowds=True)
     except (Overrun, SizeLimitError) as error:
         outcome = undecided(program, options, str(error))
     except MemoryError as error:
