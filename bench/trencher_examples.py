@@ -19,7 +19,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 
-_SAID = re.compile(r"#.*?\b(not\s+)?robust\b", re.IGNORECASE)
+_SAID = re.compile(r"#.*?\b(not\s+)?(?<!')robust\b", re.IGNORECASE)
 _TIMEOUT = 60.0
 
 
@@ -30,11 +30,15 @@ def examples(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def expected_robust(name: str, text: str) -> bool | None:
-    """Return the verdict that comments or the name of an example say, None if they say nothing."""
+    """Return the verdict that comments or the name of an example say, None if they say nothing.
+
+    What is called `fenced` there has the fences that it needs to be safe, which may be too few to be robust; one of them says in
+    its comment with which others Trencher would report 'robust'.
+    """
     said = _SAID.search(text)
     if said is not None:
         return said[1] is None
-    return True if re.search(r"fenced|-correct", name, re.IGNORECASE) else None
+    return True if "-correct" in name.lower() else None
 
 
 def main() -> None:

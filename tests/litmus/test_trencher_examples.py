@@ -41,6 +41,7 @@ def test_comments_say_what_is_expected() -> None:
     assert expected_robust("a.txt", "#\n# IS robust.\n") is True
     assert expected_robust("a.txt", "# Should be robust. But NOT TRF.\n") is True
     assert expected_robust("a.txt", "# The program is NOT robust.\n") is False
-    assert expected_robust("burns.fenced.txt", "# words\n") is True
+    assert expected_robust("nbw-w-wr-correct.txt", "# words\n") is True
+    assert expected_robust("burns.fenced.txt", "# use q6 in t0 to make trencher report 'robust'\n") is None
     assert expected_robust("a.txt", "# A program which is robust under TSO, but not robust under PSO.\n") is True
     assert expected_robust("a.txt", "# words\n") is None
