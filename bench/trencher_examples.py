@@ -32,8 +32,8 @@ def examples(folder: str | os.PathLike[str]) -> list[Path]:
 def expected_robust(name: str, text: str) -> bool | None:
     """Return the verdict that comments or the name of an example say, None if they say nothing.
 
-    What is called `fenced` there has the fences that it needs to be safe, which may be too few to be robust; one of them says in
-    its comment with which others Trencher would report 'robust'.
+    What is called `fenced` there has the fences that it needs to be safe, which may be too few to be robust; one of them
+    says in its comment with which others Trencher would report 'robust'.
     """
     said = _SAID.search(text)
     if said is not None:

@@ -27,7 +27,7 @@ from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_st
 from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
-from rdma_robust.language.flow.cfg import Program, Section
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.petri.net import Net
@@ -114,19 +114,11 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
         model = one_of(options["model"], "`options.model`", tuple(REDUCTIONS))
         proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))
         return replace(proved, model=model)
-    if line := section_line(program):
-        reject(f"the program has a locked section of several words (line {line}), of which no certificate says anything")
     settings = read_program_options(certificate.options)
     meant = blocking(program, settings.await_loops)
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))
-
-
-def section_line(program: Program) -> int:
-    """Return the line of the first locked section of several words, 0 if there is none: the checker does not know them."""
-    found = (step.span.line for thread in program.threads for _, _, step in thread.edges if isinstance(step.op, Section))
-    return next(found, 0)
 
 
 def _proved(

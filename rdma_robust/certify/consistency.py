@@ -28,7 +28,8 @@ class Execution:
     program order. `reads_from` names the write of every read, `written` the writes of each cell in modification order,
     the initial one first. NIC events of one queue pair, and atomics on one word, took effect in the order of their
     numbers. `filled` names, for messages, the event that has posted the buffer (none for one that always was posted),
-    `heard`, for what takes a receive completion, the message.
+    `heard`, for what takes a receive completion, the message. `joined` are events that happen at the same moment as the one
+    named first, for everybody: those of a locked section.
     """
 
     events: Sequence[Event | None]
@@ -37,6 +38,7 @@ class Execution:
     written: Sequence[Sequence[int]]
     filled: Mapping[int, int] = field(default_factory=dict)
     heard: Mapping[int, int] = field(default_factory=dict)
+    joined: Sequence[tuple[int, int]] = ()
 
 
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
@@ -50,7 +52,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
     before = _before(trace)
     own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
-    issued = _union(ippo, rf, own, pf, nfo, rao, sm, rpf)
+    issued = _merged(_union(ippo, rf, own, pf, nfo, rao, sm, rpf), _sections(trace))
     if (cycle := _cycle(issued)) is not None:
         return cycle
     ib = _closure(issued)
@@ -59,7 +61,8 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
     posted = _relation(size, _behind_stores(trace, platform))
-    return _cycle(_union(oppo, seen, posted, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous))
+    observed = _union(oppo, seen, posted, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous)
+    return _cycle(_merged(observed, _sections(trace)))
 
 
 def sc_cycle(trace: Execution) -> list[int] | None:
@@ -70,7 +73,7 @@ def sc_cycle(trace: Execution) -> list[int] | None:
     size = len(trace.events)
     po = _relation(size, ((a, b) for thread in trace.threads for i, a in enumerate(thread) for b in thread[i + 1 :]))
     rf, sm, rpf = (_relation(size, pairs) for pairs in (_read_from(trace), _filled(trace), _messages_heard(trace)))
-    return _cycle(_merged(_union(po, rf, _before(trace), _modified(trace), sm, rpf), list(halves(trace))))
+    return _cycle(_merged(_union(po, rf, _before(trace), _modified(trace), sm, rpf), [*halves(trace), *_sections(trace)]))
 
 
 def polled(trace: Execution) -> Iterator[tuple[int, int]]:
@@ -94,6 +97,14 @@ def halves(trace: Execution) -> Iterator[tuple[int, int]]:
             second = trace.events[b]
             if second is not None and second.kind is Kind.ATOMIC_WRITES:
                 yield a, b
+
+
+def _sections(trace: Execution) -> list[tuple[int, int]]:
+    """The first event of every locked section with each of the others."""
+    head: dict[int, int] = {}
+    for before, event in trace.joined:
+        head[event] = head.get(before, before)
+    return [(first, event) for event, first in head.items()]
 
 
 def _polls(trace: Execution) -> Iterator[tuple[list[int], int]]:

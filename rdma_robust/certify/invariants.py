@@ -13,7 +13,7 @@ from typing import Final
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import WRITES, Kind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.normal_form import Rules
 from rdma_robust.certify.remembered import Marks, Pivot, Placed, QueuePair
 from rdma_robust.certify.search_steps import Around, Steps
@@ -118,19 +118,18 @@ class _Step:
     """A move, and what may become of it in the set, by what that depends on."""
 
     move: Move
-    afters: dict[tuple[Part, Value, int, frozenset[Cell]], tuple[_After, ...]] = field(default_factory=dict)
+    afters: dict[tuple[Part, Seen, int, frozenset[Cell]], tuple[_After, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What may become of a move: the states of the set that its thread is in then, the cell that it writes (-1: none) and
-    what, the marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
+    """What may become of a move: the states of the set that its thread is in then, the cells that it writes and what, the
+    marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
 
     event: Event
     local: Local
     locals: tuple[int, ...]
-    writes: int
-    written: Value
+    stores: tuple[tuple[int, Value], ...]
     starts: bool
     pivot: Pivot | None
     marks: tuple[Part, ...]
@@ -163,7 +162,7 @@ class _Inductive:
             [reading.stopped_at(local) for local in each] for reading, each in zip(readings, states.locals, strict=True)
         )
         self._may_hold = any(cell is not None for each in self._held for cell in each)
-        self._steps: dict[tuple[int, int, int, Value], tuple[_Step, ...]] = {}
+        self._steps: dict[tuple[int, int, int, Seen], tuple[_Step, ...]] = {}
         self._comes: dict[tuple[Local, Pivot], bool] = {}
         self._violations: dict[tuple[int, int, Value, int], bool] = {}
 
@@ -205,17 +204,18 @@ class _Inductive:
             if part is None and self._steps_of.finds_no_buffer(event, self._states.mail[mail]):
                 self._reject_unready(place, step.move)
         here = self._cell.get(event.cell, -1) if event.cell is not None else -1
-        key = part, values[here] if here >= 0 else None, mail, held
+        seen = self._held_by(event.read, values) if event.words else values[here] if here >= 0 else None
+        key = part, seen, mail, held
         afters = step.afters.get(key)
         if afters is None:
             around = Around(None if part is None else self._states.marks[part], key[1], self._states.mail[mail], held)
             afters = step.afters[key] = tuple(self._find_afters(thread, step.move, around))
         for after in afters:
             then = values
-            if after.writes >= 0:
-                if after.written is None:
+            for at, written in after.stores:
+                if written is None:
                     reject(f"the invariant leaves open what {after.event} writes in {self._show(place)}")
-                then = (*values[: after.writes], after.written, *values[after.writes + 1 :])
+                then = (*then[:at], written, *then[at + 1 :])
             for limit in limits:
                 fired = _fired(limit, after)
                 if fired is None or self._covered(locals_, thread, then, after, fired):
@@ -255,7 +255,12 @@ class _Inductive:
         found = (self._held[thread][local] for thread, local in enumerate(locals_))
         return frozenset(cell for cell in found if cell is not None)
 
-    def _value(self, thread: int, ahead: Ahead, values: tuple[int, ...], mail: int) -> Value:
+    def _held_by(self, cells: Sequence[Cell], values: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(values[self._cell[cell]] if cell in self._cell else cell.init for cell in cells)
+
+    def _value(self, thread: int, ahead: Ahead, values: tuple[int, ...], mail: int) -> Seen:
+        if ahead.words:
+            return self._held_by(ahead.words, values)
         if ahead.hears is not None:
             return self._steps_of.heard(thread, ahead, self._states.mail[mail])
         if ahead.reads is None:
@@ -271,8 +276,11 @@ class _Inductive:
                 taken.event,
                 taken.after,
                 self._fitting(thread, taken.after),
-                -1 if taken.writes is None else self._written(thread, taken.writes),
-                taken.written,
+                tuple(
+                    (self._written(thread, cell), value)
+                    for cell, value in (taken.stores or ((taken.writes, taken.written),))
+                    if cell is not None
+                ),
                 taken.starts is not None,
                 None if after is None else after.pivot,
                 (None,) if after is None else self._fitting_marks(after),

@@ -12,6 +12,9 @@ from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 Value = int | None
 """None is unknown."""
 
+Seen = Value | tuple[int, ...]
+"""What an event reads: a value, or, of a locked section of several words, that of each."""
+
 
 def evaluated(expr: Expr, values: Mapping[str, Value]) -> Value:
     """Return the value of a source expression, None where it is unknown (or, after something unknown, has none).

@@ -28,7 +28,7 @@ from rdma_robust.certify.hardware import (
     observed_in_order,
     told_by_receive,
 )
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.known_values import Seen
 from rdma_robust.certify.remembered import UNTAGGED, Marks, Pivot, Placed, QueuePair, Tag
 from rdma_robust.certify.thread_events import Completion, Event
 from rdma_robust.language.flow.cfg import Cell
@@ -58,7 +58,7 @@ class Rules:
     platform: Platform
     choices: bool = False
 
-    def first_of_beta(self, event: Event, pivot: Pivot, value: Value) -> Placed | None:
+    def first_of_beta(self, event: Event, pivot: Pivot, value: Seen) -> Placed | None:
         """Return the event as the first of beta after a pivot of that class, None where it cannot be.
 
         `value` is what the cell holds before it. A CPU event of the pivot's thread would keep the pivot out of alpha;
@@ -74,7 +74,7 @@ class Rules:
         """The marks of a class of pivots before anything is in beta."""
         return Marks(pivot, poisoned=frozenset({pivot.cell}) if pivot.writes else frozenset())
 
-    def placed(self, marks: Marks, event: Event, value: Value, tag: Tag = UNTAGGED) -> Iterator[Placed]:
+    def placed(self, marks: Marks, event: Event, value: Seen, tag: Tag = UNTAGGED) -> Iterator[Placed]:
         """Yield what can become of an event after the first of beta: one possibility, or none where the order is cut.
 
         `tag` is that of what the event waits for: of the buffer that a message finds, of the message that is received. A
@@ -90,7 +90,7 @@ class Rules:
             if beta is not None:
                 yield beta
 
-    def written_behind(self, marks: Marks, event: Event, value: Value) -> Placed | None:
+    def written_behind(self, marks: Marks, event: Event, value: Seen) -> Placed | None:
         """Place the write of a remote atomic whose read is in beta."""
         return self._in_beta(marks, event, value, UNTAGGED)
 
@@ -141,7 +141,7 @@ class Rules:
 
     def _meets(self, event: Event, pivot: Pivot) -> bool:
         """The event conflicts with the pivot."""
-        return event.cell == pivot.cell and (pivot.writes or event.kind in WRITES)
+        return pivot.cell in event.written or (pivot.writes and pivot.cell in event.read)
 
     def _is_about(self, event: Event, pivot: Pivot) -> bool:
         """The event comes before or after the pivot for what both access: it conflicts with it, or reads for an atomic that
@@ -161,9 +161,9 @@ class Rules:
         """Whether in alpha the event would break a rule against what is in beta; None if that is not known."""
         if event.thread in marks.cpu or (event.thread in marks.stores and self._drains(event)):
             return True
-        if event.cell in marks.written and not self._forwards(marks, event):
+        if not marks.written.isdisjoint((*event.read, *event.written)) and not self._forwards(marks, event):
             return True
-        if event.kind in WRITES and event.cell in marks.read:
+        if not marks.read.isdisjoint(event.written):
             return True
         if event.kind is Kind.ATOMIC_READS and self._forced_by_rank(marks, event):
             return True
@@ -209,11 +209,11 @@ class Rules:
         queue = _queue(event)
         return any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
 
-    def _in_beta(self, marks: Marks, event: Event, value: Value, tag: Tag) -> Placed | None:
+    def _in_beta(self, marks: Marks, event: Event, value: Seen, tag: Tag) -> Placed | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
         if event.kind in CPU and event.thread == marks.pivot.thread and not self._may_wait(marks, event):
             return None
-        if event.kind in CPU and event.kind in READS and event.cell in marks.poisoned:
+        if event.kind in CPU and not marks.poisoned.isdisjoint(event.read):
             return None
         tainted = tag.tainted or self._reached(marks, event) or self._meets(event, marks.pivot)
         after = self._accessed(self._poison(marks, event), event, value)
@@ -265,20 +265,18 @@ class Rules:
             return Placed(after)
         return Placed(after, 1, 0 if _queue(event) in after.forced else 1)
 
-    def _accessed(self, marks: Marks, event: Event, value: Value) -> Marks:
+    def _accessed(self, marks: Marks, event: Event, value: Seen) -> Marks:
         """Remember the access of an event of beta, and what the pivot would find if it is the first to write its cell."""
-        if event.cell is None or event.cell not in self.shared:
-            return marks
-        if event.kind in READS:
-            marks = replace(marks, read=marks.read | {event.cell})
-        if event.kind in WRITES:
-            if event.cell == marks.pivot.cell and event.cell not in marks.written:
-                marks = replace(marks, alpha_value=value)
-            marks = replace(marks, written=marks.written | {event.cell})
-            if self.platform.buffered:
-                others = frozenset((cell, t) for cell, t in marks.forwarding if cell != event.cell)
-                mine = {(event.cell, event.thread)} if event.kind is Kind.LOCAL_WRITE else frozenset()
-                marks = replace(marks, forwarding=others | mine)
+        read, written = self.shared.intersection(event.read), self.shared.intersection(event.written)
+        if marks.pivot.cell in written - marks.written:
+            here = value[event.read.index(marks.pivot.cell)] if isinstance(value, tuple) else value
+            marks = replace(marks, alpha_value=here)
+        if read or written:
+            marks = replace(marks, read=marks.read | read, written=marks.written | written)
+        if written and self.platform.buffered:
+            others = frozenset((cell, t) for cell, t in marks.forwarding if cell not in written)
+            mine = {(cell, event.thread) for cell in written if event.kind is Kind.LOCAL_WRITE}
+            marks = replace(marks, forwarding=others | mine)
         return marks
 
     def _poison(self, marks: Marks, event: Event) -> Marks:
@@ -302,7 +300,8 @@ class Rules:
 
     def _reached(self, marks: Marks, event: Event) -> bool:
         """Whether sc leads from the pivot to the event, through its thread or its cell."""
-        through_cell = event.cell in marks.tainted_writes or (event.kind in WRITES and event.cell in marks.tainted_reads)
+        before_writes = not marks.tainted_reads.isdisjoint(event.written)
+        through_cell = before_writes or not marks.tainted_writes.isdisjoint((*event.read, *event.written))
         return event.thread in marks.tainted_threads or through_cell
 
     def _spread(self, marks: Marks, event: Event, tainted: bool, closes: bool) -> Marks:
@@ -311,12 +310,11 @@ class Rules:
             marks = replace(marks, closed=True, tainted_threads=frozenset(), tainted_reads=nothing, tainted_writes=nothing)
         if not tainted or marks.closed:
             return marks
-        accessed = frozenset({event.cell} & self.shared) if event.cell is not None else frozenset()
         return replace(
             marks,
             tainted_threads=marks.tainted_threads | {event.thread},
-            tainted_reads=marks.tainted_reads | (accessed if event.kind in READS else frozenset()),
-            tainted_writes=marks.tainted_writes | (accessed if event.kind in WRITES else frozenset()),
+            tainted_reads=marks.tainted_reads | self.shared.intersection(event.read),
+            tainted_writes=marks.tainted_writes | self.shared.intersection(event.written),
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.certify.hardware import WRITES, Kind
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.normal_form import Rules, in_sequence
 from rdma_robust.certify.remembered import UNTAGGED, Buffer, Channel, Letter, Mail, Marks, Pivot, Placed, Tag, untainted
 from rdma_robust.certify.thread_events import Event, Local, Move, Stage
@@ -27,7 +27,8 @@ Connection = tuple[int, int]
 class Taken:
     """A step: its event, where its thread is then, the cell that it writes and what, the messages then, and its part.
 
-    `starts` is the class of pivots that it begins with, None if it begins with none.
+    `starts` is the class of pivots that it begins with, None if it begins with none. Of a locked section `stores` are the
+    cells that it writes and what.
     """
 
     event: Event
@@ -37,6 +38,7 @@ class Taken:
     mail: Mail
     placed: Placed
     starts: Pivot | None = None
+    stores: tuple[tuple[Cell, Value], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Around:
     on which a thread has ended between the events of a remote atomic."""
 
     marks: Marks | None
-    value: Value
+    value: Seen
     mail: Mail
     held: frozenset[Cell]
 
@@ -109,7 +111,9 @@ class Steps:
         written = move.written if event.kind in WRITES and event.cell is not None else None
         for placed, starts in self._placed(event, around, tag):
             mail = self._delivered(event, move.written, around.mail, placed)
-            yield Taken(event, move.after, event.cell if event.kind in WRITES else None, written, mail, placed, starts)
+            stores = tuple(zip(event.written, move.stores, strict=True)) if event.words else ()
+            writes = event.cell if event.kind in WRITES else None
+            yield Taken(event, move.after, writes, written, mail, placed, starts, stores)
 
     def resolved(self, event: Event, mail: Mail) -> Event:
         """The event with the buffer that it fills for its cell, if it is a message that fills one."""
@@ -155,8 +159,8 @@ class Steps:
                 yield _excluding(first, pivot, around.held), pivot
 
     def _classes(self, event: Event) -> Iterator[Pivot]:
-        if event.cell is not None and event.cell in self.rules.shared:
-            yield from self._pivots.get(event.cell, ())
+        touched = dict.fromkeys((*event.read, *event.written))
+        yield from dict.fromkeys(p for cell in touched if cell in self.rules.shared for p in self._pivots.get(cell, ()))
 
     def _of(self, event: Event) -> int:
         """The number of the connection that an event is about."""

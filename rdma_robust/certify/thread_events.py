@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rdma_robust.certify.hardware import Kind
+from rdma_robust.certify.hardware import READS, WRITES, Kind
 from rdma_robust.certify.known_values import Value
 from rdma_robust.language.flow.cfg import Cell
 
@@ -57,7 +57,8 @@ class Event:
 
     `peer` is the other thread of a message, or of what posts a buffer or takes a receive completion. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
-    A read `swaps` if it is that of a remote atomic that writes.
+    A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
+    moment it reads all of its `words` and writes some of them.
     """
 
     thread: int
@@ -69,6 +70,21 @@ class Event:
     buffer: Cell | None = None
     fills: bool = False
     swaps: bool = False
+    words: tuple[tuple[Cell, bool], ...] = ()
+
+    @property
+    def read(self) -> tuple[Cell, ...]:
+        """The cells that the event reads."""
+        if self.words:
+            return tuple(cell for cell, _ in self.words)
+        return (self.cell,) if self.cell is not None and self.kind in READS else ()
+
+    @property
+    def written(self) -> tuple[Cell, ...]:
+        """The cells that the event writes."""
+        if self.words:
+            return tuple(cell for cell, writes in self.words if writes)
+        return (self.cell,) if self.cell is not None and self.kind in WRITES else ()
 
     @property
     def is_message(self) -> bool:
@@ -82,12 +98,13 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Move:
     """An event that a thread can make: the value that it writes (None also where it writes none), where the thread is
-    afterwards, and the line of the statement."""
+    afterwards, and the line of the statement; of a locked section `stores` are the values that it writes, in order."""
 
     event: Event
     written: Value
     after: Local
     line: int
+    stores: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rdma_robust.certify.hardware import USUAL, Kind, Platform
-from rdma_robust.certify.known_values import Value, evaluated
+from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import Access, Completion, Event, Local, Move, Stage
 from rdma_robust.expr import VALUE, Binary
 from rdma_robust.language.flow.cfg import (
@@ -33,6 +33,7 @@ from rdma_robust.language.flow.cfg import (
     RemoteRmw,
     RFence,
     Rmw,
+    Section,
     Send,
     Silent,
     Step,
@@ -46,14 +47,16 @@ from rdma_robust.language.flow.cfg import (
 class Ahead:
     """What a thread can do next: a step that it stands before, or is in the middle of, and its registers there.
 
-    What happens may depend on the value of a cell that it `reads`, or on what a message of the thread `hears` carries.
+    What happens may depend on the value of a cell that it `reads`, on what a message of the thread `hears` carries, or on
+    the values of the `words` of a locked section.
     """
 
     number: int
     local: Local
     reads: Cell | None
     hears: str | None = None
-    found: dict[Value, tuple[Move, ...]] = field(default_factory=dict)
+    words: tuple[Cell, ...] = ()
+    found: dict[Seen, tuple[Move, ...]] = field(default_factory=dict)
 
 
 def readings_of(program: Program, platform: Platform) -> tuple[ThreadReading, ...]:
@@ -88,6 +91,11 @@ class ThreadReading:
             self._from.setdefault(source, []).append(i)
         self._ahead: dict[Local, tuple[Ahead, ...]] = {}
 
+    @property
+    def buffered(self) -> bool:
+        """Whether stores wait in a buffer."""
+        return self._platform.buffered
+
     def accesses(self) -> Iterator[Access]:
         """Yield every cell that some event may access, and how."""
         for _, _, step in self.steps:
@@ -98,6 +106,9 @@ class ThreadReading:
                     yield Access(cell, True)
                 case Cas(cell, _, _) | Rmw(cell, _, _):
                     yield from (Access(cell, False), Access(cell, True))
+                case Section(cells, writes):
+                    yield from (Access(cell, False) for cell in cells)
+                    yield from (Access(cells[k], True) for k, _ in writes)
                 case Put(target, source) | Get(target, source):
                     yield from (Access(source, False), Access(target, True))
                 case RemoteRmw(target, source):
@@ -134,7 +145,7 @@ class ThreadReading:
             return None
         return _cell_read(self.steps[local.operation][2])
 
-    def moves(self, ahead: Ahead, value: Value) -> tuple[Move, ...]:
+    def moves(self, ahead: Ahead, value: Seen) -> tuple[Move, ...]:
         """Return the events that a step makes where what it reads or hears is `value`: none if it is not enabled."""
         if value not in ahead.found:
             ahead.found[value] = tuple(self._find_moves(ahead, value))
@@ -153,7 +164,8 @@ class ThreadReading:
             for number in self._from.get(here.point, ()):
                 _, target, step = self.steps[number]
                 if not self._is_silent(step):
-                    yield Ahead(number, here, _cell_read(step), step.op.sender if isinstance(step.op, RecvPoll) else None)
+                    hears = step.op.sender if isinstance(step.op, RecvPoll) else None
+                    yield Ahead(number, here, _cell_read(step), hears, step.op.cells if isinstance(step.op, Section) else ())
                 elif self._may(step, here, None):
                     after = Local(target, self._assigned(step, here, None))
                     if after not in seen:
@@ -164,9 +176,13 @@ class ThreadReading:
         """Whether the step makes no event: a fence for a buffer that is not there makes none either."""
         return isinstance(step.op, Silent) or (isinstance(step.op, MFence) and not self._platform.buffered)
 
-    def _find_moves(self, ahead: Ahead, value: Value) -> Iterator[Move]:
+    def _find_moves(self, ahead: Ahead, seen: Seen) -> Iterator[Move]:
         here, line = ahead.local, self.steps[ahead.number][2].span.line
         _, target, step = self.steps[ahead.number]
+        if isinstance(step.op, Section):
+            yield from self._section(step, step.op, here, target, seen)
+            return
+        value = None if isinstance(seen, tuple) else seen
         if here.operation is not None:
             yield from self._continued(step, here, target, value, line)
             return
@@ -204,6 +220,18 @@ class ThreadReading:
                 yield from self._requests(data, step, ahead, value)
             case _:
                 raise AssertionError(f"nothing is certified of {type(step.op).__name__}")
+
+    def _section(self, step: Step, op: Section, here: Local, target: int, seen: Seen) -> Iterator[Move]:
+        """Everything between `lock` and `unlock`, which has the effect on a store buffer that a swap has."""
+        read = seen if isinstance(seen, tuple) else (None,) * len(op.cells)
+        known = self._values(here) | {f"{VALUE.name}{k}": value for k, value in enumerate(read)}
+        if evaluated(step.guard, known) != 0:
+            written = dict(op.writes)
+            words = tuple((cell, k in written) for k, cell in enumerate(op.cells))
+            assigned = self._values(here) | {name: evaluated(expr, known) for name, expr in step.assigns}
+            stores = tuple(evaluated(written[k], known) for k in sorted(written))
+            after = Local(target, tuple(assigned[name] for name in self.names))
+            yield Move(Event(self.number, Kind.SWAP, words=words), None, after, step.span.line, stores)
 
     def _middle(self, ahead: Ahead, carried: Value, stage: Stage = Stage.CARRIES) -> Local:
         return Local(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from typing import Final
 
 from rdma_robust.certify.consistency import Execution, halves, polled, rdma_cycle, sc_cycle
@@ -28,10 +29,14 @@ _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read
 _LATER: Final = ("peer", "buffer", "completion")
 """Members that an event has only where one says something: of messages and their receives, and of unsignaled operations."""
 
+JOINED: Final = "joined"
+"""The member, true, of an event that a locked section makes at the same moment as the event before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one."""
+    """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one. An
+    event that is `joined` belongs to the locked section of the event before it."""
 
     event: Event
     position: int
@@ -39,6 +44,7 @@ class _Claimed:
     read: Value
     written: Value
     source: int | None
+    joined: bool = False
 
 
 def usual_completion(kind: Kind) -> Completion:
@@ -67,6 +73,7 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
         _modification_order(found["mo"], claimed, program.cells),
         {first + message: first + posts for message, posts in filled.items()},
         {first + receives: first + message for receives, message in heard.items()},
+        tuple((first + a, first + b) for mine in order for a, b in pairwise(mine) if claimed[b].joined),
     )
     _check_polls(trace)
     if platform.ranked:
@@ -87,7 +94,10 @@ class _Reader:
         self._nodes = frozenset(program.nodes)
 
     def event(self, value: object, where: str) -> _Claimed:
-        item = members(value, where, _MEMBERS, _LATER)
+        joined = isinstance(value, dict) and JOINED in value
+        item = members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
+        if joined and item[JOINED] is not True:
+            reject(f"{where}.joined is not true")
 
         def number(name: str) -> Value:
             return None if item[name] is None else integer(item[name], f"{where}.{name}")
@@ -120,6 +130,7 @@ class _Reader:
             number("read"),
             number("written"),
             source,
+            joined,
         )
 
     def _thread(self, value: object, where: str) -> str:
@@ -143,6 +154,10 @@ def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> Iterator[Eve
         reject(f"the events of thread {reading.name} have not the positions 0 to {len(claimed) - 1}")
     here: set[Local] = {reading.start}
     for number, claim in enumerate(claimed):
+        if claim.joined or (claimed[number + 1 : number + 2] and claimed[number + 1].joined):
+            here = here if claim.joined and number else _after_section(reading, here, claimed, number)
+            yield claim.event
+            continue
         if (claim.read is not None) != (claim.event.kind in READS or claim.event.kind is Kind.RECEIVES):
             reject(f"event {number} of {reading.name}, {claim.event}, has a wrong kind of `read`")
         moves = [
@@ -158,6 +173,37 @@ def _follow(reading: ThreadReading, claimed: Sequence[_Claimed]) -> Iterator[Eve
         swaps = following is Kind.ATOMIC_WRITES or (following is None and all(move.event.swaps for move in moves))
         yield replace(moves[0].event, cell=claim.event.cell, swaps=swaps and claim.event.kind is Kind.ATOMIC_READS)
         here = {move.after for move in moves}
+
+
+def _after_section(reading: ThreadReading, here: set[Local], claimed: Sequence[_Claimed], first: int) -> set[Local]:
+    """Check that the thread can make the events from number `first` on that are joined, all at once."""
+    mine = [claimed[first], *takewhile(lambda claim: claim.joined, claimed[first + 1 :])]
+    if claimed[first].joined:
+        reject(f"event {first} of {reading.name}, {claimed[first].event}, belongs to nothing before it")
+    read = tuple(claim.read for claim in mine if claim.read is not None)
+    found = {
+        move.after
+        for local in here
+        for ahead in reading.ahead(local)
+        if len(ahead.words) == len(read) > 0
+        for move in reading.moves(ahead, read)
+        if _are_meant(reading, move, mine)
+    }
+    return found or reject(f"thread {reading.name} cannot make its events from {first} on at one moment, as a section")
+
+
+def _are_meant(reading: ThreadReading, move: Move, mine: Sequence[_Claimed]) -> bool:
+    """Whether the events are those of the move of a section. One that writes nothing has a fence before its reads, where
+    there is a store buffer."""
+    stores = iter(move.stores)
+    made: list[tuple[Event, Value]] = []
+    if reading.buffered and not move.stores:
+        made.append((Event(reading.number, Kind.MEMORY_FENCE), None))
+    for cell, writes in move.event.words:
+        kind = Kind.SWAP if writes else Kind.LOCAL_READ
+        made.append((Event(reading.number, kind, cell), next(stores) if writes else None))
+    reads = all((claim.read is not None) == (claim.event.kind in READS) for claim in mine)
+    return reads and [(*each, move.line) for each in made] == [(c.event, c.written, c.line) for c in mine]
 
 
 def _is_meant(move: Move, claim: _Claimed) -> bool:

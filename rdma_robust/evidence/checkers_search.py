@@ -6,20 +6,20 @@ atomics, messages, unsignaled operations, weaker networks. Source: docs/theory.m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fences_matter, rules_of
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.remembered import Mail, Marks, Pivot, Placed, QueuePair
 from rdma_robust.certify.search_steps import Around, Steps, Taken
 from rdma_robust.certify.thread_events import Local, Move, Stage
 from rdma_robust.certify.thread_reading import Ahead, readings_of
 from rdma_robust.counters.inductive import covers
 from rdma_robust.errors import InternalError, SizeLimitError
-from rdma_robust.expr import VALUE, names
+from rdma_robust.expr import VALUE, is_value, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Poll, Program, Read, RemoteRmw, Rmw, Step, Thread, operands, steps
 from rdma_robust.limits import Limits
 
@@ -125,8 +125,9 @@ class _Exploration:
         held = frozenset(cell for cell in stopped if cell is not None)
         for thread, move in self._moves(node.spot):
             self._refuse_unready(node.spot, move)
-            cell = self.steps.resolved(move.event, mail).cell
-            around = Around(marks, self._value(cell, values), mail, held)
+            event = self.steps.resolved(move.event, mail)
+            seen = self._held_by(event.read, values) if event.words else self._value(event.cell, values)
+            around = Around(marks, seen, mail, held)
             for taken in self._all_taken(move, around):
                 fired = self._fired(node.limit, (thread, move.event.remote), taken.placed)
                 spot = self._spot(node.spot, thread, taken)
@@ -149,7 +150,12 @@ class _Exploration:
                 if ahead.hears is None or value is not None:
                     yield from ((thread, move) for move in reading.moves(ahead, value))
 
-    def _read(self, thread: int, ahead: Ahead, values: tuple[int, ...], mail: Mail) -> Value:
+    def _held_by(self, cells: Sequence[Cell], values: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(values[self._index[cell]] if cell in self._index else cell.init for cell in cells)
+
+    def _read(self, thread: int, ahead: Ahead, values: tuple[int, ...], mail: Mail) -> Seen:
+        if ahead.words:
+            return self._held_by(ahead.words, values)
         return self._value(ahead.reads, values) if ahead.hears is None else self.steps.heard(thread, ahead, mail)
 
     def _value(self, cell: Cell | None, values: tuple[int, ...]) -> Value:
@@ -159,10 +165,11 @@ class _Exploration:
 
     def _spot(self, spot: Spot, thread: int, taken: Taken) -> Spot:
         locals_, values, _, _ = spot
-        if taken.writes is not None:
-            assert taken.written is not None
-            i = self._index[taken.writes]
-            values = (*values[:i], taken.written, *values[i + 1 :])
+        for cell, written in taken.stores or ((taken.writes, taken.written),):
+            if cell is not None:
+                assert written is not None
+                i = self._index[cell]
+                values = (*values[:i], written, *values[i + 1 :])
         after = self._forgetting(thread, taken.after)
         marks = taken.placed.marks
         if marks is not None and not self._threads[marks.pivot.thread].looks_at(marks.pivot.cell):
@@ -265,7 +272,7 @@ def _looked_at(step: Step) -> Iterator[Cell]:
 
 def _used(step: Step) -> frozenset[str]:
     expressions = (step.guard, *operands(step.op))
-    return frozenset(name for expr in expressions for name in names(expr)) - {VALUE.name}
+    return frozenset(name for expr in expressions for name in names(expr) if not is_value(name))
 
 
 def _live(listed: list[tuple[int, int, Step]]) -> dict[int, frozenset[str]]:
@@ -276,7 +283,7 @@ def _live(listed: list[tuple[int, int, Step]]) -> dict[int, frozenset[str]]:
         for source, target, step in reversed(listed):
             after = live.get(target, frozenset())
             assigned = dict(step.assigns)
-            used = {n for name, expr in assigned.items() if name in after for n in names(expr)} - {VALUE.name}
+            used = {n for name, expr in assigned.items() if name in after for n in names(expr) if not is_value(n)}
             before = live.get(source, frozenset()) | _used(step) | used | (after - assigned.keys())
             if before != live.get(source, frozenset()):
                 live[source] = before

@@ -11,11 +11,11 @@ from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.thread_events import Local
 from rdma_robust.evidence.checkers_search import Found, Spot, all_states
 from rdma_robust.evidence.mark_words import MarkWords, numbered, told_local
-from rdma_robust.language.flow.cfg import ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Send, steps
+from rdma_robust.language.flow.cfg import ImmPut, InlinePut, Program, Recv, RecvPoll, RemoteRmw, Section, Send, steps
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 
-_NEW = RemoteRmw | InlinePut | Send | ImmPut | Recv | RecvPoll
+_NEW = RemoteRmw | InlinePut | Send | ImmPut | Recv | RecvPoll | Section
 
 
 def is_deployed(program: Program, model: Model) -> bool:

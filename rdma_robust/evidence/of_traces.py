@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import Kind
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.certify.violations import INITIAL, KIND, usual_completion
+from rdma_robust.certify.violations import INITIAL, JOINED, KIND, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
 from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -47,6 +47,8 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
 
 def _later_members(event: Event) -> JsonObject:
     """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
+    if event.joined:
+        return {JOINED: True}
     if event.peer is None and not event.unsignaled and not event.within:
         return {}
     completion = usual_completion(Kind(event.type.value))

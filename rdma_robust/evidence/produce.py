@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rdma_robust.certify.checker import section_line
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, digest
-from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.errors import ProgramError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, is_deployed
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
@@ -31,8 +30,6 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
-    if outcome.verdict is not Verdict.UNKNOWN and (line := section_line(program)):
-        raise SizeLimitError(f"line {line}: a locked section of several words is nothing that certificates are about")
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None
