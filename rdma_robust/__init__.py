@@ -183,7 +183,7 @@ def reach(
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
-    loaded = decidable(_loaded(program, define, proofs=False))
+    loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
     limits = Limits.of(timeout, max_states, memory)
     meant = target_in(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
@@ -213,7 +213,7 @@ def verify(
     from rdma_robust.model import Hardware  # noqa: PLC0415
 
     limits = Limits.of(timeout, max_states, memory)
-    loaded = blocking(_loaded(program, define))
+    loaded = blocking(_loaded(program, define, crowds=True))
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return verify_all(loaded, limits, hardware.model, hangs=hangs)
 
@@ -256,16 +256,23 @@ def prove(
 
 
 def _loaded(
-    program: Program | str | os.PathLike[str], define: Mapping[str, int | str] | None, *, proofs: bool = True
+    program: Program | str | os.PathLike[str],
+    define: Mapping[str, int | str] | None,
+    *,
+    proofs: bool = True,
+    crowds: bool = False,
 ) -> Program:
-    """Return the program itself, validated, or the one in a text or a file; `proofs` say that they are to be made."""
+    """Return the program itself, validated, or the one in a text or a file; `proofs` say that they are to be made, `crowds`
+    that it may have any number of a thread."""
     from rdma_robust.language.flow.valid import valid_for_proofs, validate  # noqa: PLC0415
     from rdma_robust.language.load import explicit, load_program  # noqa: PLC0415 - slow
 
     given = _defined(program, define)
     if isinstance(given, tuple):
-        return explicit(load_program(*given))
-    explicit(given)
+        read = load_program(*given)
+        return read if crowds else explicit(read)
+    if not crowds:
+        explicit(given)
     if proofs:
         return valid_for_proofs(given)
     validate(given)

@@ -40,6 +40,9 @@ def random_asked(rng: Random, *, loops: bool = False, templates: int = 1) -> Ask
 def _body(rng: Random, shared: list[str], remote: bool, loops: bool, length: int) -> list[str]:
     """Return statements; on an own node the shared words are reached by put and get."""
     found = []
+    if rng.random() < 0.3:
+        get = "get q = cas(S.{}, 0, 1); poll S; b = q" if remote else "b = cas({}, 0, 1)"
+        found += ["b = 1", f"while b != 0 {{ {get.format(rng.choice(shared))} }}"]
     for _ in range(length):
         kinds = ["remote"] * 3 + ["own"] if remote else ["write", "read", "cas", "cas", "faa"]
         kind = rng.choice([*kinds, "if", "assume", "loop" if loops else "if"])

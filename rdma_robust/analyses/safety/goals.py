@@ -258,15 +258,17 @@ def _atom(frame: Frame, atom: Atom) -> Expr:
             return conj(*(negate(equals(Name(pc(t)), Const(p))) for t, p in sorted(set(halves))))
 
 
-def is_local(program: Program, target: Target) -> bool:
+def is_local(program: Program, target: Target, changing: Iterable[str] | None = None) -> bool:
     """Return whether the target is about what threads have done, and about memory only where nothing is under way.
+
+    Memory are the words that are `changing` when what is under way is completed, by default all.
 
     If it holds in a state of the RDMA machine, it still holds once the operations under way are completed. That run has a
     trace; of a robust program it is SC-consistent, so an SC execution ends with the same events: its threads are at the
     same points with the same registers, and every word holds the last write of its modification order.
     """
     atoms = dict(target.atoms)
-    cells = {str(cell) for cell in program.cells}
+    cells = {str(cell) for cell in program.cells} if changing is None else set(changing)
     quiet = any(isinstance(atoms.get(part.name), Drained) for part in _conjuncts(target.condition) if isinstance(part, Name))
     used = chain(names(target.condition), *(names(counted.condition) for _, counted in target.counts))
     return quiet or not any(name in cells or isinstance(atoms.get(name), Drained) for name in used)

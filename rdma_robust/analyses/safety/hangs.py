@@ -45,7 +45,8 @@ def find_hang(
     ready = blocking(program)
     asked = answer(ready, [(HangGoal(), model)], limits, hardware, recv_depth=recv_depth, progress=progress)
     found = asked.answers[0]
-    return HangAnswer(found, None if found.run is None else hang_of(ready, found.run, hardware, recv_depth))
+    there = ready if found.copies is None else found.copies.program
+    return HangAnswer(found, None if found.run is None else hang_of(there, found.run, hardware, recv_depth))
 
 
 def hang_of(program: Program, run: Run, hardware: Model = RDMA, recv_depth: int = RECV_DEPTH) -> Hang:

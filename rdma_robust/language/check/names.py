@@ -204,6 +204,10 @@ def world_of(program: cfg.Program) -> World:
         labels = {name: Label(name, point, NO_SPAN) for name, point in thread.labels}
         world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers, labels)
     world.groups |= _groups("node", program.nodes) | _groups("thread", [thread.name for thread in program.threads])
+    world.groups |= {("thread", t.name): Group(t.name, None, True, NO_SPAN) for t in program.crowds}
+    world.groups |= {("node", node): Group(node, None, True, NO_SPAN) for node in program.many_nodes}
+    for node in program.many_nodes:
+        world.nodes[node].private = True
     return world
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.safety.crowds.crowd_words import of_any
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
@@ -54,7 +55,8 @@ def reach_text(
     """Return the answer of `reach` as lines, for a terminal of this `width`; with `full` every step of a long run."""
     answer = asked.answers[0]
     word = answer.answer.value if answer.answer is Answer.UNREACHABLE else answer.answer.value.upper()
-    lines = sentence(f"{printable(program.file)}: {word} under {MODELS[model]}: {one_line(target.text, 200)}", width)
+    under = " ".join(part for part in (MODELS[model], of_any(program, answer.copies)) if part)
+    lines = sentence(f"{printable(program.file)}: {word} under {under}: {one_line(target.text, 200)}", width)
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
         there, goal = shown(program, answer), _goal_there(program, StateGoal(target), answer)
@@ -81,7 +83,8 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
     numbers = [sum(c.status is status for c in verified.checked) for status in Status]
     hold = "holds" if numbers[0] == 1 else "hold"
     words = [f"{n} {word}" for n, word in zip(numbers, (hold, "violated", "unknown", "unreachable"), strict=True) if n]
-    lines = sentence(f"{file}: {count(len(verified.checked), 'claim')}: {', '.join(words)}", width)
+    claimed = " ".join(part for part in (count(len(verified.checked), "claim"), of_any(verified.program)) if part)
+    lines = sentence(f"{file}: {claimed}: {', '.join(words)}", width)
     rows = [(_where(c.claim), claim_text(c.claim), WORDS[c.status]) for c in verified.checked]
     widest = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     columns = Columns(

@@ -148,19 +148,16 @@ class RestTest:
         found += [Resting(t, Rest.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
 
-    def of_thread(self, t: int, place: Place, memory: tuple[int, ...]) -> Resting | None:
-        """Return how one thread rests, while memory stays as it is; None if it may still change something.
+    def ends_of_thread(self, t: int, place: Place, memory: tuple[int, ...]) -> frozenset[Rest]:
+        """Return what one thread may end up in while memory stays as it is, also after steps that only read; nothing if it
+        may still change something.
 
-        What its messages wait for is left to :meth:`at_rest`. Raises LargeLoopError.
+        What messages wait for is left to :meth:`at_rest`. Raises LargeLoopError.
         """
         local = self._threads[t]
-        if local.changes(place, memory):
-            return None
-        rests = local.rests(place, memory)
-        if not rests:
-            return None
-        rest, steps = max(rests, key=lambda each: _PREFERRED.index(each[0]))
-        return Resting(t, rest, steps)
+        return (
+            frozenset() if local.changes(place, memory) else frozenset(r for r, _ in local.rests(place, memory, late=True))
+        )
 
 
 _PREFERRED: Final = (Rest.FAULT, Rest.ASIDE, Rest.ENDED, Rest.IDLE, Rest.BLOCKED, Rest.SPIN)
@@ -189,9 +186,9 @@ class _Local:
             return True
         return False
 
-    def rests(self, place: Place, memory: tuple[int, ...]) -> list[tuple[Rest, tuple[Step, ...]]]:
-        """Return what the thread may end up in by register-only steps alone; nothing if it may still change something, or
-        if it must read before. Raises LargeLoopError."""
+    def rests(self, place: Place, memory: tuple[int, ...], *, late: bool = False) -> list[tuple[Rest, tuple[Step, ...]]]:
+        """Return what the thread may end up in by register-only steps alone, or if it may be `late` by any; nothing if it
+        may still change something, or if it must read before. Raises LargeLoopError."""
         number = {place: 0}
         order = [place]
         following: dict[int, list[int]] = {}
@@ -212,7 +209,7 @@ class _Local:
                         silent[at].append(number[after])
         except _Changes:
             return []
-        soon = reachable([0], silent)
+        soon = reachable([0], following if late else silent)
         found = []
         for component in components(following):
             inside = set(component)

@@ -145,6 +145,12 @@ class Usage:
         return True
 
 
+def written_by_cards(program: Program) -> frozenset[Cell]:
+    """Return the words that some network card may write."""
+    usage = Usage(program)
+    return frozenset(cell for cell, writers in usage.writers.items() if None in writers)
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """What a question about reachable states looks at, so that a machine must not skip over its changes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from rdma_robust.analyses.safety.crowds.copy_steps import Local, Shared
 from rdma_robust.analyses.safety.crowds.exact_markings import ANY, Kept, Tokens, search_exact
@@ -62,25 +62,24 @@ class _MayHang:
             state = self.steps.state(shared, None)
             if not is_still(self.steps.machine, state):
                 return False, False
-            rests = [self._rest(state, t) for t in self.steps.named]
-            return None not in rests and not set(rests) & _OVER, bool(set(rests) & HANGING)
-        found = [self._of_start(shared, each) for each in self._starts(local)]
-        return any(rests for rests, _ in found), any(rests and hangs for rests, hangs in found)
+            ends = [self._ends(state, t) - _OVER for t in self.steps.named]
+            return all(ends), any(each & HANGING for each in ends)
+        ends = [self._of_start(shared, each) for each in self._starts(local)]
+        return any(ends), any(each & HANGING for each in ends)
 
-    def _of_start(self, shared: Shared, local: Local) -> tuple[bool, bool]:
+    def _of_start(self, shared: Shared, local: Local) -> frozenset[Rest]:
         if local.thread.carried:  # type: ignore[union-attr]
-            return False, False
-        rest = self._rest(self.steps.state(shared, local), self.steps.crowd[local.template])
-        return rest is not None and rest not in _OVER, rest in HANGING
+            return frozenset()
+        return self._ends(self.steps.state(shared, local), self.steps.crowd[local.template]) - _OVER
 
     def _starts(self, local: Local) -> Iterator[Local]:
         places = self.steps.starts[local.template] if local.thread is None else (local.thread,)
         return (local._replace(thread=place) for place in places)
 
-    def _rest(self, state: object, t: int) -> Rest | None:
-        place = places_of(self.steps.machine, state)[t]
-        found = self.test.of_thread(t, place, state.memory)  # type: ignore[attr-defined]
-        return None if found is None else found.rest
+    def _ends(self, state: Any, t: int) -> frozenset[Rest]:
+        """Return what a thread may end up in. Registers that it no longer uses are not as they were, so that it may have to
+        read before it is where it stays."""
+        return self.test.ends_of_thread(t, places_of(self.steps.machine, state)[t], state.memory)
 
 
 class _MayEnd:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.safety.alone import never_waits_alone
+from rdma_robust.analyses.safety.alone import impossible_alone, never_waits_alone
 from rdma_robust.analyses.safety.crowds.absences import search_absence
 from rdma_robust.analyses.safety.crowds.any_number import Instance, numbers_from, search_any_number
+from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults, is_local
@@ -23,7 +24,10 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.model import Model, ModelName
-from rdma_robust.outcome import Copies
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Copies, Verdict
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.machines.threadcode import written_by_cards
 from rdma_robust.semantics.machines.waiting_points import may_hang
 from rdma_robust.text import count
 
@@ -32,6 +36,9 @@ MOST_COPIES: Final = 3
 
 _EXACT: Final = 20_000
 """Markings of a search with exact numbers, unless there is another limit."""
+
+_SMALL_STATES: Final = 20_000
+"""States of a search of one P(n), unless there is another limit."""
 
 _SHARE: Final = 0.4
 """Of the time that is left, for one search among several."""
@@ -73,6 +80,7 @@ class CrowdQuestions:
             if isinstance(goal, HangGoal) or (isinstance(goal, StateGoal) and goal.final):
                 self.under_sc[goal] = self._absence(goal)
         self._from_sc()
+        self._by_threads()
         self._by_robustness()
         self._one_by_one()
         answers = tuple(self.under_sc[g] if model == "sc" else self.under_rdma[g] for g, model in self.questions)
@@ -101,10 +109,9 @@ class CrowdQuestions:
     def _absence(self, goal: StateGoal | HangGoal) -> Reached:
         """Answer under SC for what is about all copies: a proof from markings, or a run of a small P(n)."""
         if isinstance(goal, HangGoal):
-            single = copies_of(self.program, {t.name: 1 for t in self.program.crowds})
-            if not may_hang(single):
+            if not may_hang(self._single()):
                 return Reached(Answer.UNREACHABLE, Argument.THREAD, "no thread has to wait, and every loop goes on or ends")
-            if never_waits_alone(single, self.limits.share(0.1)):
+            if never_waits_alone(self._single(), self.limits.share(0.1)):
                 reason = "no thread waits for another, and every poll has a completion to take"
                 return Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
         goals = [goal] if isinstance(goal, StateGoal) else []
@@ -125,6 +132,7 @@ class CrowdQuestions:
         Also return up to which number of copies in all none is known to have one, -1 if that is not even known of P(0).
         """
         every = list(numbers_from(self.program, 0, most))
+        limits = replace(limits, states=limits.states or _SMALL_STATES)
         unclear = ""
         done = -1
         for place, numbers in enumerate(every):
@@ -152,7 +160,7 @@ class CrowdQuestions:
             return Reached(
                 Answer.UNKNOWN, Argument.LIMIT, f"not even decided without a copy of {self.said}: {unclear}"
             ), done
-        why = f"{_none_up_to(done, self.said)}; not decided for more"
+        why = f"{none_up_to(done, self.said)}; not decided for more"
         return Reached(Answer.UNKNOWN, Argument.LIMIT, why), done
 
     def _from_sc(self) -> None:
@@ -184,11 +192,21 @@ class CrowdQuestions:
             if asked.answers[0].answer is Answer.REACHABLE:
                 self.under_rdma[goal] = _with_copies(asked.answers[0], replace(found.copies, least=least))
 
+    def _by_threads(self) -> None:
+        """What a thread cannot do whatever it reads: the words of P(1) and of P(n) hold the same values."""
+        left = [g for g in self._left() if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.target.counts)]
+        reached = Reached(Answer.UNREACHABLE, Argument.THREAD, "whatever it reads, the thread cannot do that")
+        for place in sorted(impossible_alone(self._single(), left, self.limits.share(0.1))):
+            self.under_rdma[left[place]] = reached
+
+    def _single(self) -> Program:
+        return copies_of(self.program, {thread.name: 1 for thread in self.program.crowds})
+
     def _by_robustness(self) -> None:
         local = [
             goal
             for goal in self._left()
-            if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal)
+            if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal, self.hardware)
         ]
         if not local or any(fault.kind in ("rnr", "receive queue full") for fault in faults(self.program)):
             return
@@ -196,11 +214,21 @@ class CrowdQuestions:
             self._decide()
         if self.robust:
             for goal in local:
-                reason = f"the program is robust with any number of copies, and {self.under_sc[goal].reason}"
+                reason = f"the program is robust, and {self.under_sc[goal].reason}"
                 self.under_rdma[goal] = replace(self.under_sc[goal], argument=Argument.ROBUST, reason=reason)
 
     def _decide(self) -> None:
-        pass
+        remaining = self.limits.seconds_left()
+        options = CheckOptions(
+            hardware=self.hardware,
+            timeout=None if remaining is None else _SHARE * remaining,
+            max_states=self.limits.states,
+            memory=self.limits.memory,
+        )
+        outcome = decide(self.program, options, self.progress)
+        self.check_states = outcome.counts.states
+        if outcome.verdict is not Verdict.UNKNOWN:
+            self.robust = outcome.verdict is Verdict.ROBUST
 
     def _one_by_one(self) -> None:
         left = self._left()
@@ -211,9 +239,15 @@ class CrowdQuestions:
             self.under_rdma[goal] = found
 
 
-def _is_local(program: Program, goal: Goal) -> bool:
-    """As of programs without crowds; the words of its own node that a target names of a copy are memory too."""
-    return not isinstance(goal, StateGoal) or goal.final or is_local(program, goal.target)
+def _is_local(program: Program, goal: Goal, hardware: Model) -> bool:
+    """As of programs without crowds; the words of its own node that a target names of a copy are memory too.
+
+    Words that only CPUs write do not change when what is under way is completed, if CPUs have no store buffers.
+    """
+    if not isinstance(goal, StateGoal) or goal.final:
+        return True
+    written = {str(cell) for cell in written_by_cards(program)} if hardware.cpu == "sc" else None
+    return is_local(program, goal.target, written)
 
 
 def _instance(found: Instance) -> Reached:
@@ -224,18 +258,6 @@ def _instance(found: Instance) -> Reached:
 
 def _with_copies(found: Reached, copies: Copies) -> Reached:
     return replace(found, copies=copies, reason=f"{found.reason}, {copies_said(copies)}")
-
-
-def copies_said(copies: Copies) -> str:
-    """Return as in "with 2 copies of C, not with fewer"."""
-    some = [f"{number} cop{'y' if number == 1 else 'ies'} of {name}" for name, number in copies.numbers if number]
-    if not some:
-        return f"with no copy of {' and '.join(name for name, _ in copies.numbers)}"
-    return f"with {' and '.join(some)}{', not with fewer' if copies.least else ''}"
-
-
-def _none_up_to(done: int, said: str) -> str:
-    return f"not with up to {done} cop{'y' if done == 1 else 'ies'} of {said}" if done else f"not without a copy of {said}"
 
 
 def _markings(number: int) -> str:

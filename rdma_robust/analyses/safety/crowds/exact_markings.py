@@ -14,13 +14,14 @@ The opposite does not follow: which numbers go together is forgotten.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from rdma_robust.analyses.safety.crowds.copy_steps import Local
-from rdma_robust.analyses.safety.crowds.safety_system import Control, SafetySystem
+from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
+from rdma_robust.counting.interned import Few, Interned, Step, bits, fire, support
 from rdma_robust.limits import Limits, Progress, ignore
 
 ANY: Final = -1
@@ -42,8 +43,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    control: Control
-    tokens: dict[Local, int]
+    """A marking in the numbers of :class:`Interned`: `wide` are the local states with any number of tokens."""
+
+    control: int
+    wide: int
+    few: Few
     before: _Node | None
 
 
@@ -51,20 +55,19 @@ def search_exact(
     system: SafetySystem, may_be: Callable[[Control, Tokens], bool], limits: Limits, progress: Progress = ignore
 ) -> Kept:
     """Search until a marking may be one in question, all were seen, or a limit is reached."""
-    fresh = dict.fromkeys(system.fresh, ANY)
-    kept: dict[Control, list[dict[Local, int]]] = {}
-    todo = [_Node(system.initial, fresh, None)]
+    search = _Search(system)
+    kept: dict[int, list[_Node]] = {}
+    todo = [_Node(0, search.known.fresh, {}, None)]
     stored = 0
     reached = limits.watch()
     while todo:
-        node = todo.pop()
-        node = _Node(node.control, _raised(node), node.before)
+        node = _raised(todo.pop())
         those = kept.setdefault(node.control, [])
-        if any(_stands_for(other, node.tokens) for other in those):
+        if any(_stands_for(other, node) for other in those):
             continue
-        if may_be(node.control, node.tokens):
+        if may_be(search.known.controls[node.control], search.tokens(node)):
             return Kept(possible=True, cut="", markings=stored)
-        those.append(node.tokens)
+        those.append(node)
         stored += 1
         if limits.states is not None and stored > limits.states:
             return Kept(possible=False, cut="states", markings=stored)
@@ -72,54 +75,63 @@ def search_exact(
             return Kept(possible=False, cut=cut, markings=stored)
         if stored % 256 == 0:
             progress(stored, len(todo))
-        todo += [_Node(control, tokens, node) for control, tokens in _following(system, node)]
+        todo += search.following(node)
     return Kept(possible=False, cut="", markings=stored)
 
 
-def _following(system: SafetySystem, node: _Node) -> Iterator[tuple[Control, dict[Local, int]]]:
-    for move in system.moves(node.control, tuple(node.tokens)):
-        after = dict(node.tokens)
-        for local, number in Counter(move.takes).items():
-            there = after.get(local, 0)
-            if there == ANY:
+class _Search:
+    def __init__(self, system: SafetySystem) -> None:
+        self.known: Interned[Control, Local, Doing] = Interned(system)
+        self._again: dict[int, bool] = {}
+
+    def tokens(self, node: _Node) -> dict[Local, int]:
+        names = self.known.locals
+        return {names[i]: ANY for i in bits(node.wide)} | {names[i]: n for i, n in node.few.items()}
+
+    def following(self, node: _Node) -> Iterator[_Node]:
+        present = support(node.wide, node.few)
+        for step in chain(self.known.away(node.control, present), self.known.loops(node.control, present)):
+            if step.need & ~present or (few := fire(step, node.wide, node.few)) is None:
                 continue
-            if there < number:
-                break
-            after[local] = there - number
-            if there == number:
-                del after[local]
-        else:
-            many = all(node.tokens[local] == ANY for local in move.takes)
-            again = many and bool(move.takes) and _again(system, move.control, move.takes, move.gives)
-            for local in move.gives:
-                if after.get(local) != ANY:
-                    after[local] = ANY if again else after.get(local, 0) + 1
-            yield move.control, after
+            wide = node.wide
+            if step.need and not step.need & ~wide and self._can_be_made_again(step):
+                wide |= step.gain
+                few = {local: number for local, number in few.items() if not wide >> local & 1}
+            yield _Node(step.control, wide, few, node)
+
+    def _can_be_made_again(self, step: Step) -> bool:
+        """Whether the same tokens can be taken once more right after a step, with the same tokens and control then."""
+        found = self._again.get(step.move)
+        if found is None:
+            present = step.need | self.known.fresh
+            others = chain(self.known.away(step.control, present), self.known.loops(step.control, present))
+            same = (o for o in others if o.takes == step.takes and o.gives == step.gives)
+            found = self._again[step.move] = any(other.control == step.control for other in same)
+        return found
 
 
-def _again(system: SafetySystem, control: Control, takes: tuple[Local, ...], gives: tuple[Local, ...]) -> bool:
-    """Whether the tokens can be taken once more after a move to `control`, with the same tokens and control state then."""
-    return any(m.takes == takes and m.control == control and m.gives == gives for m in system.moves(control, takes))
-
-
-def _raised(node: _Node) -> dict[Local, int]:
-    """Return the tokens, any number of those of which an ancestor of the same control state has fewer, and nowhere more."""
-    tokens = node.tokens
+def _raised(node: _Node) -> _Node:
+    """Return the marking with any number of those tokens of which an ancestor of the same control state has fewer, if it
+    has of none more."""
+    wide, few = node.wide, node.few
     before = node.before
     while before is not None:
-        if before.control == node.control and _at_least(tokens, before.tokens):
-            tokens = {local: n if before.tokens.get(local, 0) == n else ANY for local, n in tokens.items()}
+        if before.control == node.control and not before.wide & ~wide and _at_least(wide, few, before.few):
+            grown = [local for local, number in few.items() if before.few.get(local, 0) != number]
+            if grown:
+                for local in grown:
+                    wide |= 1 << local
+                few = {local: number for local, number in few.items() if not wide >> local & 1}
         before = before.before
-    return tokens
+    return _Node(node.control, wide, few, node.before)
 
 
-def _at_least(large: dict[Local, int], small: dict[Local, int]) -> bool:
-    numbers = ((large.get(local, 0), number) for local, number in small.items())
-    return all(ours == ANY or (theirs != ANY and ours >= theirs) for ours, theirs in numbers)
+def _at_least(wide: int, few: Few, lesser: Few) -> bool:
+    return all(wide >> local & 1 or few.get(local, 0) >= number for local, number in lesser.items())
 
 
-def _stands_for(general: dict[Local, int], tokens: dict[Local, int]) -> bool:
-    """Whether choosing numbers for "any" makes `general` every marking that `tokens` can be made."""
-    if any(n != ANY and tokens.get(local) != n for local, n in general.items()):
+def _stands_for(general: _Node, node: _Node) -> bool:
+    """Whether choosing numbers for "any" makes `general` every marking that `node` can be made."""
+    if node.wide & ~general.wide or any(node.few.get(local) != number for local, number in general.few.items()):
         return False
-    return all(n == general.get(local) or general.get(local) == ANY for local, n in tokens.items())
+    return all(general.wide >> local & 1 or local in general.few for local in node.few)
