@@ -10,6 +10,7 @@ from typing import Final
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, Search
+from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families
 from rdma_robust.analyses.repair.hanging import Hanging
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
@@ -39,9 +40,12 @@ def repair(text: str, file: str, options: RepairOptions | None = None, limits: C
     """
     started = time.monotonic()
     options, limits = options or RepairOptions(), limits or CheckOptions()
-    limits = limits.on(load_decidable(text, file).hardware)
+    program = load_decidable(text, file, crowds=True)
+    limits = limits.on(program.hardware)
     if not limits.model.has_normal_form:
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
+    if program.crowds:
+        return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout
     try:
         checker = Checker(file, limits, deadline)

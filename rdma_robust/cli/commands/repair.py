@@ -39,7 +39,7 @@ from rdma_robust.cli.processes.decide_program import message_of
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
-from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH, CheckOptions
@@ -253,7 +253,10 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.plan import repair  # noqa: PLC0415
     from rdma_robust.language.load import explicit, load_decidable, load_program  # noqa: PLC0415 - slow, not always needed
 
-    program = load_decidable(text, name) if request.safety is None else explicit(load_program(text, name))
+    if request.safety is None:
+        program = load_decidable(text, name, crowds=not request.needless)
+    else:
+        program = explicit(load_program(text, name))
     for warning in program.warnings:
         warn(printable(warning.render(name, text), "\n"))
     if request.safety is not None:
@@ -276,27 +279,12 @@ def _made_safe(text: str, program: Program, safety: Safety, request: RepairReque
 
 
 def _undefined(repair: Repair, original: str, source: Source) -> Repair:
-    """Return a repair of a program with other values for constants as one of its `original` text.
-
-    A repair that is no program with the values of that text, because it uses more elements of an array, keeps the others.
-    """
+    """Return a repair of a program with other values for constants as one of its `original` text."""
     if not source.define:
         return repair
-    from rdma_robust.analyses.repair.edits import one_edit  # noqa: PLC0415
-    from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415
-    from rdma_robust.language.defines import undefined  # noqa: PLC0415
-    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - loaded by then
+    from rdma_robust.analyses.repair.put_back import put_back  # noqa: PLC0415
 
-    solutions = []
-    for solution in repair.solutions:
-        text = undefined(solution.patched, original, source.define)
-        try:
-            load_decidable(text, source.name, crowds=True)
-        except ProgramError:
-            text = solution.patched
-        diff, edits = unified(original, text, source.name), (one_edit(original, text),)
-        solutions.append(replace(solution, patched=text, diff=diff, edits=edits))
-    return replace(repair, solutions=tuple(solutions))
+    return put_back(repair, original, source.define, source.name)
 
 
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
