@@ -121,3 +121,10 @@ def test_final_states_of_all_hardware(cli: Cli, tmp_path: Path) -> None:
     refused = cli("outcomes", "--models", "--cpu", "tso", "lock.rdma")
     assert refused.returncode == 2 and "--models asks about all hardware" in refused.stderr
     assert cli("outcomes", "--models", "--max-states", "2", "lock.rdma").returncode == 3
+
+
+def test_any_number_of_copies_on_all_hardware(cli: Cli) -> None:
+    answer = cli("models", str(ROOT / "litmus/crowds/mp-put.rdma"))
+    assert answer.returncode == 1
+    assert "2 settings: 1 robust, 1 NOT ROBUST" in answer.stdout
+    assert "Not robust first under order multipath" in answer.stdout

@@ -45,19 +45,17 @@ def on_all_hardware(program: Program, options: CheckOptions, progress: Progress 
         on = replace(options, hardware=model, cpu=None, atomics=None, order=None, ordered_reads=False, timeout=left)
         outcomes.append(decide(program, on, progress))
     own = settings.like(program.hardware.model)
-    return OnAllHardware(
-        program, tuple(outcomes), settings.left_out, own, _firsts(program, outcomes), time.monotonic() - started
-    )
+    return OnAllHardware(program, tuple(outcomes), settings.left_out, own, _firsts(outcomes), time.monotonic() - started)
 
 
-def _firsts(program: Program, outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:
+def _firsts(outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:
     broken = [k for k, each in enumerate(outcomes) if each.verdict is Verdict.NOT_ROBUST]
     least = min((weakness(outcomes[k].model) for k in broken), default=0)
-    return {k: reasons(program, outcomes[k]) for k in broken if weakness(outcomes[k].model) == least}
+    return {k: reasons(outcomes[k].shown, outcomes[k]) for k in broken if weakness(outcomes[k].model) == least}
 
 
 def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
-    """Return what a counterexample reorders, in words, or else what is no single step in it."""
+    """Return what a counterexample of `program` reorders, in words, or else what is no single step in it."""
     witness = outcome.witness
     if witness is None:
         return ()

@@ -15,9 +15,11 @@ from typing import Final
 from rdma_robust.analyses.repair.put_back import put_back
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions, Solution
 from rdma_robust.language.defines import defined
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.load import load_decidable
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.pipeline import check_text
+from rdma_robust.robustness.decide import decide
 
 Numbers = dict[str, int]
 RepairText = Callable[[str, RepairOptions], Repair]
@@ -69,7 +71,8 @@ class CrowdRepair:
         self.checked += 1
         left = self._left()
         timeout = self.limits.timeout if left is None else min(left, self.limits.timeout or left)
-        return check_text(text, self.file, replace(self.limits, timeout=timeout), crowds=True)
+        program = blocking(load_decidable(text, self.file, crowds=True), self.limits.await_loops)
+        return decide(program, replace(self.limits, timeout=timeout))
 
     def _left(self) -> float | None:
         if self.options.timeout is None:

@@ -73,7 +73,7 @@ def _decide(source: Source, options: CheckOptions, limits: Limits, progress: Pro
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.models_report import models_record  # noqa: PLC0415
 
-    program = blocking(load_decidable(text, source.name), options.await_loops)
+    program = blocking(load_decidable(text, source.name, crowds=True), options.await_loops)
     found = on_all_hardware(program, remaining(options, limits), progress)
     messages = tuple(printable(warning.render(source.name, text), "\n") for warning in program.warnings)
     return ModelsAnswer(replace(models_record(found), file=source.name), messages)
