@@ -41,6 +41,7 @@ NOTICED_BY = {
     "a copy stays where it was": "guard",
     "polls of copies fail": "polled puts",
     "no copy loses its store": "a store that another one overwrites",
+    "a copy has no share of forwarding": "a store that is read from the buffer",
     "a copy has no share of beta": "mailbox",
     "a copy has no share of cpu": "store buffers, fenced",
     "a copy has no share of stores": "store buffers, fenced",
@@ -64,7 +65,6 @@ NEEDLESS = {
     "a copy that ended holds no word",
     "a copy has no share of forced",
     "a copy has no share of overtaken",
-    "a copy has no share of forwarding",
     "a copy has no share of poison_carried",
 }
 """Rules that no known program needs. They are kept."""

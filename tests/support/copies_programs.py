@@ -98,6 +98,13 @@ thread V on A { reg q; y = 1; mfence; q = x }
 """
 """A copy reads its store from the buffer until another thread writes the word."""
 
+_OWN_STORE = """hardware cpu tso
+node A { x, y }
+thread C[*] on A { reg r, s; x = 1; r = x; s = y }
+thread D[*] on A { y = 1; x = 2 }
+"""
+"""A copy reads its store from the buffer."""
+
 _POLLED_PUTS = """node S { x }
 node U { y }
 node CN[*] { one = 1, g }
@@ -150,6 +157,7 @@ EXAMPLES = {
     "IRIW": Example(_iriw(""), 4),
     "IRIW, polled": Example(_iriw("poll {};"), None),
     "a store that another one overwrites": Example(_OVERWRITTEN, None),
+    "a store that is read from the buffer": Example(_OWN_STORE, 2),
     "polled puts": Example(_POLLED_PUTS, 2),
     "a hero that has begun": Example(_BEGUN, 1),
     "mailbox": Example(_MAILBOX, None),
