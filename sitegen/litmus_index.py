@@ -68,6 +68,12 @@ SHELVES = (
         "scale-ring-n3-plain",
         "scale",
     ),
+    Shelf(
+        "families",
+        "Written once for any number of threads and nodes, with `[i in 0..N - 1]`: `rdma-robust scale -D N=2..6` decides each.",
+        "family-mail-plain",
+        "family",
+    ),
 )
 
 

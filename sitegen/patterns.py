@@ -76,4 +76,5 @@ PATTERNS = (
         "order",
     ),
     Shelf("Families that grow", "For benchmarks and limits.", "scale-slots-n3-plain", "scale"),
+    Shelf("Families for any number", "Written once, with `[i in 0..N - 1]`.", "family-mail-plain", "family"),
 )
