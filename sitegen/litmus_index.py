@@ -70,7 +70,7 @@ SHELVES = (
     ),
     Shelf(
         "families",
-        "Written once for any number of threads and nodes, with `[i in 0..N - 1]`: `rdma-robust scale -D N=2..6` decides each.",
+        "Written once for any number of threads and nodes, `[i in 0..N - 1]`; `rdma-robust scale -D N=2..6` decides each.",
         "family-mail-plain",
         "family",
     ),
