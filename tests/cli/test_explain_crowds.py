@@ -44,3 +44,11 @@ def test_every_form_has_the_copies(cli: Cli, form: str, tmp_path: Path) -> None:
     assert cli("explain", str(CROWDS / "two-templates.rdma"), "--format", form, "-o", str(path)).returncode == 1
     text = path.read_text(encoding="utf-8")
     assert "W[1]" in text and "R[1]" in text
+
+
+def test_the_report_knows_any_number(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    answer = cli("report", str(CROWDS / "mp-put.rdma"), str(CROWDS / "iriw-readers.rdma"), "--no-cache", "-o", str(path))
+    assert answer.returncode == 1
+    found = json.loads(path.read_text(encoding="utf-8"))["results"]
+    assert [each["verdict"] for each in found] == ["robust", "not-robust"]

@@ -18,7 +18,7 @@ FIRST_STATES = 200_000
 def first_try(job: Job) -> Record | int:
     """Return the record of `job`, or if it is too large for one machine, into how many parts it can be split (1: not)."""
     options = job.options
-    if options.self_check or options.instrumentation != "pivot":
+    if options.self_check or options.instrumentation != "pivot" or _has_crowds(job):
         return decide_job(job)
     if options.max_states is not None and options.max_states <= FIRST_STATES:
         return decide_job(job)
@@ -29,6 +29,14 @@ def first_try(job: Job) -> Record | int:
     if record.settled:
         return decide_job(limited)
     return max(1, parts(job)) if record.result.verdict == "unknown" else 1
+
+
+def _has_crowds(job: Job) -> bool:
+    """Return whether the program has threads of which there is any number: their classes are decided together."""
+    from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
+
+    found = guarded(job.name, lambda: bool(load_program(job.text, job.name).crowds))
+    return found is True
 
 
 def parts(job: Job) -> int:

@@ -65,7 +65,7 @@ def settled(outcome: Outcome, job: Job) -> bool:
 def _outcome(job: Job) -> Outcome:
     from rdma_robust.pipeline import check_text  # noqa: PLC0415 - loaded once, before the forks
 
-    return check_text(job.text, job.name, job.options)
+    return check_text(job.text, job.name, job.options, crowds=True)
 
 
 def _claims(job: Job, outcome: Outcome) -> Claims:
