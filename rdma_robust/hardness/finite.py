@@ -31,7 +31,7 @@ from rdma_robust.expr import TRUE, Binary, Const, Expr, Name, names, substitute
 from rdma_robust.hardness.symbols import comment, laid_out, nested
 from rdma_robust.language.check.targets import At, Ended, Target
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_decidable, load_program_and_target, written_out
+from rdma_robust.language.load import is_trencher, load_decidable, load_program_and_target, without_families, written_out
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.tree_limits import statements
@@ -58,6 +58,10 @@ def finite_program(text: str, file: str, target: str) -> FiniteProgram:
     Raises ProgramError for text that is no local program and for a target that means nothing in it, UsageError for a
     target of another kind, SizeLimitError if the result would exceed the limits of the language.
     """
+    if not is_trencher(text, file):
+        text, plain = without_families(text, file)
+        for name, instead in plain.items():
+            target = target.replace(name, instead)
     program, wanted = load_program_and_target(text, file, target)
     _refuse_remote(text, file)
     question = _question(program, wanted)

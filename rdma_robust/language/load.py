@@ -16,7 +16,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import same
 from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.formatter import format_source
+from rdma_robust.language.syntax.formatter import format_source, format_tree
 from rdma_robust.language.syntax.layout import Layout
 from rdma_robust.language.syntax.parse import parse
 
@@ -46,6 +46,7 @@ __all__ = [
     "parse_program",
     "target_in",
     "to_be_proven",
+    "without_families",
     "written_out",
 ]
 
@@ -150,15 +151,30 @@ def target_in(program: cfg.Program, target: str) -> Target:
 
 
 def written_out(text: str, file: str) -> ast.Program:
-    """Return the tree of the checked program in `text` without `for` and macros, each copy in its place.
+    """Return the tree of the checked program in `text` without `for`, macros and families, each copy in its place.
 
     Raises ProgramError with every error of the file.
     """
+    return _checked(text, file).written_out
+
+
+def without_families(text: str, file: str) -> tuple[str, dict[str, str]]:
+    """Return a program that does the same, without families, and the names that their nodes and threads have in it, such as
+    `P_0` for `P[0]`. A program without families stays as it is.
+
+    Raises ProgramError with every error of the file.
+    """
+    checker = _checked(text, file)
+    names = checker.plain_names
+    return (format_tree(checker.written_out), names) if names else (text, names)
+
+
+def _checked(text: str, file: str) -> ProgramChecker:
     report = Reporter(file, text)
     checker, _ = _checker(text, report, None)
     checker.check()
     report.raise_errors()
-    return checker.written_out
+    return checker
 
 
 def _load(

@@ -29,7 +29,7 @@ def fmt_command(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would change.")] = False,
     write: Annotated[bool, typer.Option("--write", "-w", help="Write the programs back instead of printing them.")] = False,
     expand_: Annotated[
-        bool, typer.Option("--expand", help="Write out `for` and macros; what is left has neither, and no comments.")
+        bool, typer.Option("--expand", help="Write out `for`, macros and families; what is left has none, and no comments.")
     ] = False,
     define: Define = None,
     output: MadeFile = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
@@ -12,12 +12,13 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
-from rdma_robust.language.check.control import Built, GraphBuilder, Shape
+from rdma_robust.language.check.control import GraphBuilder, Shape
 from rdma_robust.language.check.crowd_rules import check_crowds
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.expectations import Expectations
 from rdma_robust.language.check.families import Instance, OneOfThem, instances, look_ahead, own_node
 from rdma_robust.language.check.hardware_line import HardwareLines
+from rdma_robust.language.check.instantiated import Instantiated, one_of, plain_names
 from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import Constant, Kind, NodeNames, Register, ThreadNames, Variable, World
@@ -28,6 +29,7 @@ from rdma_robust.language.check.register_places import check_register_places
 from rdma_robust.language.check.resolve import ConstantResolver, domain_of
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
+from rdma_robust.language.check.thread_parts import own_names, thread_of
 from rdma_robust.language.check.unreached import unreached, warn_unreached
 from rdma_robust.language.check.unused import warn_unused
 from rdma_robust.language.flow import cfg, claims
@@ -52,6 +54,7 @@ class ProgramChecker:
         self.tree = tree
         self.report = report
         self.shapes = shapes or {}
+        self._taken_names = taken
         self.world = World(poisoned=set(poisoned))
         self.constants = ConstantResolver(self.world, report)
         macros = macros_of(tree, report, self.world.poisoned)
@@ -115,10 +118,18 @@ class ProgramChecker:
 
     @property
     def written_out(self) -> ast.Program:
-        """The tree without `for` and macros, once it was checked and found well-formed."""
+        """The tree without `for`, macros and families, once it was checked and found well-formed."""
         kept = (item for item in self.tree.items if not isinstance(item, ast.Macro))
-        items = (made for item in kept for made in self._expanded.get(id(item), [item]))
+        items: Iterable[ast.Item] = (made for item in kept for made in self._expanded.get(id(item), [item]))
+        if self.world.groups:
+            written = Instantiated(self.world, self.plain_names)
+            items = (made for item in items for made in written.items(item))
         return ast.Program(tuple(items), self.tree.span)
+
+    @property
+    def plain_names(self) -> dict[str, str]:
+        """The names without brackets that the nodes and threads of families have in the tree that is written out."""
+        return plain_names(self.world, self._taken_names)
 
     def _look_ahead(self) -> None:
         """Note what holds for the whole file, wherever it stands, and where names will be declared."""
@@ -230,6 +241,7 @@ class ProgramChecker:
 
     def _node(self, item: ast.Node) -> None:
         duplicate = self._is_second(item)
+        self._expanded |= {id(item): []} if item.family is not None and item.family.low is not None else {}
         for one in instances(item, self.world, self.report):
             self.report.copy = one.copy
             self._one_node(item, one, duplicate=duplicate)
@@ -243,9 +255,12 @@ class ProgramChecker:
         private = item.family is not None and item.family.many
         node = NodeNames(one.name, item.name.span, item, private=private)
         put_in = Substitution(one.scope, self.report)
-        for cell in item.cells:
-            size, init = (value and put_in.expression(value) for value in (cell.size, cell.init))
-            self._cell(replace(cell, size=size, init=init), node)
+        cells = item.cells if one.scope.plain else tuple(put_in.cell(cell) for cell in item.cells)
+        for cell in cells:
+            self._cell(cell, node)
+        if one.family is not None:
+            made = replace(item, name=replace(item.name, text=one.name), cells=cells, family=None)
+            self._expanded[id(item)].append(made)
         if not duplicate:
             self.world.nodes[node.name] = node
 
@@ -284,6 +299,7 @@ class ProgramChecker:
 
     def _thread(self, item: ast.Thread) -> None:
         duplicate = self._is_second(item)
+        self._expanded[id(item)] = []
         check_register_places(item, self.report)
         for one in instances(item, self.world, self.report):
             self.report.copy = one.copy
@@ -304,8 +320,9 @@ class ProgramChecker:
         thread = ThreadNames(one.name, node, written.name.span, crowd=crowd)
         checker = StatementChecker(self.world, self.report, thread, self._spend, self._registers)
         builder = GraphBuilder(checker)
-        item = self.expander.thread(written, _own_names(written, node), one.scope)
-        self._expanded.setdefault(id(written), []).append(item)
+        item = self.expander.thread(written, own_names(written, node), one.scope)
+        made = item if one.family is None else one_of(item, one.name, place.text)
+        self._expanded[id(written)].append(made)
         thread.body = item.body
         check_posted_places(item.body, self.report)
         shape = self.shapes.get(one.name)
@@ -321,7 +338,7 @@ class ProgramChecker:
         self.world.threads[thread.name] = thread
         for label in thread.labels.values():
             label.point = built.labels.get(label.name)
-        self._threads.append(_thread_of(thread, built, node.name if node is not None else place.text, one))
+        self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one))
 
     def _place_of(self, item: ast.Thread, one: Instance) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""
@@ -364,29 +381,3 @@ class ProgramChecker:
                 else "smaller arrays: an access with a computed index is one step per element",
             )
         raise StepLimit
-
-
-def _thread_of(names: ThreadNames, built: Built, node: str, one: Instance) -> cfg.Thread:
-    registers = tuple((r.name, r.init) for r in (*names.registers.values(), *names.hidden.values()))
-    return cfg.Thread(
-        names.name,
-        node,
-        registers,
-        built.points,
-        built.edges,
-        built.entry,
-        built.exit,
-        tuple(built.labels.items()),
-        tuple(names.posted),
-        one.many,
-        one.family,
-    )
-
-
-def _own_names(item: ast.Thread, node: NodeNames | None) -> dict[str, str]:
-    """Return what the names are that a thread can use itself."""
-    found = {} if node is None else dict.fromkeys(node.variables, f"a variable of node {node.name}")
-    for statement in item.body.statements:
-        if isinstance(statement, ast.Registers):
-            found |= {r.name.text: f"a register (line {r.name.span.line})" for r in statement.registers}
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from rdma_robust.diagnose import Copy, Hint, Reporter, quote
 from rdma_robust.errors import Edit, Span
@@ -16,6 +16,9 @@ from rdma_robust.language.syntax import ast, printer
 
 NONE_SUCH = "[]"
 """Behind the name of a family: one that is not there, of which all was said. No name of a program ends so."""
+
+
+KINDS: Final[tuple[PlaceKind, ...]] = ("thread", "node")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.language.check.names import Label, ThreadNames
+from rdma_robust.language.check.names import Label, ThreadNames, family_of
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import statements_in
 
@@ -26,8 +28,10 @@ def declare_labels(thread: ThreadNames, body: ast.Block, report: Reporter) -> No
             report.error("RR204", name.span, f"label {quote(name.text)} was declared before, on line {line}")
 
 
-def warn_unused_labels(thread: ThreadNames, report: Reporter) -> None:
-    """Warn of labels that nothing names; of those of macros nothing is said."""
-    for label in thread.labels.values():
-        if not label.used and label.span.origin is None:
-            report.warn("RR701", label.span, f"label {quote(f'{thread.name}.{label.name}')} is never used")
+def warn_unused_labels(threads: Iterable[ThreadNames], report: Reporter) -> None:
+    """Warn of labels that nothing names, in no thread of a family; of those of macros nothing is said."""
+    found = [(family_of(thread.name), label) for thread in threads for label in thread.labels.values()]
+    used = {label.span.start for _, label in found if label.used}
+    for thread, label in found:
+        if label.span.start not in used and label.span.origin is None:
+            report.warn("RR701", label.span, f"label {quote(f'{thread}.{label.name}')} is never used")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Expr, Name, conj, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.copies_where import CopiesResolver, check_presence
-from rdma_robust.language.check.families import OneOfThem, Where
+from rdma_robust.language.check.families import KINDS, OneOfThem, Where
 from rdma_robust.language.check.meaning import defined
 from rdma_robust.language.check.names import Register, ThreadNames, Variable, World, declared, family_of
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
-from rdma_robust.language.check.substitution import PlaceKind
 from rdma_robust.language.check.when import applies
 from rdma_robust.language.flow.claims import Claim, CopiesWith, Invariant, OutcomeLine, PointAt, ThreadEnded
 from rdma_robust.language.syntax import ast, printer
@@ -58,7 +57,7 @@ class OutcomeResolver(Resolver):
         """Return a thread or node itself, also one of a family."""
         if name.index is None and not self.world.groups:
             return name
-        found = [(kind, group) for kind in _KINDS if (group := self.world.groups.get((kind, name.text)))]
+        found = [(kind, group) for kind in KINDS if (group := self.world.groups.get((kind, name.text)))]
         if not found:
             return self._one_of(name, "node" if name.text in self.world.nodes else "thread")
         kind, _ = max(found, key=lambda each: len(each[1].numbers or ()))
@@ -242,9 +241,6 @@ class StateResolver(OutcomeResolver):
             expected="" if thread.labels else "a label, which stands before a statement as `NAME: statement`",
             hint=lambda: meant_at(name.span, name.text, thread.labels),
         )
-
-
-_KINDS: Final[tuple[PlaceKind, ...]] = ("thread", "node")
 
 
 def outcome(item: ast.Outcome, world: World, report: Reporter) -> OutcomeLine | None:

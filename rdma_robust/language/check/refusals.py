@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.errors import Diagnostic
+from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.language.flow import cfg, claims
 
 _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
@@ -19,10 +20,19 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 """The operations that another node has a part in: the words that they begin with, and the models that have them."""
 
 
+_NUMBER: Final = re.compile(r"\[\d+\]")
+
+
 def refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
-    """Return an error for every statement of `program` that `model` does not have, in the order of the source."""
-    made = (each for thread in program.threads for each in _of(thread, model))
-    return tuple(sorted(dict.fromkeys(made), key=lambda each: each.span.start))
+    """Return an error for every statement of `program` that `model` does not have, in the order of the source.
+
+    Of the copies of one statement in a family it is said once.
+    """
+    found: dict[tuple[Span, str], Diagnostic] = {}
+    for thread in program.threads:
+        for each in _of(thread, model):
+            found.setdefault((each.span, _NUMBER.sub("[]", each.message)), each)
+    return tuple(sorted(found.values(), key=lambda each: each.span.start))
 
 
 def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:

@@ -102,6 +102,11 @@ class Substitution:
             case ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
                 raise AssertionError("no statement says where a thread is")
 
+    def cell(self, cell: ast.Cell) -> ast.Cell:
+        """Return a variable of a node of a family, without its number."""
+        size, init = (None if value is None else self.expression(value) for value in (cell.size, cell.init))
+        return replace(cell, size=size, init=init)
+
     def target(self, ref: ast.Ref) -> ast.Ref:
         """Return what a statement changes."""
         found = self._reference(ref)

@@ -22,5 +22,4 @@ def warn_unused(world: World, report: Reporter) -> None:
     for what, name, each in found:
         if not each.used and each.span.start not in used and each.span.origin is None:
             report.warn("RR701", each.span, f"{what} {quote(name)} is never used")
-    for thread in world.threads.values():
-        warn_unused_labels(thread, report)
+    warn_unused_labels(world.threads.values(), report)
