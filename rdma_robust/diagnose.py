@@ -14,6 +14,8 @@ MAX_ERRORS = 100
 MAX_CANDIDATES = 300
 MAX_SUGGESTED_LENGTH = 40
 MAX_QUOTED = 60
+COMPARED = 8
+"""Copies in which what would mend a mistake is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Reporter:
         """Names that were made for expansions, and how they are written where they come from."""
         self.copy: Copy | None = None
         """Which one of several is looked at. What is wrong with some of them is said of the first one, once."""
+        self._first: dict[str, str] = {}
         self._said: dict[tuple[str, str, int], _Said] = {}
 
     def _is_new(self, seen: set[tuple[int, str, str]], span: Span, message: str) -> bool:
@@ -83,6 +86,18 @@ class Reporter:
         new = key not in seen
         seen.add(key)
         return new
+
+    def _is_known(self, code: str, span: Span) -> bool:
+        """Return whether so many copies have the same that nothing new is expected of this one, which is counted."""
+        if self.copy is None:
+            return False
+        self._first.setdefault(self.copy.of, self.copy.name)
+        said = self._said.get((self.copy.of, code, span.start))
+        if said is None or said.copies < COMPARED:
+            return False
+        said.copies += said.last.name != self.copy.name
+        said.last = self.copy
+        return True
 
     def _put(self, found: list[Diagnostic], made: Diagnostic) -> None:
         """Add a diagnostic to those found; of a copy, unless another one was said to have the same."""
@@ -136,10 +151,10 @@ class Reporter:
     def error(self, code: str, span: Span, message: str, *, expected: str = "", hint: Advice = "") -> None:
         """Add an error, once for the same place and message. `code` is one of :mod:`rdma_robust.codes`."""
         if self.full:
-            self._left_out += 1
+            self._left_out += self.copy is None or self._first.setdefault(self.copy.of, self.copy.name) == self.copy.name
             return
         message = self._as_written(message)
-        if not self._is_new(self._places, span, message):
+        if not self._is_new(self._places, span, message) or self._is_known(code, span):
             return
         self._put(self._errors, self._made(code, span, message, expected, hint))
 

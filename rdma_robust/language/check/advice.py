@@ -94,10 +94,10 @@ def _elsewhere(world: World, thread: ThreadNames, site: Site, ref: ast.Ref) -> H
     if re.search(rf"\bfor\s+{name}\s+in\b", site.source):
         return Hint("the counter of a `for` is known only in its block")
     if ref.index is not None:
-        return Hint(f"declare it first: an array in `node {thread.node.name}`")
+        return Hint(f"declare it first: an array in `node {family_of(thread.node.name)}`")
     if site.body is not None and any(_names_variable(s, name) for s in statements_in(site.body)):
-        return site.rewritten(f"declare it first: a variable in `node {thread.node.name}`", (), variable=name)
-    text = f"declare it first: `reg {name}` here, or a variable in `node {thread.node.name}`"
+        return site.rewritten(f"declare it first: a variable in `node {family_of(thread.node.name)}`", (), variable=name)
+    text = f"declare it first: `reg {name}` here, or a variable in `node {family_of(thread.node.name)}`"
     return site.rewritten(text, (), registers=[name])
 
 

@@ -39,6 +39,7 @@ def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
     """Note the groups of a program, wherever they are declared, and the nodes of its threads. What is wrong with their
     ranges, :func:`instances` says."""
     quiet = World()
+    left = dict.fromkeys(KINDS, MAX_CELLS)
     constants = ConstantResolver(quiet, Reporter(report.file, report.source))
     for item in tree.items:
         match item:
@@ -48,7 +49,9 @@ def look_ahead(tree: ast.Program, world: World, report: Reporter) -> None:
                     quiet.constants.setdefault(each.name.text, Constant(each.name.text, value, each.name.span))
             case ast.Node(name, family=ast.Family() as family) | ast.Thread(name, family=ast.Family() as family):
                 kind = _kind(item)
-                group = Group(name.text, _numbers(family, constants), family.many, name.span)
+                numbers = _numbers(family, constants)
+                left[kind] -= len(numbers or ())
+                group = Group(name.text, None if left[kind] < 0 else numbers, family.many, name.span)
                 quiet.groups.setdefault((kind, name.text), group)
             case _:
                 pass
@@ -114,6 +117,7 @@ def _members(item: ast.Node | ast.Thread, group: Group | None) -> Iterator[Insta
 
 
 def _check(item: ast.Node | ast.Thread, family: ast.Family, world: World, report: Reporter) -> None:
+    """Check the names and the range of a family."""
     _check_names(item, family, world, report)
     constants = ConstantResolver(world, report)
     if family.low is None or family.high is None:
@@ -129,6 +133,9 @@ def _check(item: ast.Node | ast.Thread, family: ast.Family, world: World, report
         report.error("RR229", family.span, message, expected=f"{low - 1} or more behind the `..`; {low - 1} is for none")
     elif high - low >= MAX_CELLS:
         message = f"{name} would have {high - low + 1:,} {_kind(item)}s; there can be {MAX_CELLS:,}"
+        report.error("RR214", family.span, message)
+    elif (group := world.groups.get((_kind(item), item.name.text))) is not None and group.numbers is None:
+        message = f"more than {MAX_CELLS:,} {_kind(item)}s in families, with the {high - low + 1:,} of {name}"
         report.error("RR214", family.span, message)
 
 
