@@ -11,7 +11,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
-from rdma_robust.language.syntax.tree_limits import expressions_of, statements_in
+from rdma_robust.language.syntax.tree_limits import alone, expressions_of, statements_in
 
 SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
 
@@ -64,6 +64,7 @@ class Names:
         self._members: dict[str, Scope] = {}
         self._labels: dict[str, Scope] = {}
         self._local: list[Symbol] = []
+        self._numbers: dict[int, Symbol] = {}
         self._parts: list[_Part] = []
         for item in self.tree.items:
             self._declare(item)
@@ -108,13 +109,15 @@ class Names:
             case ast.Constants(bindings):
                 for binding in bindings:
                     self._add_outer(Symbol("constant", binding.name.text, "", binding.name.span, binding.span))
-            case ast.Node(name, cells):
+            case ast.Node(name, cells, family=family):
                 self._add_outer(Symbol("node", name.text, "", name.span, item.span))
+                self._add_number(family, name.text, item.span)
                 for cell in cells:
                     kind: SymbolKind = "variable" if cell.size is None else "array"
                     self._add_member(Symbol(kind, cell.name.text, name.text, cell.name.span, cell.span))
-            case ast.Thread(name, _, body):
+            case ast.Thread(name, _, body, family=family):
                 self._add_outer(Symbol("thread", name.text, "", name.span, item.span))
+                self._add_number(family, name.text, item.span)
                 self._registers(body, name.text)
                 self._add_labels(body, name.text, frozenset())
             case ast.Macro(name, parameters, body):
@@ -125,6 +128,18 @@ class Names:
                 self._add_labels(body, name.text, frozenset(parameter.text for parameter in parameters))
             case _:
                 pass
+
+    def _add_number(self, family: ast.Family | None, owner: str, whole: Span) -> None:
+        """Note the name that the number of each copy has in the declaration of a family."""
+        if family is not None and family.counter is not None:
+            symbol = Symbol("counter", family.counter.text, owner, family.counter.span, whole)
+            self._numbers[whole.start] = symbol
+            self._local.append(symbol)
+
+    def _numbered(self, item: ast.Node | ast.Thread, scope: Scope) -> Scope:
+        """Return what names mean in a declaration that may be one of a family."""
+        number = self._numbers.get(item.span.start)
+        return scope if number is None else {**scope, number.name: number}
 
     def _registers(self, body: ast.Block, owner: str) -> None:
         for statement in statements_in(body):
@@ -148,11 +163,21 @@ class Names:
     def _uses(self, item: Any, scope: Scope, owner: str) -> Iterator[Occurrence]:
         """Yield the names in a part of the tree that stands in the thread or macro `owner`."""
         match item:
-            case ast.Thread(name, node, body):
+            case ast.Thread(name, node, body, family=family):
+                yield from self._bounds(family, scope)
+                scope = self._numbered(item, scope)
                 yield from self._named(node, scope, "node")
                 variables = self._members.get(node.text, {})
                 inner = {**scope, **variables, **self._members.get(name.text, {})}
                 yield from self._part(body, inner, name.text)
+            case ast.Node(_, cells, family=family):
+                yield from self._bounds(family, scope)
+                yield from self._uses(cells, self._numbered(item, scope), owner)
+            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+                yield from self._uses(condition, scope, owner)
+                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
+            case ast.Expect(when=when):
+                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
             case ast.Macro(name, _, body):
                 inner = {**self._unique_variables(), **scope, **self._members.get(name.text, {})}
                 yield from self._part(body, inner, name.text)
@@ -185,15 +210,19 @@ class Names:
                 if symbol is not None and symbol.kind in ("label", "parameter"):
                     yield Occurrence(name.span, symbol)
             case ast.ThreadAt(thread, label):
-                yield from self._named(thread, {}, "thread")
+                yield from self._named(thread, scope, "thread")
                 meant = [symbol for symbol in self.labels(thread.text) if symbol.name == label.text]
                 yield from (Occurrence(label.span, symbol) for symbol in meant[:1])
             case ast.ThreadEnded(thread) | ast.CopiesWhere(thread=thread):
-                yield from self._named(thread, {}, "thread")
+                yield from self._named(thread, scope, "thread")
                 yield from () if isinstance(item, ast.ThreadEnded) else self._uses(item.condition, scope, thread.text)
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)
+
+    def _bounds(self, family: ast.Family | None, scope: Scope) -> Iterator[Occurrence]:
+        if family is not None:
+            yield from self._uses((family.low, family.high), scope, "")
 
     def _part(self, body: ast.Block, scope: Scope, owner: str) -> Iterator[Occurrence]:
         self._parts.append(_Part(body.span, scope))
@@ -218,11 +247,12 @@ class Names:
             yield Occurrence(name.span, found)
 
     def _named(self, name: ast.Ident, scope: Scope, kind: str) -> Iterator[Occurrence]:
-        """Yield a node, thread or macro; in a macro it may be a parameter."""
+        """Yield a node, thread or macro, with what its number names; in a macro it may be a parameter."""
         inner = scope.get(name.text)
         found = inner if inner is not None and inner.kind == "parameter" else self._outer[kind].get(name.text)
         if found is not None:
-            yield Occurrence(name.span, found)
+            yield Occurrence(alone(name), found)
+        yield from self._uses(name.index, scope, "")
 
 
 def _expressions(item: ast.Statement | ast.Immediate) -> tuple[ast.Expr, ...]:

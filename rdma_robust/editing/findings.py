@@ -71,7 +71,7 @@ def is_wrong(found: tuple[Diagnostic, ...]) -> bool:
 
 def in_words(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as one text: the message, what was expected, and the hint."""
-    parts = [diagnostic.message]
+    parts = [diagnostic.located]
     if diagnostic.span != NO_SPAN:
         parts += [f"expanded from line {origin.line}" for origin in diagnostic.span.chain()]
     if diagnostic.expected:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from rdma_robust.diagnose import Copy, Hint, Reporter, quote
-from rdma_robust.errors import Edit, Span
+from rdma_robust.errors import Edit
 from rdma_robust.language.check.names import Constant, Group, World
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.substitution import Meaning, PlaceKind, Scope, Substitution, number
 from rdma_robust.language.flow.cfg import MAX_CELLS
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import alone
 
 NONE_SUCH = "[]"
 """Behind the name of a family: one that is not there, of which all was said. No name of a program ends so."""
@@ -230,7 +231,7 @@ class OneOfThem:
             hint = Hint(f"write {quote(name.text)}", (Edit(name.span, name.text),))
             message = f"{quote(printer.place(name))}: there is one {kind} {quote(name.text)}, no family of them"
             self._report.error("RR227", name.span, message, hint=hint)
-        return name if name.index is None else ast.Ident(name.text, _alone(name))
+        return name if name.index is None else ast.Ident(name.text, alone(name))
 
     def _outside(self, name: ast.Ident, kind: PlaceKind, group: Group, value: int) -> None:
         numbers = group.numbers
@@ -251,12 +252,6 @@ class OneOfThem:
     def _nobody(self, name: ast.Ident) -> ast.Ident:
         self._world.poisoned.add(name.text + NONE_SUCH)
         return ast.Ident(name.text + NONE_SUCH, name.span)
-
-
-def _alone(name: ast.Ident) -> Span:
-    """Return the span of a name without the index behind it."""
-    span, length = name.span, len(name.text)
-    return replace(span, end_line=span.line, end_column=span.column + length, end=span.start + length)
 
 
 def _any_of_them(group: Group, kind: PlaceKind) -> str:

@@ -190,3 +190,9 @@ def places_of(statement: ast.Statement) -> tuple[ast.Ident, ...]:
             return (thread,)
         case _:
             return ()
+
+
+def alone(name: ast.Ident) -> Span:
+    """Return the span of a name without the index behind it."""
+    span, length = name.span, len(name.text)
+    return replace(span, end_line=span.line, end_column=span.column + length, end=span.start + length)

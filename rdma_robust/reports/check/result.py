@@ -155,7 +155,7 @@ def gave_up(file: str, reason: str) -> Result:
 
 def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
     return tuple(
-        DiagnosticView(d.severity, d.code, d.message, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
+        DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
         for d in found
     )
 
