@@ -163,24 +163,8 @@ class Names:
     def _uses(self, item: Any, scope: Scope, owner: str) -> Iterator[Occurrence]:
         """Yield the names in a part of the tree that stands in the thread or macro `owner`."""
         match item:
-            case ast.Thread(name, node, body, family=family):
-                yield from self._bounds(family, scope)
-                scope = self._numbered(item, scope)
-                yield from self._named(node, scope, "node")
-                variables = self._members.get(node.text, {})
-                inner = {**scope, **variables, **self._members.get(name.text, {})}
-                yield from self._part(body, inner, name.text)
-            case ast.Node(_, cells, family=family):
-                yield from self._bounds(family, scope)
-                yield from self._uses(cells, self._numbered(item, scope), owner)
-            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
-                yield from self._uses(condition, scope, owner)
-                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
-            case ast.Expect(when=when):
-                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
-            case ast.Macro(name, _, body):
-                inner = {**self._unique_variables(), **scope, **self._members.get(name.text, {})}
-                yield from self._part(body, inner, name.text)
+            case ast.Thread() | ast.Node() | ast.Macro() | ast.Outcome() | ast.Invariant() | ast.Expect():
+                yield from self._in_declaration(item, scope, owner)
             case ast.For(counter, low, high, body):
                 yield from self._uses((low, high), scope, owner)
                 counted = Symbol("counter", counter.text, owner, counter.span, item.span)
@@ -219,6 +203,30 @@ class Names:
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)
+
+    def _in_declaration(self, item: ast.Item, scope: Scope, owner: str) -> Iterator[Occurrence]:
+        """Yield the names in a declaration."""
+        match item:
+            case ast.Thread(name, node, body, family=family):
+                yield from self._bounds(family, scope)
+                scope = self._numbered(item, scope)
+                yield from self._named(node, scope, "node")
+                variables = self._members.get(node.text, {})
+                inner = {**scope, **variables, **self._members.get(name.text, {})}
+                yield from self._part(body, inner, name.text)
+            case ast.Node(_, cells, family=family):
+                yield from self._bounds(family, scope)
+                yield from self._uses(cells, self._numbered(item, scope), owner)
+            case ast.Outcome(condition, when=when) | ast.Invariant(condition, when=when):
+                yield from self._uses(condition, scope, owner)
+                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
+            case ast.Expect(when=when):
+                yield from self._uses(when, {**self._outer["thread"], **scope}, owner)
+            case ast.Macro(name, _, body):
+                inner = {**self._unique_variables(), **scope, **self._members.get(name.text, {})}
+                yield from self._part(body, inner, name.text)
+            case _:
+                pass
 
     def _bounds(self, family: ast.Family | None, scope: Scope) -> Iterator[Occurrence]:
         if family is not None:
