@@ -146,3 +146,41 @@ def test_what_is_for_proofs_has_words_too() -> None:
         assert shown is not None and said in shown.text
     shown = hover(LABELLED, LABELLED.index("= swap"))
     assert shown is not None and "**CAS**" in shown.text
+
+
+FAMILY = """\
+const N = 2
+node Hub { turn = 0 }
+node Peer[i in 0..N - 1] { word = i, seen = 0 }
+thread P[i in 0..N - 1] on Peer[i] {
+  reg r = i
+  put Peer[(i + 1) % N].seen = word; poll Peer[(i + 1) % N]
+  for k in 0..i { put Hub.turn = k }
+}
+node Client[*] { mine = 1 }
+thread C[*] on Client[*] { reg q; put Hub.turn = mine }
+outcome P[N - 1].r == 1 && Peer[0].word == 0 : allowed under sc when P == N && C >= N
+expect robust when C == 2 && N == 1
+"""
+
+
+def test_names_of_families() -> None:
+    """Every declared name can be renamed everywhere, and the program stays the same but for it."""
+    names = Names(FAMILY)
+    found = {symbol.qualified: [o.span.line for o in names.of(symbol)] for symbol in names.symbols}
+    assert found["N"] == [1, 3, 4, 6, 6, 11, 11, 11, 12]
+    assert (found["Peer"], found["Peer.i"]) == ([3, 4, 6, 6, 11], [3, 3])
+    assert (found["P"], found["P.i"]) == ([4, 11, 11], [4, 4, 5, 6, 6, 7])
+    assert (found["C"], found["Client"]) == ([10, 11, 12], [9, 10])
+    assert all(FAMILY[o.span.start : o.span.end] == o.symbol.name for o in names.occurrences)
+    same = load_program(FAMILY, "t")
+    for symbol in names.symbols:
+        changed = FAMILY
+        for span in reversed(renaming(FAMILY, symbol.span.start, "other")):
+            changed = changed[: span.start] + "other" + changed[span.end :]
+        assert len(load_program(changed, "t").threads) == len(same.threads)
+    begun = "node A[i in 0..1] { xyz }\nthread T on A[0] { A[1]."
+    assert {offer.text for offer in completions(begun, len(begun))} == {"xyz"}
+    shown = hover(FAMILY, FAMILY.index("poll Peer"))
+    assert shown is not None
+    assert "Peer[0]" in shown.text

@@ -313,7 +313,8 @@ class ProgramChecker:
     def _one_thread(self, written: ast.Thread, one: Instance, *, duplicate: bool) -> None:
         place = self._place_of(written, one)
         node = self.world.nodes.get(place.text)
-        if node is None and place.text not in self.world.poisoned:
+        own = written.on_own and ("node", written.node.text) in self.world.groups
+        if node is None and not own and place.text not in self.world.poisoned:
             hint = partial(advice.nodes, self.world, place)
             self.report.error("RR202", place.span, f"unknown node {quote(place.text)}", hint=hint)
         crowd = written.family is not None and written.family.many

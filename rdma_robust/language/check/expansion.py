@@ -165,7 +165,8 @@ class Expander:
         name = loop.counter.text
         meaning = scope.meanings.get(name)
         if meaning is not None:
-            self._report.error("RR205", scope.at(loop.counter.span), f"{quote(name)} is a {meaning.kind} already")
+            what = "the number of a copy" if meaning.kind == "number" else f"a {meaning.kind}"
+            self._report.error("RR205", scope.at(loop.counter.span), f"{quote(name)} is {what} already")
         elif name in self._world.constants:
             line = self._world.constants[name].span.line
             self._report.error(

@@ -246,7 +246,9 @@ class OneOfThem:
         )
 
     def _some(self, name: ast.Ident, group: Group) -> ast.Ident:
-        """Return one of a family that there is."""
+        """Return one of a family that there is, where nothing depends on which."""
+        if self._where in ("statement", "place"):
+            return self._nobody(name)
         return ast.Ident(group.member(group.numbers[0]), name.span) if group.numbers else self._nobody(name)
 
     def _nobody(self, name: ast.Ident) -> ast.Ident:

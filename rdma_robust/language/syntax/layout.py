@@ -88,7 +88,7 @@ def too_deep(token: Token, report: Reporter) -> None:
 
 def _begins_line(token: Token) -> bool:
     """Whether a token at the start of a line, inside brackets, shows that a bracket was forgotten before."""
-    return token.isalpha() and token.type not in {"NAME", "CAS"}
+    return token.isalpha() and token.type not in {"NAME", "CAS", "IN"}
 
 
 def _end(last: Token | None, report: Reporter) -> Token:

@@ -33,7 +33,23 @@ invariant !(T at cs && U at x) || T ended || A.n >= T.t / 2
 outcome A.n == 0 : forbidden under tso, allowed under rma
 expect safe under sc, unsafe under pso
 """
-REAL = [EXAMPLE, PROVEN, *(p.read_text() for p in LITMUS[::7])]
+MANY = """\
+const N = 3
+node H { x, a[N] }
+node P[i in 0..N - 1] { w = i, s[i + 1] }
+macro tell(n) { put n.w = w; poll n }
+thread T[i in 0..N - 1] on P[i] {
+  reg r = i
+  put H.a[i] = w; tell(P[(i + 1) % N]); for k in 0..i { s[k] = k }
+}
+node M[*] { m = 1, g }
+thread C[*] on M[*] { reg r; L: get g = cas(H.x, 0, 1); poll H; r = g; if r { put H.x = m } }
+thread W[* in 1..2] on H { x = N }
+outcome T[N - 1].r == 2 && P[1].w == 1 && C[1].r == 0 : allowed under sc when N >= 3 && C >= 1 && W == 2
+invariant !(T[0] ended) || W[1] ended || some C: r == 0 when N > 1 // c
+expect robust, no hang under sc when W == 2
+"""
+REAL = [EXAMPLE, PROVEN, MANY, MANY, *(p.read_text() for p in LITMUS[::7])]
 CPU_SECONDS = 4
 """Twice what is promised for 100 kB, since test machines are busy."""
 
@@ -180,6 +196,10 @@ HUGE = {
     "doubling constants": "const c0 = 9\n" + "".join(f"const c{k + 1} = c{k} * c{k}\n" for k in range(3_000)),
     "variables": "node A {" + ",".join(f"v{k}" for k in range(14_000)) + "}",
     "choices": HEADER + "choose { r = x }" + " or { r = x }" * 8_000 + "\n}",
+    "members": "node A[i in 0..4095] { x = i }\nthread T[i in 0..4095] on A[i] { reg r; r = x; x = 1 }",
+    "families": "".join(f"node A{k}[i in 0..4095] {{ }}\n" for k in range(1000)),
+    "long members": "node A { x }\nthread T[* in 1..4096] on A { " + "skip;" * 10_000 + "}",
+    "mistakes in members": "node A[i in 0..199] { x }\nthread T[i in 0..199] on A[i] { reg ab\n" + "ab = abc\n" * 20 + "}",
     "indexed accesses": "node A { a[4000] }\nthread T on A { reg i, j\n" + "i = a[j]\n" * 90 + "}",
 }
 

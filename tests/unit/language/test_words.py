@@ -203,3 +203,46 @@ expect no hang under sc, robust
     assert [e.text for e in program.expectations] == ["no hang under sc", "robust"]
     assert format_source(format_source(text, "t"), "t") == format_source(text, "t")
     assert canonical(load_program(format_source(text, "t"), "t")) == canonical(program)
+
+
+FAMILIES = """\
+const K = 2
+node H { v = 0 }
+node B[i in 0..K - 1] { w = i, s[K] = 0 }
+thread F[j in 0..K - 1] on B[j] {
+  reg r = j
+  put H.v = w; poll H
+  put B[(j + 1) % K].w = w; poll B[(j + 1) % K]
+  s[j] = r
+}
+node M[*] { m = 1 }
+thread W[*] on M[*] { reg q; q = m; put H.v = m }
+thread L[* in 1..K] on H { v = K }
+outcome F[1].r == 0 && B[K - 1].w == 1 : allowed under sc when K >= 2 && L == K
+invariant !(F[0] ended) || B[1].s[0] == 0 || L[1] ended when F == 2
+expect robust, hang under sc when L == 2
+expect not robust when W >= K && L == 2
+"""
+
+
+@pytest.mark.ci
+def test_each_word_as_each_kind_of_name_in_families_and_crowds() -> None:
+    """Every name is renamed, each to another word; turn by turn each gets every word."""
+    expected = canonical(load_program(FAMILIES, "t"))
+    names = ("K", "H", "v", "B", "i", "w", "s", "F", "j", "r", "M", "m", "W", "q", "L")
+    for turn in range(len(NEW)):
+        words = dict(zip(names, NEW[turn:] + NEW[:turn], strict=False))
+        given = renamed(FAMILIES, words)
+        layouts = (given, re.sub(r"(\[[\w*]+) in ", r"\1\nin\n", given.replace("\n  ", "; ").replace("{;", "{")))
+        for layout in layouts:
+            found = canonical(load_program(layout, "t"))
+            assert [len(line.split()) for line in found.splitlines()] == [
+                len(line.split()) for line in expected.splitlines()
+            ]
+            assert canonical(load_program(format_source(layout, "t"), "t")) == found
+
+
+def test_expect_lines_know_when_only_behind_a_claim() -> None:
+    text = "const when = 1\nnode A { x = when }\nthread T on A { reg in = when; in = x }\nexpect robust when when == when"
+    assert [e.text for e in load_program(text, "t").expectations] == ["robust"]
+    assert format_source(text, "t").endswith("expect robust when when == when\n")
