@@ -104,15 +104,24 @@ class Interned(Generic[C, L, A]):
 
     def _asked(self, control: int, present: int) -> _Known:
         known = self._known[control]
-        new = present & ~known.asked & ~self.fresh if known.asked >= 0 else -1
-        if new:
-            asked = (present if new < 0 else known.asked | present) & ~self.fresh
-            known.asked = asked
-            for move in self.system.moves(self.controls[control], [self.locals[number] for number in bits(asked)]):
-                step = self._step(move)
-                if step.need & new or new < 0:
-                    (known.loops if step.control == control else known.away).append(step)
+        if known.asked < 0:
+            known.asked = present & ~self.fresh
+            for move in self.system.moves(self.controls[control], self._names(known.asked)):
+                self._learn(known, control, move)
+        elif new := present & ~known.asked & ~self.fresh:
+            known.asked |= new
+            names = frozenset(self._names(new))
+            for move in self.system.moves(self.controls[control], self._names(known.asked)):
+                if not names.isdisjoint(move.takes):
+                    self._learn(known, control, move)
         return known
+
+    def _names(self, present: int) -> list[L]:
+        return [self.locals[number] for number in bits(present)]
+
+    def _learn(self, known: _Known, control: int, move: Move[C, L, A]) -> None:
+        step = self._step(move)
+        (known.loops if step.control == control else known.away).append(step)
 
     def _step(self, move: Move[C, L, A]) -> Step:
         takes, gives = self._amounts(move.takes), self._amounts(move.gives)

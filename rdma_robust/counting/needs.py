@@ -17,8 +17,8 @@ from itertools import chain
 from typing import Generic
 
 from rdma_robust.counting.interned import Few, Step, covers, support
+from rdma_robust.counting.known_cycles import needed
 from rdma_robust.counting.omega_search import OmegaSearch
-from rdma_robust.counting.omega_tree import needed
 from rdma_robust.counting.protocol import A, C, L, Move
 from rdma_robust.limits import Limits, Progress
 

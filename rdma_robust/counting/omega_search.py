@@ -21,6 +21,7 @@ from typing import Generic
 
 from rdma_robust.counting.inductive_markings import OmegaMarking
 from rdma_robust.counting.interned import Few, Interned, Step, bits, covers, fire, support
+from rdma_robust.counting.known_cycles import Cycles
 from rdma_robust.counting.omega_tree import Tree, realise
 from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
@@ -36,13 +37,14 @@ LONGEST_RUN = 200_000
 class OmegaOptions:
     """What makes the search faster and changes no answer, and whether it ends at the first target.
 
-    `copycats` as in :class:`Tree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle. With `to_the_end`
-    targets are noted, not left, and everything else is searched.
+    `copycats` as in :class:`Tree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle; `cycles`
+    as in :mod:`known_cycles`. With `to_the_end` targets are noted, not left, and everything else is searched.
     """
 
     copycats: bool = True
     milestones: bool = True
     drop_idle: bool = True
+    cycles: bool = True
     to_the_end: bool = False
 
 
@@ -86,7 +88,8 @@ class OmegaSearch(Generic[C, L, A]):
     def __init__(self, system: CountingSystem[C, L, A], options: OmegaOptions) -> None:
         self.known = Interned(system)
         self.options = options
-        self.tree = Tree(self.known, copycats=options.copycats, drop_idle=options.drop_idle)
+        cycles = Cycles(self.known.fresh) if options.cycles else None
+        self.tree = Tree(self.known, copycats=options.copycats, drop_idle=options.drop_idle, cycles=cycles)
         self._alive: list[bool] = []
         self.largest: dict[int, list[int]] = {}
         """The nodes of each control state that no other one of it covers."""
@@ -117,7 +120,7 @@ class OmegaSearch(Generic[C, L, A]):
             self._done += 1
             _, milestone, _, number = heapq.heappop(self._agenda)
             if milestone == _NONE:
-                target = self._expand(-number, leaving=False) if self._alive[-number] else -1
+                target = self._expand(-number, leaving=False) if self._largest(-number) else -1
             else:
                 target = self._leave(number)
             if target >= 0:
@@ -144,6 +147,13 @@ class OmegaSearch(Generic[C, L, A]):
             for control in sorted(self.largest)
             for node in self.largest[control]
         )
+
+    def _largest(self, number: int) -> bool:
+        """Whether nothing larger than a node is there, nor can be made of it at once."""
+        if self._alive[number] and self.tree.can_rise(number):
+            self.tree.add(number, None, (self.tree.wide[number], self.tree.few[number]))
+            self._stored(len(self.tree) - 1)
+        return self._alive[number]
 
     def _leave(self, control: int) -> int:
         """Take the steps to later milestones from the maximal markings of a control state; return a target found, or -1."""
@@ -182,10 +192,27 @@ class OmegaSearch(Generic[C, L, A]):
         """Store what a step leads to unless it is covered; return the target that is covered then, or -1."""
         tree = self.tree
         wide, few = tree.without_idle(step.control, wide, few)
-        if any(covers(tree.wide[i], tree.few[i], wide, few) for i in self.largest.get(step.control, ())):
+        if self._covered(step.control, wide, few):
             return -1
         tree.add(number, step, (wide, few))
         return self._stored(len(tree) - 1)
+
+    def _covered(self, control: int, wide: int, few: Few) -> bool:
+        """Whether a node of the control state is at least as large: :func:`covers` written out, asked most often."""
+        tree = self.tree
+        for node in self.largest.get(control, ()):
+            larger = tree.wide[node]
+            if wide & ~larger:
+                continue
+            if not few:
+                return True
+            numbers = tree.few[node]
+            for local, count in few.items():
+                if not larger >> local & 1 and numbers.get(local, 0) < count:
+                    break
+            else:
+                return True
+        return False
 
     def _stored(self, number: int) -> int:
         """Note a new node, without those that it covers; return the target that holds there, or -1."""

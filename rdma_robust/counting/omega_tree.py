@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from rdma_robust.counting.interned import Few, Interned, Step, covers, fire, support
+from rdma_robust.counting.known_cycles import Cycles, needed
 from rdma_robust.counting.protocol import A, C, L
 
 Marking = tuple[int, Few]
@@ -29,10 +30,11 @@ class Tree(Generic[C, L, A]):
     is such a step where it has led, so what it gives is unlimited there at once.
     """
 
-    def __init__(self, known: Interned[C, L, A], *, copycats: bool, drop_idle: bool) -> None:
+    def __init__(self, known: Interned[C, L, A], *, copycats: bool, drop_idle: bool, cycles: Cycles | None) -> None:
         self.known = known
         self.copycats = copycats
         self.drop_idle = drop_idle
+        self.cycles = cycles
         self.control: list[int] = []
         self.wide: list[int] = []
         self.few: list[Few] = []
@@ -49,11 +51,15 @@ class Tree(Generic[C, L, A]):
         self.add(-1, None, (self.known.fresh, {}))
 
     def add(self, parent: int, step: Step | None, marking: Marking, pumps: list[Pump] | None = None) -> None:
-        """Append a node with what its marking is raised to, for the root without a step; `pumps` gets the cycles for it."""
-        control = step.control if step else 0
+        """Append a node with what its marking is raised to; `pumps` gets the cycles for it.
+
+        Without a step it is the root, or a larger marking at the control state of its parent.
+        """
+        control = step.control if step else self.control[parent] if parent >= 0 else 0
         while True:
             if self.copycats:
                 marking = self._repeated(control, marking, pumps)
+            marking = self._cycled(control, marking, pumps)
             raised = self._raised((parent, step), control, marking, pumps)
             if raised == marking:
                 break
@@ -79,10 +85,19 @@ class Tree(Generic[C, L, A]):
     def path(self, number: int) -> list[Step]:
         """Return the steps from the root to a node."""
         steps: list[Step] = []
-        while (step := self.step[number]) is not None:
-            steps.append(step)
+        while number >= 0:
+            if (step := self.step[number]) is not None:
+                steps.append(step)
             number = self.parent[number]
         return steps[::-1]
+
+    def can_rise(self, number: int) -> bool:
+        """Whether a cycle that is known by now raises the marking of a node."""
+        if self.cycles is None:
+            return False
+        control = self.control[number]
+        found = self.cycles.raising(control, self.wide[number], self.few[number])
+        return any(not self.drop_idle or raised & ~self.known.idle(control, raised) for _, raised in found)
 
     def _repeated(self, control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
         """Take every step again and again that stays at the control state and loses nothing that is counted."""
@@ -101,27 +116,42 @@ class Tree(Generic[C, L, A]):
                     wide, few = lifted(wide, few, raised)
         return wide, few
 
+    def _cycled(self, control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
+        """Take the cycles that are known at the control state again and again."""
+        if self.cycles is None:
+            return marking
+        wide, few = marking
+        while found := next(self.cycles.raising(control, wide, few), None):
+            cycle, raised = found
+            if pumps is not None:
+                pumps.append(Pump(cycle.steps, raised, few))
+            wide, few = lifted(wide, few, raised)
+        return wide, few
+
     def _raised(self, came: tuple[int, Step | None], control: int, marking: Marking, pumps: list[Pump] | None) -> Marking:
         """Raise what has grown since an ancestor of the same control state; not beyond where unlimited tokens were idle."""
         at, step = came
         wide, few = marking
         smaller = {i for i in self.at.get(control, ()) if covers(wide, few, self.wide[i], self.few[i])} if few else ()
-        if not smaller or step is None:
+        if not smaller:
             return wide, few
-        steps = [step]
+        steps: list[Step] = []
         while at >= 0:
+            if step is not None:
+                steps.append(step)
             if at in smaller and covers(wide, few, self.wide[at], self.few[at]):
                 before = self.few[at]
                 raised = sum(1 << local for local, count in few.items() if count > before.get(local, 0))
                 if raised:
+                    cycle = tuple(reversed(steps))
+                    if self.cycles is not None:
+                        self.cycles.note(cycle)
                     if pumps is not None:
-                        pumps.append(Pump(tuple(reversed(steps)), raised, few))
+                        pumps.append(Pump(cycle, raised, few))
                     wide, few = lifted(wide, few, raised)
-            step = self.step[at]
-            if self.forgot[at] or step is None:
+            if self.forgot[at]:
                 break
-            steps.append(step)
-            at = self.parent[at]
+            at, step = self.parent[at], self.step[at]
         return wide, few
 
 
@@ -147,7 +177,7 @@ def realise(tree: Tree[C, L, A], number: int, most: int) -> list[int] | None:
     it does not count has to be made.
     """
     steps = tree.path(number)
-    again = Tree(tree.known, copycats=tree.copycats, drop_idle=tree.drop_idle)
+    again = Tree(tree.known, copycats=tree.copycats, drop_idle=tree.drop_idle, cycles=tree.cycles)
     made: list[list[Pump]] = [[]]
     again.add(-1, None, (tree.known.fresh, {}), made[0])
     for at, step in enumerate(steps):
@@ -187,17 +217,3 @@ def _times(pump: Pump, need: Few) -> int:
         for local, count in need.items()
         if pump.raised >> local & 1
     )
-
-
-def needed(after: Few, step: Step) -> Few:
-    """Return the least tokens from which a step is enabled and leaves at least `after`."""
-    before = dict(after)
-    for local, count in step.gives:
-        left = before.get(local, 0) - count
-        if left > 0:
-            before[local] = left
-        else:
-            before.pop(local, None)
-    for local, count in step.takes:
-        before[local] = before.get(local, 0) + count
-    return before

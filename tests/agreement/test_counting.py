@@ -18,7 +18,7 @@ CHUNK, SMALL_CHUNK = 250, 100
 FEW = 4
 """Numbers of processes that the naive search tries, and one more."""
 LIMITS = Limits(states=3_000)
-WAYS = [OmegaOptions(*switches) for switches in product((True, False), repeat=3)]
+WAYS = [OmegaOptions(*switches) for switches in product((True, False), repeat=4)]
 
 
 @pytest.mark.parametrize("chunk", share(range(24), 24))

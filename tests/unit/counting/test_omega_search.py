@@ -9,11 +9,12 @@ import pytest
 from rdma_robust.counting import omega_search as module
 from rdma_robust.counting import omega_tree
 from rdma_robust.counting.inductive_markings import OmegaMarking, why_not_inductive
+from rdma_robust.counting.known_cycles import Cycles
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaSearch, omega_search
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import HandSystem, doubling, hand, idle_pairs, replayed, stairs
 
-PLAIN = OmegaOptions(copycats=False, milestones=False, drop_idle=False)
+PLAIN = OmegaOptions(copycats=False, milestones=False, drop_idle=False, cycles=False)
 
 
 @pytest.mark.parametrize("steps", range(6))
@@ -95,13 +96,16 @@ def test_a_pump_is_taken_as_often_as_its_tokens_are_needed() -> None:
 # What must be noticed.
 
 GROWS = hand([(0, "A", 1, "B"), (0, "A", 1, "BB"), (1, "BB", 2, "")], (2,))
-TAKEN_BACK = hand([(0, "A", 1, "B"), (1, "B", 0, "C"), (0, "CC", 2, "")], (2,))
 
 
 def test_domination_the_wrong_way_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert omega_search(GROWS).target == 0
-    right = module.covers
-    monkeypatch.setattr(module, "covers", lambda wide, few, other, fewer: right(other, fewer, wide, few))
+
+    def wrong(search: OmegaSearch[int, str, int], control: int, wide: int, few: dict[int, int]) -> bool:
+        nodes, tree = search.largest.get(control, ()), search.tree
+        return any(module.covers(wide, few, tree.wide[node], tree.few[node]) for node in nodes)
+
+    monkeypatch.setattr(OmegaSearch, "_covered", wrong)
     assert omega_search(GROWS).target == -1
 
 
@@ -134,3 +138,30 @@ def test_a_copycat_that_is_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     assert omega_search(system).target == -1
     monkeypatch.setattr(omega_tree, "_gained", lambda step, wide, _few: step.gain & ~wide)
     assert omega_search(system).target == 0
+
+
+def test_a_cycle_whose_losses_are_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By way of 8 there is any number of W, and a cycle at 0 makes Bs of them; by way of 7 there are one W and one C."""
+    rows = [
+        (9, "", 8, ""),
+        (8, "", 8, "W"),
+        (8, "", 0, ""),
+        (9, "", 7, "WC"),
+        (7, "", 0, ""),
+        (0, "W", 1, "B"),
+        (1, "", 0, ""),
+    ]
+    system = replace(hand([*rows, (0, "CBB", 3, "")], (3,)), initial=9)
+    assert omega_search(system).target == -1
+    right = Cycles._keep
+    monkeypatch.setattr(Cycles, "_keep", lambda cycles, at, cycle: right(cycles, at, cycle._replace(loss=0)))
+    assert omega_search(system).target == 0
+
+
+def test_a_cycle_that_is_known_raises_other_markings_at_once() -> None:
+    """Eight steps give a D, whether there is an E or an F: the second time it need not be found out."""
+    rows = [(9, "", 0, "E"), (9, "", 0, "F"), *((n, "", (n + 1) % 8, "D" * (n == 7)) for n in range(8))]
+    system = replace(hand(rows, (10,)), initial=9)
+    known, unknown = (omega_search(system, options=OmegaOptions(cycles=cycles)) for cycles in (True, False))
+    assert set(known.inductive) == set(unknown.inductive)
+    assert known.states < unknown.states - 5
