@@ -78,6 +78,10 @@ def _vertices(program: Program, run: History) -> _Past:
             if kind is EventType.NAW and mine:
                 found.parts[mine[-1]].append(happened)
                 continue
+            if happened.act.joined and mine:
+                found.parts[mine[-1]].append(happened)
+                found.steps[mine[-1]].landing = happened.landing
+                continue
             number = len(found.steps)
             event = replace(event_of(happened, t, len(mine)), index=number)
             if (
@@ -217,7 +221,8 @@ def _choice(sc: Runs, point: Point, effect: Effect) -> int:
         action = move.action
         if action.thread != event.thread or action.step != event.step or action.verb is not _SC_VERBS[event.type]:
             continue
-        if effect.step is not None and event.type in READ_TYPES and action.read != event.read:
+        read = action.words[0][0] if action.words else action.read
+        if effect.step is not None and event.type in READ_TYPES and read != event.read:
             continue
         if effect.landing is None or effect.landing == _landing(move, event.thread):
             return i

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rdma_robust.analyses.explain.schedule import RunStep, machine_run
 from rdma_robust.errors import InternalError, SizeLimitError
@@ -56,7 +57,9 @@ def witness_choices(outcome: Outcome, model: Model) -> Choices | None:
     if len(run.steps) >= LONGEST:
         return None
     runs = Runs(machine_of(outcome.program, model))
-    return choices_of(runs, run.steps)
+    again = (b.action if b.action.words and b.action is a.action else None for a, b in pairwise(run.steps))
+    steps = [*run.steps[:1], *(step for step, same in zip(run.steps[1:], again, strict=True) if same is None)]
+    return choices_of(runs, steps)  # a locked section is one move
 
 
 def choices_of(runs: Runs, steps: Sequence[RunStep]) -> Choices:
