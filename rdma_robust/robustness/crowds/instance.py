@@ -63,7 +63,7 @@ def pivots_of(program: Program, frame: Frame, reductions: frozenset[str]) -> Piv
     cycles = CriticalCycles(frame, movers)
     allowed = cycles.may_start if "filter" in reductions else everywhere
     tried = tuple(c for c in classes_of(frame, allowed) if c.thread not in movers)
-    return Pivots(PivotClasses(frame, tried, allowed), cycles, reductions & {"filter", "relevance"})
+    return Pivots(PivotClasses(frame, tried, allowed), cycles, reductions & {"filter", "relevance", "dead-ends"})
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Instance:
 
     original: Program
     pivot: PivotInstrumentation
+    cycles: CriticalCycles
+    reductions: frozenset[str]
 
     @staticmethod
     def of(
@@ -90,7 +92,9 @@ class Instance:
         """Return the instance that tries these classes, as :func:`pivots_of` gives them."""
         relevant = "relevance" in pivots.reductions
         onward = CrowdRelevance(pivots.classes, pivots.cycles) if relevant else Continuation(pivots.classes)
-        return Instance(program, PivotInstrumentation.of(pivots.frame, pivots.classes, onward))
+        return Instance(
+            program, PivotInstrumentation.of(pivots.frame, pivots.classes, onward), pivots.cycles, pivots.reductions
+        )
 
     @property
     def frame(self) -> Frame:

@@ -25,6 +25,7 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.counting.protocol import Move
+from rdma_robust.robustness.crowds.hopeless import Hopeless
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.parts import Local, Parts, State
 from rdma_robust.robustness.crowds.settling import Settling, single_label
@@ -72,6 +73,10 @@ class Steps:
     @cached_property
     def settling(self) -> Settling:
         return Settling(self.instance, self.parts, self.active)
+
+    @cached_property
+    def hopeless(self) -> Hopeless:
+        return Hopeless(self.instance, self.active and "dead-ends" in self.instance.reductions)
 
     @cached_property
     def initial(self) -> Control:
@@ -158,9 +163,16 @@ class Steps:
                 continue
             if others and (event.part == 2 or event.torn) and self._breaks(event, others):
                 continue
-            chosen = hero != NOBODY or after[self._class] != 0
-            passed, after = self.settling.passed(thread, after, chosen=chosen)
+            began = after[self._class] != 0
+            passed, after = self.settling.passed(thread, after, chosen=began or hero != NOBODY)
+            if began and self._hopeless(after, hero, thread):
+                continue
             yield (event, *passed), after, *self._counted(effect)
+
+    def _hopeless(self, state: State, hero: int, thread: int) -> bool:
+        """Whether nothing can come of a state of phase 2, with the slots of this thread filled if it is a mover."""
+        bare = self.parts.taken_out(state, thread)[1] if thread in self.instance.movers else state
+        return self.hopeless(bare, hero)
 
     def _counted(self, effect: int) -> tuple[tuple[Local, ...], tuple[Local, ...]]:
         """The tokens that an effect on counters takes and gives."""

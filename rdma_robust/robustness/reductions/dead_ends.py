@@ -104,7 +104,7 @@ class DeadEnds:
     def test(self, fields: Sequence[str]) -> Callable[[Sequence[int]], bool]:
         """Return the test for control states with these fields."""
         column = {name: i for i, name in enumerate(fields)}
-        return lambda state: _Look(self, column, state).dead()
+        return lambda state: Look(self, column, state).dead()
 
     def tables(self, fields: Sequence[str]) -> Tables:
         """Return the test as the tables of a look ahead: kinds are classes, goals sites, ends what meets the pivot."""
@@ -163,7 +163,7 @@ def _signed(guard: Guard | None) -> tuple[int, int]:
     return guard.least, guard.allowed - (1 << WIDTH) if guard.allowed >> WIDTH - 1 else guard.allowed
 
 
-class _Look:
+class Look:
     """One state looked at; the reference for the compiled test."""
 
     def __init__(self, ends: DeadEnds, column: Mapping[str, int], state: Sequence[int]) -> None:
@@ -180,17 +180,23 @@ class _Look:
         if not current:
             return False
         pivot = self.ends.pivots[current - 1]
-        left = self.value(self.ends.left)
-        self.open = [p for p in range(len(self.ends.locations)) if not left >> p & 1]
+        self.start(self.value(self.ends.left))
         if pivot.process not in self.open:
             return True
-        self.reached = {(p, self.value(self.ends.locations[p])) for p in self.open}
         self.taken = self.free = 0
         self.written: set[str] = set()
         while self.follow():
             pass
         sites = sum(1 << i for i in self.ends.of_process[pivot.process] if pivot.sites >> i & 1 and self.possible(pivot, i))
         return not sites or not (self.value(self.ends.closed) or self.closes(pivot, sites))
+
+    def start(self, left: int) -> None:
+        """Set where the processes stand that are open, those not in `left`."""
+        self.open = [p for p in range(len(self.ends.locations)) if not left >> p & 1]
+        self.reached = {(p, self.value(self.ends.locations[p])) for p in self.open}
+
+    def is_tainted(self, process: int) -> bool:
+        return self.marked(self.ends.tainted[process])
 
     def follow(self) -> bool:
         """Take every passable move that has been reached; return whether there was one."""
@@ -234,7 +240,7 @@ class _Look:
         """Whether taint can close the cycle."""
         found = mine = 0
         for p in self.open:
-            tainted = self.marked(self.ends.tainted[p])
+            tainted = self.is_tainted(p)
             for i in self.ends.of_process[p]:
                 move = self.ends.moves[i]
                 counts = self.free >> i & 1 and move.counts
