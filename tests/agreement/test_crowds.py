@@ -8,12 +8,21 @@ from random import Random
 import pytest
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.options import CheckOptions
+from rdma_robust.model import RDMA
+from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
+from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
+from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.decide import decide
 from tests.support.crowd_agreement import WAYS, exact, first_bad, loaded, model_of, robust_for_any
+from tests.support.crowd_mutants import FOLDER, caught
+from tests.support.crowd_programs import NAMED, mutation, plus_one, powers, ring
+from tests.support.naive_crowds import cover
 from tests.support.random_crowds import SHAPES, random_crowd
-from tests.support.shares import chunks
+from tests.support.shares import chunks, share
 
 EACH = 20
 """Programs of each shape in a chunk."""
@@ -54,7 +63,72 @@ def agrees(outcome: Outcome, fewest: int | None, text: str) -> None:
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_few_random_templates(kind: str) -> None:
-    assert all(check(program_of(kind, seed), ["hero from start, plain"]) for seed in range(3))
+    assert check(program_of(kind, 2), ["hero from start"])
+
+
+@pytest.mark.parametrize("name", ["sb", "lock", "copied"])
+def test_named_templates(name: str) -> None:
+    assert check(loaded(NAMED[name]), [])
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", NAMED)
+def test_named_templates_every_way(name: str) -> None:
+    assert check(loaded(NAMED[name]), list(WAYS))
+
+
+@pytest.mark.parametrize("chunk", chunks(2, 20))
+def test_mutations_of_named_templates(chunk: int) -> None:
+    """Programs of which several copies are needed, changed a little: P(1) of many is robust."""
+    ways, known, several = list(WAYS), 0, 0
+    for seed in range(60 * chunk, 60 * (chunk + 1)):
+        text = mutation(Random(f"mutation {seed}"))
+        if text is not None:
+            known += check(loaded(text), [ways[seed % len(ways)]])
+            several += first_bad(loaded(text), 1) == 2
+    assert known >= 30
+    assert several >= 10
+
+
+@pytest.mark.parametrize("k", [0, 1, pytest.param(2, marks=pytest.mark.ci), pytest.param(4, marks=pytest.mark.ci)])
+def test_one_copy_more_than_so_many(k: int) -> None:
+    assert least(plus_one(k)) == k + 1
+
+
+@pytest.mark.parametrize("k", [0, 1, pytest.param(2, marks=pytest.mark.ci), pytest.param(3, marks=pytest.mark.ci)])
+def test_two_to_so_many(k: int) -> None:
+    assert least(powers(k)) == 1 << k
+
+
+@pytest.mark.parametrize("v", [2, pytest.param(3, marks=pytest.mark.ci)])
+def test_a_ring_needs_two_copies_for_each_word(v: int) -> None:
+    assert least(ring(v)) == 2 * v
+    assert cut_off(loaded(ring(v)), RDMA) == 2 * v
+
+
+def least(text: str) -> int:
+    outcome = decide(loaded(text), CheckOptions(timeout=60))
+    assert outcome.copies is not None
+    assert outcome.copies.least
+    return sum(number for _, number in outcome.copies.numbers)
+
+
+@pytest.mark.parametrize("name", ["sb", "copied", "tso-sb"])
+def test_the_tree_as_in_the_book_says_the_same(name: str) -> None:
+    program = loaded(NAMED[name])
+    for system in (HeroAtStart, HeroFromStart):
+        found = cover(system(Steps(Instance.of(program, model_of(program), ALL_REDUCTIONS))), 3_000)
+        assert found.target is not None
+        assert (found.target < 0) is robust_for_any(program, WAYS["hero at start"])
+
+
+@pytest.mark.parametrize("name", share(sorted(path.stem for path in FOLDER.glob("*.rdma")), 5))
+def test_what_a_crowd_needs_is_noticed_when_it_is_left_out(name: str) -> None:
+    text = (FOLDER / f"{name}.rdma").read_text(encoding="utf-8")
+    truth = first_bad(loaded(text), MOST)
+    assert truth is not None
+    assert (truth > MOST) is robust_for_any(loaded(text), WAYS["hero at start"])
+    assert caught(name, loaded(text))
 
 
 @pytest.mark.parametrize("chunk", chunks(2, 26))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -10,6 +9,7 @@ from itertools import product
 from rdma_robust.counting.omega_search import ALL, OmegaOptions, omega_search
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
+from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
@@ -19,7 +19,6 @@ from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.steps import Steps
 from rdma_robust.robustness.decide import decide
-from tests.support.crowded import crowd
 
 PLAIN = OmegaOptions(copycats=False, milestones=False, drop_idle=False)
 
@@ -44,8 +43,8 @@ WAYS = {
 
 
 def loaded(text: str) -> Program:
-    """The program of a text in which `[*]` stands behind the names of templates and of their own nodes."""
-    return crowd(text.replace("[*]", ""), *re.findall(r"thread (\w+)\[\*\]", text))
+    """The program of a text, which may have templates."""
+    return load_decidable(text, "crowd.rdma", crowds=True)
 
 
 def model_of(program: Program) -> Model:

@@ -1,0 +1,150 @@
+"""What a crowd needs, each left out, and programs on which that is seen.
+
+`python -m tests.support.crowd_mutants [NAME ...]` looks for small random templates on which each mutant is wrong and writes
+them to tests/agreement/crowds/; the tests then only replay these.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+from rdma_robust.errors import InternalError, ProgramError, UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.robustness.crowds import instance
+from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
+from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.settling import Settling
+from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.reductions.critical import CriticalCycles
+from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
+from tests.support.crowd_programs import NAMED, mutation
+from tests.support.random_crowds import SHAPES, random_crowd
+from tests.support.shrinking import shrink
+
+FOLDER = Path(__file__).parents[1] / "agreement" / "crowds"
+WAY = WAYS["hero at start"]
+
+_OF_COPY, _COPIED, _TIDIED, _WITH_HERO = Steps.of_copy, Steps.copied, Settling.tidied, HeroAtStart._with_hero
+
+
+def _no_crowd_beside_the_hero(self: Steps, control: Any, local: Any) -> Any:
+    return () if control[1] == self.instance.heroes[local[0]] else _OF_COPY(self, control, local)
+
+
+def _nothing_fresh(self: Steps, control: Any, local: Any) -> Any:
+    return () if self.started(control) and local in self.fresh else _OF_COPY(self, control, local)
+
+
+def _no_start(self: Steps, control: Any, local: Any) -> Any:
+    return (step for step in _COPIED(self, control, local) if step[0][0].starts is None)
+
+
+def _no_promise(self: Steps, control: Any, local: Any) -> Any:
+    return (step for step in _COPIED(self, control, local) if not step[1][2] & ~control[2])
+
+
+def _lost(*fields: str, private: bool | None = None) -> Callable[..., Any]:
+    """Forget what the slots of these fields hold, of the thread itself or of its private words."""
+
+    def tidied(self: Settling, thread: int, held: tuple[int, ...]) -> tuple[int, ...]:
+        held = _TIDIED(self, thread, held)
+        of_words = (1 << self.instance.pivot.seen.marks.of_cells) - 1
+        found = []
+        for (field, bits), value in zip(self.parts.slots[thread], held, strict=True):
+            lost = self.parts.fields[field].partition("[")[0] in fields
+            if private is not None and bits >= 0:
+                lost = lost and private is bool(bits & of_words)
+            found.append(0 if lost else value)
+        return tuple(found)
+
+    return tidied
+
+
+def _only_fresh_heroes(self: HeroAtStart, control: Any, copies: Any) -> Any:
+    fresh = set(self.steps.fresh)
+    return (move for move in _WITH_HERO(self, control, copies) if move.takes[int(move.label.moves)] in fresh)
+
+
+Patch = tuple[Any, str, Any]
+
+MUTANTS: dict[str, Patch] = {
+    "no-copy-beside-the-hero": (Steps, "of_copy", _no_crowd_beside_the_hero),
+    "private-words-are-shared": (Instance, "owner", lambda _self, _cell: None),
+    "nothing-fresh-in-phase-2": (Steps, "of_copy", _nothing_fresh),
+    "copies-start-nothing": (Steps, "copied", _no_start),
+    "heroes-are-fresh": (HeroAtStart, "_with_hero", _only_fresh_heroes),
+    "taint-of-copies-lost": (Settling, "tidied", _lost("tainted", private=False)),
+    "types-in-beta-of-copies-lost": (Settling, "tidied", _lost("beta")),
+    "cpu-in-beta-of-copies-lost": (Settling, "tidied", _lost("cpu_beta")),
+    "fence-flag-of-copies-lost": (Settling, "tidied", _lost("fenced")),
+    "forced-completions-of-copies-lost": (Settling, "tidied", _lost("forced")),
+    "carried-poison-of-copies-lost": (Settling, "tidied", _lost("poison_carried")),
+    "poison-of-private-words-lost": (Settling, "tidied", _lost("poison")),
+    "marks-of-private-words-lost": (Settling, "tidied", _lost("accessed_in_beta")),
+    "taint-of-private-words-lost": (Settling, "tidied", _lost("tainted", private=True)),
+    "stores-in-beta-of-copies-lost": (Settling, "tidied", _lost("store_beta")),
+    "no-conflict-with-itself": (instance, "CriticalCycles", lambda frame, _many: CriticalCycles(frame)),
+    "marks-of-others-not-cleared": (Steps, "_breaks", lambda _self, _event, _promised: False),
+    "copies-never-forward": (Steps, "copied", _no_promise),
+}
+"""A mutant by its name: what is replaced, and by what."""
+
+
+@contextmanager
+def mutated(name: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(MUTANTS[name][0], MUTANTS[name][1], MUTANTS[name][2]))
+        yield
+
+
+def caught(name: str, program: Program) -> bool:
+    """Whether the mutant says something else of the program than is true."""
+    truth = robust_for_any(program, WAY, seconds=2)
+    with mutated(name):
+        said = robust_for_any(program, WAY, seconds=2)
+    return truth is not None and said is not None and said is not truth
+
+
+def caught_text(name: str, text: str) -> bool:
+    try:
+        program = loaded(text)
+        return bool(program.crowds) and exact(program) and caught(name, program)
+    except (ProgramError, UsageError, InternalError):
+        return False
+
+
+def texts(seeds: range) -> Iterator[str]:
+    """Yield the named programs, mutations of them, and random ones."""
+    yield from NAMED.values()
+    for seed in seeds:
+        if (text := mutation(Random(f"mutation {seed}"))) is not None:
+            yield text
+        kind = list(SHAPES)[seed % len(SHAPES)]
+        yield random_crowd(Random(f"{kind} {seed}"), SHAPES[kind])
+
+
+def find(name: str, seeds: range) -> str | None:
+    """Return a small text on which the mutant is caught, None if there is none among these."""
+    found = next((text for text in texts(seeds) if caught_text(name, text)), None)
+    return None if found is None else shrink(found, lambda shorter: caught_text(name, shorter))
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or MUTANTS:
+        path = FOLDER / f"{name}.rdma"
+        if not path.exists():
+            text = find(name, range(600))
+            print(name, "not caught" if text is None else f"{len(text.splitlines())} lines", flush=True)
+            if text is not None:
+                path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
