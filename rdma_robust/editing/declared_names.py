@@ -199,7 +199,8 @@ class Names:
                 yield from (Occurrence(label.span, symbol) for symbol in meant[:1])
             case ast.ThreadEnded(thread) | ast.CopiesWhere(thread=thread):
                 yield from self._named(thread, scope, "thread")
-                yield from () if isinstance(item, ast.ThreadEnded) else self._uses(item.condition, scope, thread.text)
+                if isinstance(item, ast.CopiesWhere):
+                    yield from self._uses(item.condition, {**scope, **self._of_thread(thread.text)}, thread.text)
             case _:
                 for part in _parts_of(item):
                     yield from self._uses(part, scope, owner)
@@ -211,9 +212,7 @@ class Names:
                 yield from self._bounds(family, scope)
                 scope = self._numbered(item, scope)
                 yield from self._named(node, scope, "node")
-                variables = self._members.get(node.text, {})
-                inner = {**scope, **variables, **self._members.get(name.text, {})}
-                yield from self._part(body, inner, name.text)
+                yield from self._part(body, {**scope, **self._of_thread(name.text)}, name.text)
             case ast.Node(_, cells, family=family):
                 yield from self._bounds(family, scope)
                 yield from self._uses(cells, self._numbered(item, scope), owner)
@@ -231,6 +230,12 @@ class Names:
     def _bounds(self, family: ast.Family | None, scope: Scope) -> Iterator[Occurrence]:
         if family is not None:
             yield from self._uses((family.low, family.high), scope, "")
+
+    def _of_thread(self, name: str) -> Scope:
+        """Return the registers of a thread and the variables of its node."""
+        nodes = (item.node.text for item in self.tree.items if isinstance(item, ast.Thread) and item.name.text == name)
+        variables = self._members.get(next(nodes, ""), {})
+        return {**variables, **self._members.get(name, {})}
 
     def _part(self, body: ast.Block, scope: Scope, owner: str) -> Iterator[Occurrence]:
         self._parts.append(_Part(body.span, scope))

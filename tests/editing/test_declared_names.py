@@ -140,6 +140,34 @@ def test_labels_are_names_too() -> None:
         renaming(LABELLED, LABELLED.index("w: mf"), "set")
 
 
+COPIES = """\
+node Server { lock = 0 }
+node Client[*] { mine = 1 }
+thread C[*] on Client[*] {
+  reg r
+  cs: r = mine
+  put Server.lock = mine
+}
+invariant count(C at cs) <= 1 || !(some C: r == 1 && mine == 1) || Server.lock == 1
+"""
+
+
+def test_names_in_conditions_on_copies_are_those_of_the_copy() -> None:
+    names = Names(COPIES)
+    last = COPIES.index("invariant")
+    meant = [(COPIES[o.span.start : o.span.end], o.symbol.kind, o.symbol.span.line) for o in names.occurrences]
+    assert [each for each, o in zip(meant, names.occurrences, strict=True) if o.span.start > last] == [
+        ("C", "thread", 3),
+        ("cs", "label", 5),
+        ("C", "thread", 3),
+        ("r", "register", 4),
+        ("mine", "variable", 2),
+        ("Server", "node", 1),
+        ("lock", "variable", 1),
+    ]
+    assert [span.line for span in renaming(COPIES, COPIES.index("r == 1"), "got")] == [4, 5, 8]
+
+
 def test_what_is_for_proofs_has_words_too() -> None:
     for word, said in (("flush B", "complete"), ("mfence", "store buffers"), ("invariant", "every reachable state")):
         shown = hover(LABELLED, LABELLED.index(word))

@@ -18,6 +18,7 @@ from rdma_robust.analyses.safety.crowds.lifted import Lifted, lifted
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.sequential import search_sequential
+from rdma_robust.counting.named_run import name_copies
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.counting.smallest import smallest
 from rdma_robust.errors import InternalError
@@ -106,20 +107,32 @@ def _instance(
     run = omega_search(system, limits).run
     if run is None:
         return None, "it can be reached with some number of copies, and no run of it was found that is short enough"
-    short = replace(limits.share(_LEAST), states=_SMALL)
-    least = smallest(system, short, bound=run)
+    if system.steps.inexact:
+        # The smallest number of the system need not be that of the program.
+        known = lifted(system, goal, name_copies(system, run), recv_depth)
+        return (
+            (None, _unpolled(system))
+            if known is None
+            else (_with_fewest(program, goal, 0, known, limits, recv_depth=recv_depth), "")
+        )
+    least = smallest(system, replace(limits.share(_LEAST), states=_SMALL), bound=run)
     assert least is not None
     assert least.run is not None
     known = lifted(system, goal, least.run, recv_depth)
     if known is None:
-        if system.steps.inexact:
-            return None, _unpolled(system)
         raise InternalError("the SC machine cannot run what the search for any number of copies has found")
-    if not least.cut:
-        return Instance(known, least=not system.steps.inexact), ""
-    fewer = numbers_from(program, least.least, sum(least.run.numbers) - 1)
+    if not least.cut and not system.steps.inexact:
+        return Instance(known, least=True), ""
+    return _with_fewest(program, goal, least.least if least.cut else 0, known, limits, recv_depth=recv_depth), ""
+
+
+def _with_fewest(
+    program: Program, goal: StateGoal | FaultGoal, least: int, known: Lifted, limits: Limits, *, recv_depth: int
+) -> Instance:
+    """Return the instance with the fewest copies, at least so many, or the known one if that is not found out."""
+    fewer = numbers_from(program, least, sum(number for _, number in known.numbers) - 1)
     found, cut = _fewest(program, goal, fewer, limits.share(_LEAST), recv_depth)
-    return found or Instance(known, least=not cut), ""
+    return found or Instance(known, least=not cut)
 
 
 def _fewest(
