@@ -192,3 +192,35 @@ def test_a_certificate_names_its_hardware(cli: Cli, tmp_path: Path) -> None:
         done = cli("verify-certificate", f"proofs/{name}.rdma.json")
         assert done.returncode == 1
         assert ": INVALID: " in done.stdout
+
+
+FLAG = """node S { x, y }
+node Client[*] { one = 1, got }
+thread C[*] on Client[*] { put S.x = one; put S.y = one }
+thread T on S { reg r, q; r = y; q = x }
+"""
+
+
+def test_any_number_of_threads(cli: Cli, tmp_path: Path) -> None:
+    """Of the verdict for any number, and of that for two; for other numbers of copies a proof is none."""
+    (tmp_path / "flag.rdma").write_text(FLAG)
+    (tmp_path / "late.rdma").write_text(
+        FLAG.replace("put S.x = one; put S.y = one", "put S.x = one; one = 2; put S.y = one")
+    )
+    assert cli("check", "--quiet", "--certificate", "proofs", "flag.rdma", "late.rdma").returncode == 1
+    done = cli("verify-certificate", "proofs")
+    assert done.returncode == 0, done.stdout
+    assert "flag.rdma is robust, proved by an inductive invariant of " in done.stdout
+    assert "markings, for any number of copies of C\n" in done.stdout
+    assert "late.rdma is not robust, proved by a trace of " in done.stdout
+    assert "events with 1 copy of C\n" in done.stdout
+    proof = tmp_path / "proofs" / "late.rdma.json"
+    false = json.loads(proof.read_text())
+    false["evidence"]["copies"][0]["copies"] = 0
+    proof.write_text(json.dumps(false))
+    done = cli("verify-certificate", "proofs/late.rdma.json")
+    assert done.returncode == 1
+    assert "INVALID" in done.stdout
+    assert cli("check", "--quiet", "-D", "C=2", "--certificate", "two", "flag.rdma").returncode == 0
+    assert cli("verify-certificate", "-D", "C=2", "two").returncode == 0
+    assert cli("verify-certificate", "two").returncode == 1
