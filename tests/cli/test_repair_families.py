@@ -133,3 +133,9 @@ thread W[i in 0..1] on A[i] { reg r; put A[1 - i].y = x; r = y }
     (tmp_path / "sends.rdma").write_text(text)
     done = cli("repair", "sends.rdma", "--timeout", "20")
     assert done.returncode in (2, 3), done.stdout
+
+
+def test_waits_for_safety_are_not_looked_for_in_families(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "staged.rdma").write_text(STAGED)
+    done = cli("repair", "--goal", "safe", "--model", "rma", "staged.rdma")
+    assert done.returncode == 3 and "waits are not looked for in families" in " ".join(done.stdout.split())

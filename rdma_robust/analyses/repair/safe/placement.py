@@ -9,6 +9,7 @@ from typing import Final
 
 from rdma_robust.analyses.prove.prove import prove
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.repair.each_copy import has_families
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import COUNTING, Choices, Repair, RepairOptions, Status, Waits
 from rdma_robust.analyses.repair.safe.fewest import Fewest
@@ -62,6 +63,8 @@ def _answer(text: str, file: str, waits: Waits, options: RepairOptions | None, l
     work = Limits.of(options.timeout, limits.max_states, limits.memory, started=started)
     if refused := refusals(load_program(text, file), waits.model):
         raise ProgramError(file, text, refused)
+    if has_families(text, file):
+        return Repair("unknown", FAMILIES, time_s=time.monotonic() - started, waits=waits)
     try:
         spots = spots_of(text, file, waits, await_loops=limits.await_loops)
         found = _Placement(spots, waits, options, work, limits.await_loops).answer()
@@ -70,6 +73,12 @@ def _answer(text: str, file: str, waits: Waits, options: RepairOptions | None, l
     except LimitReached as reached:
         found = Repair("unknown", str(reached))
     return replace(found, time_s=time.monotonic() - started, waits=waits)
+
+
+FAMILIES: Final = (
+    "waits are not looked for in families: one in the template stands in every copy; `rdma-robust fmt --expand` writes the "
+    "copies out, and what it prints can be made safe"
+)
 
 
 class _Placement:
