@@ -57,9 +57,9 @@ def hardware(path: Path) -> str:
 
 
 def copies(path: Path) -> str:
-    """Return how many copies a violation needs, as the program's first comment says it, - where there is none."""
-    found = re.search(r"^// Copies needed: (\d+)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return found[1] if found else "-"
+    """Return how many copies a violation needs in all, as the program expects it, - where there is none."""
+    found = re.search(r"^expect not robust when (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return str(sum(map(int, re.findall(r">= (\d+)", found[1])))) if found else "-"
 
 
 def verdict(path: Path) -> str:
