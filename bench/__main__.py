@@ -16,6 +16,7 @@ from rich.table import Table
 
 from bench import (
     buffers,
+    counting,
     coverability,
     families,
     large_nets,
@@ -144,6 +145,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "states": state_counts,
     "buffers": buffers.report,
     "cover": lambda _: coverability.report(Console(width=140), coverability.SECONDS),
+    "counting": counting.report,
     "nets": lambda _: nets.report(say),
     "large-nets": lambda _: large_nets.report(Console(width=140)),
     "reductions": lambda _: reductions(),
