@@ -1,15 +1,16 @@
 """The smallest number of processes with which a target is reached, and a run with so many.
 
-Where everything can be searched to its end and no move gives more tokens than it takes, the search goes backward
-(:class:`Needs`). Else it goes through finite markings, by the number of processes that were started: taking a token of a
-fresh local state that is not in the marking starts one. A marking is dropped if one of the same control state that needs no
-more processes is at least as large; all that could follow from it follows from that one with no more.
+First through finite markings, by the number of processes that were started: taking a token of a fresh local state that is
+not in the marking starts one. A marking is dropped if one of the same control state that needs no more processes is at least
+as large; all that could follow from it follows from that one with no more. This is fast where few processes are enough.
+Where it stores too much, the search goes backward (:class:`Needs`), if everything can be searched to its end and no move
+gives more tokens than it takes; else the first search goes on.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic
 
@@ -21,6 +22,8 @@ from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK = 256
+_FEW = 2_000
+"""Markings of the forward search before the backward one is tried."""
 _Waiting = tuple[int, Few, tuple[int, int]]
 """A control state and marking that can be reached, and the number of the marking and the move it comes from."""
 
@@ -140,10 +143,13 @@ def smallest(
 ) -> SmallestResult[C, L, A] | None:
     """Return the smallest number of processes with which a target of `system` is reached; None if none is, with any.
 
-    `bound` is a known run to a target, which is returned where nothing smaller was found before a limit. Each of the two
-    searches may take half of the time.
+    `bound` is a known run to a target, which is returned where nothing smaller was found before a limit.
     """
     best = None if bound is None else name_copies(system, bound)
+    few = _FEW if limits.states is None else min(_FEW, limits.states)
+    quick = by_starts(system, replace(limits.share(0.25), states=few), progress, best)
+    if quick is None or not quick.cut:
+        return quick
     search = OmegaSearch(system, OmegaOptions(to_the_end=True))
     explored = search.decide(limits.share(0.25), progress)
     if not explored.cut and explored.target < 0:

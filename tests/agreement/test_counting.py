@@ -39,7 +39,8 @@ def test_every_way_to_search_forward_has_one_checked_answer(chunk: int) -> None:
 
 
 @pytest.mark.parametrize("chunk", share(range(30), 30))
-def test_the_smallest_number_is_that_of_a_plain_search(chunk: int) -> None:
+def test_the_smallest_number_is_that_of_a_plain_search(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdma_robust.counting.smallest._FEW", 0)  # else hardly any is searched backward
     compared = 0
     for seed in range(chunk * SMALL_CHUNK, (chunk + 1) * SMALL_CHUNK):
         system = random_system(seed)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.counting import needs
+from rdma_robust.counting import smallest as module
 from rdma_robust.counting.named_run import Copy, name_copies
 from rdma_robust.counting.omega_search import omega_search
-from rdma_robust.counting.smallest import by_starts, smallest
+from rdma_robust.counting.smallest import SmallestResult, by_starts, smallest
 from rdma_robust.limits import Limits
-from tests.support.counting_systems import doubling, hand, stairs
+from tests.support.counting_systems import HandSystem, doubling, hand, stairs
+
+
+def backward_only(system: HandSystem) -> SmallestResult[int, str, int] | None:
+    """The answer where the search forward stores nothing before the one backward."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", 0)
+        return smallest(system)
 
 
 @pytest.mark.parametrize("steps", range(6))
@@ -20,7 +28,7 @@ def test_one_process_more_than_steps(steps: int) -> None:
 
 
 @pytest.mark.parametrize("levels", range(5))
-@pytest.mark.parametrize("way", (smallest, by_starts))
+@pytest.mark.parametrize("way", (smallest, by_starts, backward_only))
 def test_twice_as_many_for_each_level(levels: int, way: type[smallest]) -> None:
     found = way(doubling(levels))
     assert found is not None and found.run is not None
@@ -75,9 +83,9 @@ def test_what_is_not_there_is_not_taken() -> None:
 def test_a_need_dropped_for_a_larger_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways to the target: a short one with two processes, a long one with one."""
     system = hand([(0, "AA", 5, ""), (0, "A", 1, "B"), (1, "B", 2, "B"), (2, "B", 5, "")], (5,))
-    found = smallest(system)
+    found = backward_only(system)
     assert found is not None and found.least == 1
     right = needs._within
     monkeypatch.setattr(needs, "_within", lambda small, large: right(large, small))
-    wrong = smallest(system)
+    wrong = backward_only(system)
     assert wrong is not None and wrong.run is not None and wrong.run.total == 2
