@@ -28,7 +28,7 @@ from tests.support.random_crowds import SHAPES, random_crowd
 from tests.support.shrinking import shrink
 
 FOLDER = Path(__file__).parents[1] / "agreement" / "crowds"
-WAY = WAYS["hero at start"]
+WAY, PLAIN_WAY = WAYS["hero at start"], WAYS["hero at start, plain"]
 
 _OF_COPY, _COPIED, _TIDIED, _WITH_HERO = Steps.of_copy, Steps.copied, Settling.tidied, HeroAtStart._with_hero
 
@@ -96,6 +96,14 @@ MUTANTS: dict[str, Patch] = {
 """A mutant by its name: what is replaced, and by what."""
 
 
+UNNOTICED = {
+    "copies-never-forward": "the read that forwards can be the pivot, of the hero: then no other thread is relaxed",
+    "marks-of-private-words-lost": "a copy whose accesses of its own word change places is a violation with one copy",
+    "taint-of-private-words-lost": "the copy is tainted itself",
+}
+"""Mutants that no program is known to notice, and why they may be redundant."""
+
+
 @contextmanager
 def mutated(name: str) -> Iterator[None]:
     with ExitStack() as stack:
@@ -104,11 +112,13 @@ def mutated(name: str) -> Iterator[None]:
 
 
 def caught(name: str, program: Program) -> bool:
-    """Whether the mutant says something else of the program than is true."""
+    """Whether the mutant says something else of the program than is true; with the reductions, some of which know the same
+    rule, or without them."""
     truth = robust_for_any(program, WAY, seconds=2)
+    if truth is None:
+        return False
     with mutated(name):
-        said = robust_for_any(program, WAY, seconds=2)
-    return truth is not None and said is not None and said is not truth
+        return any(robust_for_any(program, way, seconds=2) is (not truth) for way in (WAY, PLAIN_WAY))
 
 
 def caught_text(name: str, text: str) -> bool:
