@@ -14,6 +14,8 @@ MAX_ERRORS = 100
 MAX_CANDIDATES = 300
 MAX_SUGGESTED_LENGTH = 40
 MAX_QUOTED = 60
+EMPTY = frozenset({"RR705"})
+"""Warnings of what is empty, which in one of several copies it may well be."""
 COMPARED = 8
 """Copies in which what would mend a mistake is compared."""
 
@@ -116,7 +118,11 @@ class Reporter:
         """Yield diagnostics with the copies that they are about."""
         of_copies = {id(said.made): said for said in self._said.values()}
         for each in found:
-            yield of_copies[id(each)].diagnostic() if id(each) in of_copies else each
+            said = of_copies.get(id(each))
+            if said is None:
+                yield each
+            elif each.code not in EMPTY or said.copies == said.first.size > 1:
+                yield said.diagnostic()
 
     @property
     def failed(self) -> bool:

@@ -176,3 +176,24 @@ def test_constants_have_other_values(cli: Cli) -> None:
     )
     assert cli("lint", "n.rdma").returncode == 0
     assert "this is never reached [RR703]" in cli("lint", "-D", "N=2", "n.rdma").stdout
+
+
+FAMILY = """\
+const N = 3
+node H { x = 0, y = 0 }
+node P[i in 0..N-1] { w = 1 }
+thread T[i in 0..N-1] on P[i] {
+  for k in 1..i { put H.x = w }
+  rfence H
+  put H.y = w
+  for k in 1..0 { put H.x = w }
+}
+thread R on H { reg r; r = x; assume r >= 0; r = y; assume r >= 0 }
+"""
+
+
+def test_a_statement_of_a_family_is_superfluous_if_it_is_that_in_all_copies(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "family.rdma").write_text(FAMILY)
+    for number, codes in (("3", ["RR705"]), ("1", ["RR724"])):
+        done = cli("lint", "family.rdma", "-D", f"N={number}", "--format", "json")
+        assert [each["code"] for each in json.loads(done.stdout)["results"][0]["warnings"]] == codes

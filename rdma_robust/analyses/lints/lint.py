@@ -67,40 +67,48 @@ def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> Linted:
     return Linted(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
 
 
-def _in_all_copies(program: Program, found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield warnings; those that call a statement of a `for` or macro superfluous only if it is that in all copies."""
-    copies: dict[int, set[Span]] = {}
-    for span in {step.span for thread in program.threads for _, _, step in thread.edges if step.span.origin is not None}:
-        copies.setdefault(span.start, set()).add(span)
-    told: dict[tuple[int, str], set[Span]] = {}
-    for each in found:
-        told.setdefault((each.span.start, each.code), set()).add(each.span)
-    for each in found:
-        superfluous = each.code in SUPERFLUOUS and each.span.origin is not None
-        if not superfluous or told[each.span.start, each.code] >= copies.get(each.span.start, set()):
+_Said = tuple[str, Diagnostic]
+"""A warning, and the thread of which it is said; no name if it is about the whole program."""
+
+
+def _in_all_copies(program: Program, found: list[_Said]) -> Iterator[Diagnostic]:
+    """Yield warnings; those that call a statement of a `for`, macro or family superfluous only if it is that in all copies."""
+    copies: dict[int, set[tuple[str, Span]]] = {}
+    for thread in program.threads:
+        for _, _, step in thread.edges:
+            if step.span.origin is not None or thread.family is not None:
+                copies.setdefault(step.span.start, set()).add((thread.name, step.span))
+    told: dict[tuple[int, str], set[tuple[str, Span]]] = {}
+    for thread_name, each in found:
+        told.setdefault((each.span.start, each.code), set()).add((thread_name, each.span))
+    for _, each in found:
+        if each.code not in SUPERFLUOUS or told[each.span.start, each.code] >= copies.get(each.span.start, set()):
             yield each
 
 
-def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[Diagnostic]:
+def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Iterator[_Said]:
     """Yield the warnings, more than once where several reasons are, and add to `cut` why there may be more."""
-    yield from mixed_writes(program)
+    yield from (("", each) for each in mixed_writes(program))
     others = Others.of(program)
     threads = flows(program)
     for flow in threads:
-        yield from polls_that_find_nothing(flow, others)
-        yield from fences_without_effect(flow)
         found, complete = trails(flow, others)
         if not complete:
             cut.append(f"thread {flow.thread.name} has too many paths to follow all of its operations")
-        yield from results_read_early(flow, found)
-        yield from sources_overwritten(flow, found)
-        yield from polls_that_prove_less(flow, others, found)
-    yield from never_read(program)
+        of_thread = (
+            polls_that_find_nothing(flow, others),
+            fences_without_effect(flow),
+            results_read_early(flow, found),
+            sources_overwritten(flow, found),
+            polls_that_prove_less(flow, others, found),
+        )
+        yield from ((flow.thread.name, each) for kind in of_thread for each in kind)
+    yield from (("", each) for each in never_read(program))
     try:
         values = value_flow(program, exceeded)
     except SizeLimitError as error:
         cut.append(str(error))
         return
-    yield from impossible_outcomes(program, values)
+    yield from (("", each) for each in impossible_outcomes(program, values))
     for flow in threads:
-        yield from unreached(flow, values)
+        yield from ((flow.thread.name, each) for each in unreached(flow, values))
