@@ -72,7 +72,7 @@ _Said = tuple[str, Diagnostic]
 
 
 def _in_all_copies(program: Program, found: list[_Said]) -> Iterator[Diagnostic]:
-    """Yield warnings; those that call a statement of a `for`, macro or family superfluous only if it is that in all copies."""
+    """Yield warnings; what calls a statement of a `for`, macro or family superfluous only if it is that in all copies."""
     copies: dict[int, set[tuple[str, Span]]] = {}
     for thread in program.threads:
         for _, _, step in thread.edges:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,11 @@ from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.flow.valid import complaints
-from rdma_robust.language.load import explicit, load_decidable, load_program
+from rdma_robust.language.load import explicit, load_decidable, load_program, without_families
 from rdma_robust.language.syntax.formatter import format_source
+from tests.support.shares import share
+
+CROWDS = sorted((Path(__file__).parents[3] / "litmus/crowds").glob("*.rdma"))
 
 RING = """\
 const N = 3
@@ -157,6 +161,22 @@ def test_a_crowd_with_a_number_is_so_many_copies(numbers: Mapping[str, int]) -> 
     assert undefined(text.replace("poll Server", "poll Server\n  rfence Server"), CROWD, definitions(numbers)) == (
         CROWD.replace("poll Server", "poll Server\n  rfence Server")
     )
+
+
+@pytest.mark.parametrize("path", share(CROWDS, 12), ids=lambda path: path.stem)
+def test_litmus_crowds_with_a_number_are_so_many_copies(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    program = load_program(text, "t")
+    for number in (0, 2):
+        numbers = dict.fromkeys((thread.name for thread in program.crowds), number)
+        given = defined(text, definitions(numbers))
+        found = load_program(given, "t")
+        assert bare(found) == bare(copies_of(program, numbers))
+        assert undefined(given, text, definitions(numbers)) == text
+        written, names = without_families(given, "t")
+        again = load_program(written, "t")
+        assert [len(t.edges) for t in again.threads] == [len(t.edges) for t in found.threads]
+        assert set(names) <= {t.name for t in found.threads} | set(found.nodes)
 
 
 def test_a_crowd_needs_a_number_where_any_number_is_no_answer() -> None:
