@@ -103,6 +103,24 @@ def compare_absences(seed: int) -> str:
     return seen
 
 
+def compare_on_hardware(seed: int) -> str:
+    """What is said of the hardware for any number of copies agrees with its machine for 0 to 2."""
+    asked = asked_of(seed)
+    goals: list[Goal] = [StateGoal(asked.target), HangGoal()]
+    seen = ""
+    for goal, found in zip(goals, reach(asked.program, goals, "rdma", Limits.of(5, 3000)).answers, strict=True):
+        seen += f"{found.argument.value} "
+        for numbers in numbers_from(asked.program, 0, 2):
+            there = copies_of(asked.program, numbers)
+            explicit = reach(there, [goal_in(goal, asked.program, numbers)], "rdma", Limits.of(2, 3000)).answers[0]
+            if explicit.answer is Answer.REACHABLE:
+                assert found.answer is not Answer.UNREACHABLE, (seed, goal, numbers, asked.text)
+            if found.copies is not None and explicit.answer is Answer.REACHABLE and found.copies.least:
+                copies = sum(number for _, number in found.copies.numbers)
+                assert copies <= sum(numbers.values()), (seed, goal, numbers, asked.text)
+    return seen
+
+
 @pytest.mark.parametrize("seed", [0, 4, 6, 15, 21])
 def test_a_few_random_templates(seed: int) -> None:
     compare(seed)
@@ -120,6 +138,12 @@ def test_random_templates_against_small_numbers(chunk: int) -> None:
 def test_random_templates_against_the_textbook(chunk: int) -> None:
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
         compare_with_the_textbook(seed)
+
+
+@pytest.mark.parametrize("chunk", chunks(2, 40))
+def test_random_templates_on_the_hardware(chunk: int) -> None:
+    seen = {compare_on_hardware(seed) for seed in range(chunk * 20, (chunk + 1) * 20)}
+    assert len(seen) > 1, "the programs are all alike"
 
 
 @pytest.mark.parametrize("chunk", chunks(3, 30))

@@ -115,6 +115,7 @@ invariant !(some C: f == 1 && d == 1 && C ended) || S.flag == 1
         ("all C: r == 0", "about the absence of copies is not decided for any number"),
         ("count(C at critical) + count(C ended) >= 2", "is not compared with a number"),
         ("C at critical", "expected: `some C: ...` or `count(C at LABEL) >= 1`"),
+        ("C[1] at critical", "hint: ask with a number, `-D C=1`, or ask `some C: ...` of any number"),
         ("some C: q == 1", "a copy of `C` has no such register"),
         ("some D: r == 1", "there is no thread `D`"),
         ("some C: count(C ended) >= 1", "a condition on copies inside of one"),

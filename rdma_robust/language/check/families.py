@@ -160,7 +160,7 @@ def _check_names(item: ast.Node | ast.Thread, family: ast.Family, world: World, 
         report.error("RR205", counter.span, f"index {quote(counter.text)} has the name of a {what} (line {line})")
 
 
-Where = Literal["statement", "place", "claim", "other claim"]
+Where = Literal["statement", "place", "claim", "other claim", "target"]
 """Where a name stands: `place` is that behind `on`. A claim about other numbers than there are is an `other claim`, and may
 name what is not there."""
 
@@ -216,12 +216,11 @@ class OneOfThem:
         """Return what stands for one of any number, in a claim that is about given numbers only."""
         if self._where == "other claim":
             return ast.Ident(group.name, name.span)
-        self._report.error(
-            "RR507",
-            name.span,
-            f"whether there is a {kind} {quote(group.member(value))} depends on how many there are",
-            hint=f"say for how many this holds, for example `when {group.name} >= {value}` at the end of the line",
-        )
+        how = f"say for how many this holds, for example `when {group.name} >= {value}` at the end of the line"
+        if self._where == "target":
+            how = f"ask with a number, `-D {group.name}={value}`, or ask `some {group.name}: ...` of any number"
+        message = f"whether there is a {kind} {quote(group.member(value))} depends on how many there are"
+        self._report.error("RR507", name.span, message, hint=how)
         return self._nobody(name)
 
     def _no_family(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:

@@ -132,7 +132,7 @@ class _Resolver(StateResolver):
     WHAT = "a target"
 
     def __init__(self, world: World, report: Reporter, threads: dict[str, cfg.Thread]) -> None:
-        super().__init__(world, report)
+        super().__init__(world, report, "target")
         self.threads = threads
         self.found: dict[str, Atom] = {}
 
