@@ -208,7 +208,7 @@ class CrowdQuestions:
             for goal in self._left()
             if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal, self.hardware)
         ]
-        if not local or any(fault.kind in ("rnr", "receive queue full") for fault in faults(self.program)):
+        if not local or not self._finds_buffers():
             return
         if self.robust is None:
             self._decide()
@@ -216,6 +216,16 @@ class CrowdQuestions:
             for goal in local:
                 reason = f"the program is robust, and {self.under_sc[goal].reason}"
                 self.under_rdma[goal] = replace(self.under_sc[goal], argument=Argument.ROBUST, reason=reason)
+
+    def _finds_buffers(self) -> bool:
+        """Return whether under SC no message ever waits for its buffer, whatever the number of copies: see :mod:`reach`."""
+        waits = [FaultGoal(fault) for fault in faults(self.program) if fault.kind == "rnr"]
+        if not waits:
+            return True
+        limits = self.limits.share(_SHARE)
+        found = search_any_number(self.program, waits, limits, self.progress, recv_depth=self.recv_depth)
+        self.sc_states = max(self.sc_states, found.states)
+        return not found.found and not found.open
 
     def _decide(self) -> None:
         remaining = self.limits.seconds_left()
