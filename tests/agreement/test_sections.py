@@ -25,6 +25,8 @@ from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.reductions.like_threads import like_threads
 from rdma_robust.semantics import axioms, vertices
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.state_space import explore
@@ -182,6 +184,23 @@ def test_fences_make_robust_and_violations_are_told(seeds: range) -> None:
         outcome = decide(load_program(text, "random.trencher"), CheckOptions(hardware=TSO))
         if outcome.witness is not None:
             assert "would come before itself" in circle(outcome.program, outcome.witness)
+
+
+def like(one: int, other: int) -> str:
+    """Two threads that differ at most in what their sections ask for, and one that writes."""
+    both = (
+        ["lock", "read a 0", "read b 1", f"check == a {k}", "write 1 2", "unlock", "write 5 3", "read a 4"]
+        for k in (one, other)
+    )
+    return program(*both, ["write 1 0", "write 1 4", "read b 3"])
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 0), (0, 1)])
+def test_threads_are_alike_if_their_sections_ask_for_the_same(one: int, other: int) -> None:
+    frame = Frame.to_instrument(load_program(like(one, other), "like.trencher"), TSO)
+    found = [group.threads for kept in (frame, frame.specialised()) for group in like_threads(kept, False)]
+    assert found == ([(0, 1)] * 2 if one == other else [])
+    assert compare([like(one, other)], SETS)
 
 
 @pytest.mark.parametrize("name", sorted(NOT_ROBUST))

@@ -209,7 +209,9 @@ def _is_plain(expr: Expr) -> bool:
 
 
 def _atom(expr: Expr, value: Variable) -> Variable | None:
-    """The variable that the expression is, if it is one; VALUE is `value`."""
+    """The variable that the expression is, if it is one; VALUE is `value`, and what sections read means what it is."""
     if expr == VALUE:
         return value
-    return ("register", expr.name) if isinstance(expr, Name) else None
+    if not isinstance(expr, Name):
+        return None
+    return _CLOSED if is_value(expr.name) else ("register", expr.name)
