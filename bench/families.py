@@ -164,6 +164,50 @@ def _receive(back: int, slot: int) -> tuple[str, ...]:
     )
 
 
+def producers(count: int, size: int) -> str:
+    """Equal producers fill a ring of `size` slots each; one consumer takes whatever is there and gives credit; for ever."""
+    numbers, slots = range(count), range(size)
+    rings = ", ".join(f"ring{i}[{size}] = 0" for i in numbers)
+    nodes = [f"node Hub {{ {rings}, given = 1 }}", *(f"node P{i} {{ out = 1, credit[{size}] = 1 }}" for i in numbers)]
+    makers = (
+        _thread(
+            f"Producer{i}",
+            f"P{i}",
+            "loop {",
+            *(
+                f"  {line}"
+                for k in slots
+                for line in (f"await credit[{k}] == 1", f"credit[{k}] = 0", f"put Hub.ring{i}[{k}] = out", "poll Hub")
+            ),
+            "}",
+        )
+        for i in numbers
+    )
+    taken = (
+        f"{{ await ring{i}[{k}] == 1; ring{i}[{k}] = 0; put P{i}.credit[{k}] = given; poll P{i} }}"
+        for i in numbers
+        for k in slots
+    )
+    consumer = _thread("Consumer", "Hub", "loop {", "choose " + " or ".join(taken), "}")
+    return _program(f"producers-{count}x{size}", nodes, *makers, consumer)
+
+
+def claimed_slots(count: int, size: int) -> str:
+    """Equal producers claim slots of one ring by compare-and-swap on its server; a consumer empties them; for ever."""
+    nodes = [
+        f"node Hub {{ free[{size}] = 1, ring[{size}] = 0 }}",
+        *(f"node P{i} {{ out = 1, got = 0 }}" for i in range(count)),
+    ]
+    claims = " or ".join(
+        f"{'choose ' * (k == 0)}{{ get got = cas(Hub.free[{k}], 1, 0); poll Hub; old = got; "
+        f"if old == 1 {{ put Hub.ring[{k}] = out; poll Hub }} }}"
+        for k in range(size)
+    )
+    makers = (_thread(f"Producer{i}", f"P{i}", "reg old", "loop {", claims, "}") for i in range(count))
+    takes = (s for k in range(size) for s in (f"await ring[{k}] == 1", f"ring[{k}] = 0", f"free[{k}] = 1"))
+    return _program(f"claimed-slots-{count}x{size}", nodes, *makers, _thread("Consumer", "Hub", "loop {", *takes, "}"))
+
+
 def bakery(threads: int) -> str:
     """Lamport's bakery with tickets up to `threads`, every word with its owner, every look a polled get; once each."""
     everybody = range(threads)
