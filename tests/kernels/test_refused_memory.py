@@ -191,7 +191,9 @@ def searched(program: CounterProgram[EventLabel]) -> object:
 
 
 @pytest.mark.parametrize("reductions", [frozenset(), ALL_REDUCTIONS], ids=["none", "all"])
-@pytest.mark.parametrize("text", [lock_server(2), ring_exchange(3), COUNTED], ids=["locks", "ring", "counters"])
+@pytest.mark.parametrize(
+    "text", [lock_server(2), lock_server(3), ring_exchange(3), COUNTED], ids=["locks", "like threads", "ring", "counters"]
+)
 def test_a_search_of_states_is_cut_where_memory_is_refused(text: str, reductions: frozenset[str]) -> None:
     program = instrument_pivot(load_program(text, "family"), reductions=reductions)
     failures = [refuse_each(module, lambda: searched(program), 1) for module in COUNTERS]
