@@ -51,7 +51,7 @@ def pivots_to_try(frame: Frame, reductions: frozenset[str], only: int | None = N
         return found
     known = with_prefixes(replace(frame, graphs=with_known_values(frame.graphs, _constant(frame))))
     alike = like_threads(known, "dead" in reductions)
-    return replace(_closed(_left(known, reductions, only), alike), apart=found) if alike else found
+    return _closed(found, known, alike) if alike else found
 
 
 def _constant(frame: Frame) -> list[Cell]:
@@ -60,13 +60,15 @@ def _constant(frame: Frame) -> list[Cell]:
     return [cell for cell in mentioned if not frame.bit(cell)]
 
 
-def _closed(pivots: Pivots, alike: tuple[LikeThreads, ...]) -> Pivots:
-    """The same classes and what exchanges of like threads make of them, in the order of all classes."""
-    classes = pivots.classes
-    wanted = closed_under(classes.tried, alike)
-    ordered = [c for c in classes_of(pivots.frame, everywhere) if c in wanted]
-    tried = tuple(dict.fromkeys((*ordered, *wanted)))
-    return replace(pivots, classes=replace(classes, tried=tried), alike=alike)
+def _closed(found: Pivots, frame: Frame, alike: tuple[LikeThreads, ...]) -> Pivots:
+    """The same for a frame with the same accesses, with what exchanges of like threads make of the classes, in the order of
+    all classes."""
+    wanted = closed_under(found.classes.tried, alike)
+    ordered = [c for c in classes_of(frame, everywhere) if c in wanted]
+    cycles = CriticalCycles(frame)
+    allowed = everywhere if found.classes.allowed is everywhere else cycles.may_start
+    classes = PivotClasses(frame, tuple(dict.fromkeys((*ordered, *wanted))), allowed)
+    return Pivots(classes, cycles, found.reductions, alike, found)
 
 
 def _left(frame: Frame, reductions: frozenset[str], only: int | None) -> Pivots:
