@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from random import Random
 
+from tests.conftest import ROOT
 from tests.support.random_deployed import FAMILIES, random_text
 from tests.support.random_programs import Size, random_program
 
@@ -18,6 +21,20 @@ def random_copied(rng: Random, most: int = 4) -> str:
     else:
         text = random_program(rng, _SIZE, loops=rng.random() < 0.3)
     return copied(text, rng, rng.randint(2, most))
+
+
+def named_copied(rng: Random) -> str:
+    """Return a small program of litmus/ in which some threads are there two or three times; without what it claims."""
+    text = rng.choice(_small()).read_text(encoding="utf-8")
+    kept = [line for line in text.splitlines(keepends=True) if not re.match(r"expect|outcome|//|invariant|program", line)]
+    return copied("".join(kept), rng, rng.choice((2, 2, 3)))
+
+
+@cache
+def _small() -> list[Path]:
+    """Programs of at most 30 lines, of all kinds but those for proofs."""
+    every = (path for folder in ("", "deployed", "trencher") for path in sorted((ROOT / "litmus" / folder).glob("*.rdma")))
+    return [path for path in every if path.read_text(encoding="utf-8").count("\n") <= 30]
 
 
 def copied(text: str, rng: Random, copies: int) -> str:

@@ -29,8 +29,8 @@ _MOST_THREADS = 64
 _MOST_IN_GROUP = 16
 """Each two of a group have an exchange of their own."""
 
-_MOST_EDGES = 20_000
-"""Of larger programs no like threads are looked for: what is looked for would take seconds."""
+_MOST_EDGES = 3_000
+"""In larger programs no like threads are looked for: that would take seconds."""
 
 Thing = tuple[Hashable, ...]
 """What a program mentions: ("thread", t), ("node", name), ("cell", cell), ("register", name), ("point", t, p), or
