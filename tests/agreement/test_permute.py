@@ -28,7 +28,7 @@ from rdma_robust.robustness.reductions import permute
 from rdma_robust.robustness.reductions.like_threads import Renaming
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
 from tests.litmus.goldens import PROGRAMS, load
-from tests.support.copied import named_copied, random_copied
+from tests.support.copied import automata_copied, named_copied, random_copied
 from tests.support.exchanges import broken, reachable
 from tests.support.shares import chunks, share
 from tests.support.symmetric import clients
@@ -156,6 +156,35 @@ def images(program: LoweredProgram[EventLabel], states: list[State]) -> set[Stat
         found |= new
         todo += new
     return found
+
+
+def test_some_of_three_threads_may_have_the_same_number() -> None:
+    lines = (
+        f"thread T{i} on A {{ x{i} = {v}; assume x{i} == {v}; put B.z = w; get y{i} = B.z }}"
+        for i, v in enumerate((1, 2, 1))
+    )
+    words = ", ".join(f"x{i}, y{i}" for i in range(3))
+    program = lowered(load_program("\n".join((f"node A {{ w, {words} }}", "node B { z }", *lines)), "numbers.rdma"))
+    assert not broken(program, 60)
+    python, compiled = (explore_lowered(program, LIMITS, compiled=c).result for c in (False, True))
+    assert python == replace(compiled, fired=python.fired)
+
+
+def agree_on_automata(seed: int) -> None:
+    """Copies of automata, some with locked sections of several words."""
+    program = load_program(automata_copied(Random(seed)), f"seed{seed}.trencher")
+    found = pivots(program, SETS[seed % len(SETS)])
+    if found.apart is not None:
+        alike, apart = lower(instrument_pivots(found)), lower(instrument_pivots(found.apart))
+        assert alike.arranger is None or not broken(alike, 20), seed
+        with_it, without = (explore_lowered(each, LIMITS).result for each in (alike, apart))
+        assert with_it.cut or without.cut or (with_it.target >= 0) == (without.target >= 0), seed
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_automata(chunk: int) -> None:
+    for seed in range(50 * chunk, 50 * chunk + 50):
+        agree_on_automata(seed)
 
 
 def not_moved(role: str, image: Callable[[permute.Role, Renaming], permute.Role]) -> Callable[..., permute.Role]:

@@ -77,3 +77,20 @@ def _declared(head: str, nodes: dict[str, str], own_nodes: list[str], own_words:
             new = f"node {node} {{{lines}\n}}"
         head = head.replace(old, new)
     return head
+
+
+def automata_copied(rng: Random) -> str:
+    """Return an automata program of litmus/trencher in which one thread is there two or three times, or with own numbers."""
+    path = rng.choice(sorted((ROOT / "litmus" / "trencher").glob("*.trencher")))
+    text = "".join(line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line[0] != "#")
+    threads = re.findall(r"^thread .*?^end\n", text, re.MULTILINE | re.DOTALL)
+    copied_thread = rng.choice(threads)
+    number = rng.choice("12") if rng.random() < 0.3 else None
+    made = []
+    for i in range(rng.choice((2, 2, 3))):
+        copy = re.sub(r"^thread (\w+)", rf"thread \1x{i}", copied_thread)
+        if number is not None:
+            copy = re.sub(rf"(write \d+ ){number}\b", rf"\g<1>{i + 1}", copy)
+        made.append(copy)
+    rest = [t for t in threads if t != copied_thread]
+    return "\n".join((*made, *rng.sample(rest, min(len(rest), 1))))

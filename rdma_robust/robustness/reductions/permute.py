@@ -261,22 +261,27 @@ class _Keys:
         for role, part in layout.parts.items():
             owner = self._owner(role, _image)
             if owner is None and not self._moves(role, _image):
-                values = {v for by in self.group.exchanges for v in layout.codes(role, by)} if role[0] != CLASS else set()
+                values = self._values(role) if role[0] != CLASS else set()
                 for i, keys in enumerate(found) if values else ():
                     keys.append(Key(part, self._pointing(role, values, i), 0))
             elif owner == 0:
-                for i, keys in enumerate(found):
-                    keys += self._of_role(role if i == 0 else _image(role, self.group.exchanges[i - 1]), i)
+                roles = [role, *(_image(role, by) for by in self.group.exchanges)]
+                renamed = role[0] != "at" and any(map(self._values, roles))
+                for i, (keys, mine) in enumerate(zip(found, roles, strict=True)):
+                    keys += self._of_role(mine, i, renamed)
         return found
 
-    def _of_role(self, role: Role, block: int) -> Iterator[Key]:
-        """What a block is sorted by of a part of its own."""
-        layout, part = self.layout, self.layout.parts[role]
-        values = {v for by in self.group.exchanges for v in layout.codes(role, by)}
+    def _values(self, role: Role) -> set[int]:
+        """The values of a part that exchanges rename."""
+        return {v for by in self.group.exchanges for v in self.layout.codes(role, by)}
+
+    def _of_role(self, role: Role, block: int, renamed: bool) -> Iterator[Key]:
+        """What a block is sorted by of a part of its own; `renamed` if that has other values in some block."""
+        part, values = self.layout.parts[role], self._values(role)
         if role[0] == "at":
-            back: Codes = () if block == 0 else tuple(layout.codes(role, self.group.exchanges[block - 1]).items())
+            back: Codes = () if block == 0 else tuple(self.layout.codes(role, self.group.exchanges[block - 1]).items())
             yield Key(part, back)
-        elif not values:
+        elif not renamed:
             yield Key(part)
         else:
             own = set(self._own(role, values, block))
