@@ -8,8 +8,8 @@ least squares on logarithms with how far it is off. Instances that a limit cuts 
 
 \b
 Forms
-  text   the table            html  one page with the table and charts
-  json   by scale.schema.json svg   the chart of the states
+  text   the table                     html   one page with the table and charts
+  json   by scale.schema.json          svg    the chart of the states
   csv    a row for each value
 \b
 Exit codes (the worst instance counts, in the order 4, 2, 3, 1)
