@@ -17,7 +17,7 @@ from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import fences_matter, rules_of
-from rdma_robust.certify.remembered import Mail, Marks, QueuePair
+from rdma_robust.certify.remembered import Mail, Marks, Pivot, QueuePair
 from rdma_robust.certify.search_steps import Steps
 from rdma_robust.certify.thread_events import Local
 from rdma_robust.certify.thread_reading import readings_of
@@ -144,6 +144,14 @@ class Places:
         """How many limits of completions there are in a control state: two for each queue pair."""
         hero = control.hero
         return 2 * len(self.counted) + (0 if hero is None else 2 * len(self.templates[hero.template].remotes))
+
+    def may_meet(self, pivot: Pivot) -> bool:
+        """Whether the pivot's thread knows the cell: it is one of all, or of the hero's own."""
+        if pivot.cell not in self._own:
+            return True
+        template = self._hero_of.get(pivot.thread)
+        thread = self.two.threads[pivot.thread]
+        return template is not None and pivot.cell.node == thread.node
 
     def is_share(self, template: int, share: Share) -> bool:
         """Whether the share tells of nothing but the copy of the template that moves."""

@@ -163,6 +163,8 @@ class _Reader:
         expected = None if marked is None else self._crowd.template_of(marked.pivot.thread)
         if expected != (None if one is None else one.template):
             reject(f"{where}: the copy that holds the pivot is missing, or is not one of the pivot's thread")
+        if marked is not None and not self._crowd.may_meet(marked.pivot):
+            reject(f"{where}: the pivot is on a word that its thread does not know")
         letters = _one(self._mail, mail, f"{where}[4]")
         return self._crowd.number(Control(threads, one, cells, marked, letters, stopped))
 

@@ -84,6 +84,13 @@ def changed_copies(certificate: Document, rng: Random, each: int = 3) -> Iterato
     for k, fresh in enumerate(evidence["fresh"]):
         other = next((i for i, copy in enumerate(copies) if copy != copies[fresh] and copy[0] == copies[fresh][0]), None)
         yield "another copy has not begun", changed(certificate, ("evidence", "fresh", k), other)
+    named = [thread["thread"] for thread in evidence["threads"]]
+    for i, mark in list(enumerate(evidence["marks"]))[:each]:
+        for name in named:
+            for cell in evidence["cells"]:
+                if (name, cell) != (mark["pivot"]["thread"], mark["pivot"]["cell"]):
+                    pivot = mark["pivot"] | {"thread": name, "cell": cell}
+                    yield "another pivot", changed(certificate, ("evidence", "marks", i, "pivot"), pivot)
     yield "no copy that has not begun", changed(certificate, ("evidence", "fresh"), [])
     yield "another thread", changed(certificate, ("evidence", "threads", 0, "thread"), "Nobody")
     for member in ("cells", "counted"):

@@ -114,3 +114,15 @@ def test_every_set_of_marks_has_a_share_of_a_copy() -> None:
     assert common.forwarding == {(OTHERS, SOME_COPY)}
     assert together(common, share) == FULL
     assert released(common, share).forwarding == frozenset()
+
+
+def test_a_pivot_is_on_a_word_that_its_thread_knows() -> None:
+    """Of a thread that there is one of, no pivot is on a word that each copy has for itself."""
+    text = "node S { x }\nnode CN[*] { g }\nthread C[*] on CN[*] { get g = S.x }\nthread T on S { x = 1 }\n"
+    program = Example(text, None).program
+    certificate = document(certificate_of(program, RDMA))
+    named = [i for i, marks in enumerate(certificate["evidence"]["marks"]) if marks["pivot"]["thread"] == "T"]
+    assert named
+    for i in named:
+        forged = changed(certificate, ("evidence", "marks", i, "pivot", "cell"), "CN.g")
+        assert "the pivot is on a word that its thread does not know" in refusal(json.dumps(forged).encode(), program)

@@ -36,6 +36,7 @@ EVERY = {
     "the hero elsewhere",
     "another value",
     "another copy has not begun",
+    "another pivot",
     "another program",
     "one of each thread",
     "claim turned round",
