@@ -171,6 +171,19 @@ def size(expr: Expr) -> int:
             return 1
 
 
+def depth(expr: Expr) -> int:
+    """Return how deeply the operators of `expr` are nested, 1 for none."""
+    match expr:
+        case Unary(_, arg):
+            return 1 + depth(arg)
+        case Binary(_, left, right):
+            return 1 + max(depth(left), depth(right))
+        case Ite(test, then, other):
+            return 1 + max(depth(test), depth(then), depth(other))
+        case Const() | Name():
+            return 1
+
+
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:
     """Return `expr` with every name that is a key of `by` replaced, all at once, and what became constant computed."""
     match expr:

@@ -30,15 +30,17 @@ from rdma_robust.counters.program import (
     pc,
 )
 from rdma_robust.counters.vass import Control, Effect
-from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, size
+from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, depth, divide, evaluate, modulo, names, size
 
 Label = TypeVar("Label")
 Move = Callable[[Control, Callable[[tuple[int, Control, int]], None]], None]
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BOOLEAN = _COMPARISONS | {"&&", "||"}
-_MAX_SPELT = 70
-"""Nodes of an expression that become Python code, at most two levels of parentheses each; Python allows 200."""
+_MAX_SPELT = 2000
+_MAX_DEPTH = 70
+"""Nodes of an expression that becomes Python code, and how deeply they are nested, at most two levels of parentheses each;
+Python allows 200."""
 _CALLS = {"/": "divide", "%": "modulo"}
 
 
@@ -304,7 +306,8 @@ class _Writer:
 
     def _spelt(self, spell: Callable[[Expr, dict[str, str]], str], expr: Expr, local: dict[str, str]) -> str:
         """Spell `expr`, as a call of `evaluate` if Python's parser would find it too deeply nested."""
-        if size(expr) <= _MAX_SPELT:
+        nodes = size(expr)
+        if nodes <= _MAX_DEPTH or (nodes <= _MAX_SPELT and depth(expr) <= _MAX_DEPTH):
             return spell(expr, local)
         self.space[key := f"e{len(self.space)}"] = expr
         values = ", ".join(f"{name!r}: {self._spell(name, local)}" for name in dict.fromkeys(names(expr)))
