@@ -100,7 +100,7 @@ def _of_copy(rng: Random, program: Program, name: str, shared: list[str]) -> tup
         atoms.append((f"{name} ended", Ended(name)))
         parts.append(Name(f"{name} ended"))
     if kind == "at":
-        points = [p for p in thread.points if p != thread.exit]
+        points = [p for p in thread.points if p != thread.exit] or [thread.entry]
         point = rng.choice(points)
         atoms.append((f"{name} at {point}", Before(name, (point,))))
         parts.append(Name(f"{name} at {point}"))
