@@ -170,21 +170,24 @@ def test_some_of_three_threads_may_have_the_same_number() -> None:
     assert python == replace(compiled, fired=python.fired)
 
 
-def agree_on_automata(seed: int) -> None:
-    """Copies of automata, some with locked sections of several words."""
-    program = load_program(automata_copied(Random(seed)), f"seed{seed}.trencher")
+def agree_on_automata(seed: int) -> bool:
+    """Copies of automata, some with locked sections of several words; return whether two are like."""
+    try:
+        program = load_program(automata_copied(Random(seed)), f"seed{seed}.trencher")
+    except ProgramError:
+        return False
     found = pivots(program, SETS[seed % len(SETS)])
     if found.apart is not None:
         alike, apart = lower(instrument_pivots(found)), lower(instrument_pivots(found.apart))
         assert alike.arranger is None or not broken(alike, 20), seed
         with_it, without = (explore_lowered(each, LIMITS).result for each in (alike, apart))
         assert with_it.cut or without.cut or (with_it.target >= 0) == (without.target >= 0), seed
+    return found.apart is not None
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_automata(chunk: int) -> None:
-    for seed in range(50 * chunk, 50 * chunk + 50):
-        agree_on_automata(seed)
+    assert sum(agree_on_automata(seed) for seed in range(50 * chunk, 50 * chunk + 50)) >= 20
 
 
 def not_moved(role: str, image: Callable[[permute.Role, Renaming], permute.Role]) -> Callable[..., permute.Role]:
