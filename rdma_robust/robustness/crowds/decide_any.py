@@ -1,8 +1,8 @@
 """The decision for any number of copies: count, else bring P(n) for small n, lift, confirm.
 
 Completions of copies that have no bound are not counted, so that polls of copies always succeed. If no target can be covered
-then, the program is robust. Else, in this order: the cut-off of programs without values, a violation with few copies, and
-UNKNOWN.
+then, the program is robust. Else, in this order: the cut-off of programs without values, a violation with few copies, a
+backward search in which each copy counts its own, and UNKNOWN.
 
 Source: the design of crowds, section 3; normal-form.md for P(n).
 """
@@ -16,6 +16,7 @@ from typing import Final
 
 from rdma_robust.counting.both_engines import CountingAnswer, decide_counting
 from rdma_robust.counting.smallest import smallest
+from rdma_robust.counting.well_structured import decide_vectors
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
@@ -27,6 +28,7 @@ from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt
 from rdma_robust.robustness.crowds.explicit_run import Explicit
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import Instance
+from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
 from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.phase_one import can_fail, reachable_faults
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
@@ -48,6 +50,9 @@ _COUNTING: Final = 0.6
 _SMALLEST_STATES: Final = 20_000
 _SMALLEST_SECONDS: Final = 10.0
 """What the search for the smallest number may take, if there is no limit."""
+
+_OWN_COUNTERS: Final = 3_000
+"""Markings that a search may store in which each copy has counters of its own."""
 
 _FAULT_STATES: Final = 20_000
 
@@ -87,8 +92,25 @@ def _search(instance: Instance, context: Context) -> Counted:
     if found.cut:
         return explicitly(replace(counted, reason=_cut_reason(found, context.options)), context)
     if instance.uncounted:
-        return explicitly(replace(counted, reason=uncounted_reason(instance)), context)
+        tried = explicitly(replace(counted, reason=uncounted_reason(instance)), context)
+        return _with_own_counters(tried, context) if tried.verdict is Verdict.UNKNOWN else tried
     return _with_smallest(counted, found, system, context)
+
+
+def _with_own_counters(counted: Counted, context: Context) -> Counted:
+    """Return ROBUST where no target can be covered if each copy counts its completions, for small programs."""
+    limits = context.limits.share(0.5)
+    if limits.deadline is None:
+        limits = replace(Limits.of(_SMALLEST_SECONDS), memory=limits.memory)
+    limits = replace(limits, states=min(limits.states or _OWN_COUNTERS, _OWN_COUNTERS))
+    instance = counted.instance
+    found = decide_vectors(OwnCounters(AllCounted(instance)), limits, context.progress)
+    if found.target >= 0 or found.cut:
+        return counted
+    names = [thread.name for thread in instance.original.crowds]
+    reason = f"{numbers_said.for_any(names)}: exhausted the search, with the completions of each copy counted"
+    counts = Counts(found.stored, 0, len(instance.classes), len(instance.lowered.unbounded))
+    return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=found.engine, counts=counts)
 
 
 def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context: Context) -> Counted:

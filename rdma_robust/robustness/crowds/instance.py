@@ -116,7 +116,7 @@ class Instance:
     @cached_property
     def counted(self) -> tuple[int, ...]:
         """The counters without a bound that are named threads', as numbers in those of the lowered instance."""
-        names = self._counters(self.named)
+        names = self.counters(self.named)
         return tuple(i for i, name in enumerate(self.lowered.unbounded) if name in names)
 
     @cached_property
@@ -127,7 +127,8 @@ class Instance:
         of_heroes = (qp for qp in frame.polled if qp[0] in self.heroes)
         return tuple(qp for qp in of_heroes if unbounded & {frame.unpolled(qp), rules.early(qp)})
 
-    def _counters(self, threads: tuple[int, ...]) -> frozenset[str]:
+    def counters(self, threads: tuple[int, ...]) -> frozenset[str]:
+        """The names of the counters of these threads, with a bound or without."""
         rules, frame = self.pivot.rules, self.frame
         mine = (qp for qp in frame.polled if qp[0] in threads)
         return frozenset(name for qp in mine for name in (frame.unpolled(qp), rules.early(qp)))

@@ -79,6 +79,11 @@ class Steps:
         return Hopeless(self.instance, self.active and "dead-ends" in self.instance.reductions)
 
     @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """The counters that are tokens."""
+        return self.instance.counted
+
+    @cached_property
     def initial(self) -> Control:
         return self.parts.initial, NOBODY, 0
 
@@ -124,26 +129,33 @@ class Steps:
         key = control, local
         if key not in self._of_copies:
             moves = (
-                Move(CrowdLabel(events, moves=True), (local,), after, (now,))
-                for events, after, now in self.copied(control, local)
+                Move(CrowdLabel(events, moves=True), (local, *takes), after, (now, *gives))
+                for events, after, now, takes, gives in self._copied(control, local)
             )
             self._of_copies[key] = (*self._taken_back(control, local), *moves)
         return self._of_copies[key]
 
     def copied(self, control: Control, local: Local) -> Iterator[tuple[Events, Control, Local]]:
         """Yield the steps of a copy: the control state and its local state after each."""
+        for events, after, now, _, _ in self._copied(control, local):
+            yield events, after, now
+
+    def _copied(
+        self, control: Control, local: Local
+    ) -> Iterator[tuple[Events, Control, Local, tuple[Local, ...], tuple[Local, ...]]]:
+        """Yield the same with the tokens of counters that each step takes and gives."""
         (template, held), (state, hero, promised) = local, control
         mover = self.instance.movers[template]
         before = self._promises(local)
         loaded = self.parts.put_in(state, mover, held), hero, promised
-        for events, after, _, _ in self.taken(mover, loaded, promised & ~before):
+        for events, after, takes, gives in self.taken(mover, loaded, promised & ~before):
             held_after, left = self.parts.taken_out(after, mover)
             now = template, self.settling.tidied(mover, held_after)
             marks = self._promises(now)
             kept = promised & ~before | marks & before
-            yield events, (left, hero, kept), self._without(now, marks & ~before)
+            yield events, (left, hero, kept), self._without(now, marks & ~before), takes, gives
             if marks & ~before:
-                yield events, (left, hero, kept | marks), now
+                yield events, (left, hero, kept | marks), now, takes, gives
 
     def taken(
         self, thread: int, control: Control, others: int
@@ -179,7 +191,7 @@ class Steps:
         made = self.instance.lowered.effects[effect]
         takes: list[Local] = []
         gives: list[Local] = []
-        for i in self.instance.counted:
+        for i in self.counted:
             takes += [(-1 - i, ())] * made.guard[i]
             gives += [(-1 - i, ())] * (made.guard[i] + made.delta[i])
         return tuple(takes), tuple(gives)
