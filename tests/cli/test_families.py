@@ -96,4 +96,6 @@ def test_a_crowd_without_a_number_where_one_is_needed(cli: Cli, tmp_path: Path) 
         assert (done.returncode, "give a number: -D C=2" in done.stdout + done.stderr) == (2, True), command
     for command in (("outcomes",), ("prove", "--model", "rma"), ("fmt", "--expand")):
         assert cli(*command, "-D", "C=2", "crowd.rdma").returncode == 0, command
+    target = cli("reach", "--target", "C[2] ended", "crowd.rdma")
+    assert (target.returncode, "`-D C=2`" in target.stderr) == (2, True)
     assert "C[2]" in cli("export", "--to", "dot", "--of", "program", "-D", "C=2", "crowd.rdma").stdout

@@ -162,7 +162,7 @@ def _check_names(item: ast.Node | ast.Thread, family: ast.Family, world: World, 
 
 Where = Literal["statement", "place", "claim", "other claim", "target"]
 """Where a name stands: `place` is that behind `on`. A claim about other numbers than there are is an `other claim`, and may
-name what is not there."""
+name what is not there. A target is asked for by a command."""
 
 
 class OneOfThem:
