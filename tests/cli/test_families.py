@@ -99,3 +99,25 @@ def test_a_crowd_without_a_number_where_one_is_needed(cli: Cli, tmp_path: Path) 
     target = cli("reach", "--target", "C[2] ended", "crowd.rdma")
     assert (target.returncode, "`-D C=2`" in target.stderr) == (2, True)
     assert "C[2]" in cli("export", "--to", "dot", "--of", "program", "-D", "C=2", "crowd.rdma").stdout
+
+
+def test_a_repair_changes_the_claims_about_the_numbers_that_there_are(cli: Cli, tmp_path: Path) -> None:
+    text = """\
+const N = 2
+node A[i in 0..N-1] { x = 0 }
+thread T[i in 0..N-1] on A[i] { reg r
+  put A[(i + 1) % N].x = 1
+  r = x
+}
+expect not robust when N >= 3
+expect not robust when N == 2
+outcome T[0].r == 0 && T[N - 1].r == 0 : allowed under rdma, forbidden under sc when T >= 3
+outcome T[0].r == 0 && T[1].r == 0 : allowed under rdma, forbidden under sc when T == 2
+"""
+    (tmp_path / "two.rdma").write_text(text)
+    for number, kept, changed in (("2", 0, 1), ("3", 1, 0)):
+        repaired = cli("repair", "two.rdma", "-D", f"N={number}", "-o", "-").stdout.splitlines()
+        claims = [line for line in repaired if line.startswith(("expect", "outcome"))]
+        assert (claims[kept], claims[2 + kept]) == (text.splitlines()[6 + kept], text.splitlines()[8 + kept])
+        assert claims[changed].startswith("expect robust")
+        assert claims[2 + changed].count("forbidden") == 2

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from lark import Token
 
 from rdma_robust.analyses.repair.repairs import TextEdit
 from rdma_robust.diagnose import Reporter
+from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.parse import parse
@@ -135,21 +137,28 @@ class Source:
         """Return the edits after which an `expect` line expects robustness, and `outcome` lines with claims under both
         models claim under RDMA what they do under sequential consistency.
         """
-        return [*self._claims(), *self._expectation()]
+        return [*self._claims(self._held), *self._expectation(self._held)]
 
-    def _claims(self) -> Iterator[Edit]:
+    @cached_property
+    def _held(self) -> frozenset[int]:
+        """Return where the outcomes and expectations begin that are about the numbers that there are, not about others."""
+        program = load_program(self.text, "")
+        spans = (*(line.span for line in program.outcomes), *(each.span for each in program.expectations))
+        return frozenset(span.start for span in spans)
+
+    def _claims(self, held: frozenset[int]) -> Iterator[Edit]:
         for item in self.tree.items:
-            if isinstance(item, ast.Outcome):
+            if isinstance(item, ast.Outcome) and item.span.start in held:
                 under_sc = [claim.allowed for claim in item.claims if claim.model == "sc"]
                 for claim in item.claims:
                     if claim.model == "rdma" and under_sc and claim.allowed != under_sc[0]:
                         old, new = ("allowed", "forbidden") if claim.allowed else ("forbidden", "allowed")
                         yield Edit(claim.span.start, new, len(old))
 
-    def _expectation(self) -> list[Edit]:
+    def _expectation(self, held: frozenset[int]) -> list[Edit]:
         for item in self.tree.items:
             claims = item.expectations if isinstance(item, ast.Expect) else ()
-            for claim in (c for c in claims if c.kind == "robust" and c.negated):
+            for claim in (c for c in claims if c.kind == "robust" and c.negated and c.span.start in held):
                 word = next(t for t in self.tokens if t.type == "NOT" and (t.start_pos or 0) >= claim.span.start)
                 after = next(t for t in self.tokens if t.type == "ROBUST" and (t.start_pos or 0) > (word.start_pos or 0))
                 start = word.start_pos or 0
