@@ -96,7 +96,7 @@ def is_larger(outcome: Outcome, explicit: int) -> bool:
     return outcome.copies is not None and sum(number for _, number in outcome.copies.numbers) > explicit
 
 
-def compared_many(numbers: range, explicit: int, certify: int, states: int = 4_000) -> Counter[str]:
+def compared_many(numbers: range, explicit: int, certify: int, states: int = 1_500) -> Counter[str]:
     """Half of the programs each from two generators; one in so many gets a certificate."""
     shapes = list(SHAPES.values())
     found: Counter[str] = Counter()
@@ -116,13 +116,13 @@ def test_few_random_templates() -> None:
     assert found["not-robust"] >= 1
 
 
-@pytest.mark.parametrize("chunk", chunks(1, 25))
+@pytest.mark.parametrize("chunk", chunks(1, 65))
 def test_random_templates(chunk: int) -> None:
-    """100 programs a chunk, 2,500 in all."""
-    found = compared_many(range(1_000 + 100 * chunk, 1_100 + 100 * chunk), 3, 3)
-    assert found["robust"] > 30
-    assert found["not-robust"] > 10
-    assert found["robust"] + found["not-robust"] > 85, found
+    """40 programs a chunk, 2,600 in all."""
+    found = compared_many(range(1_000 + 40 * chunk, 1_040 + 40 * chunk), 3, 3)
+    assert found["robust"] > 10
+    assert found["not-robust"] > 2
+    assert found["robust"] + found["not-robust"] >= 25, found
 
 
 SLOW = {"a copy that reads the pivot", "a store that another one overwrites", "store buffers, fenced", "guard"}
