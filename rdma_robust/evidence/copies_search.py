@@ -124,7 +124,7 @@ class _CrowdSearch:
         """The markings that one step leads to, before beta or in it, with what can be repeated there."""
         here = self.crowd.controls[marking.control]
         if here.marks is None and not begun:
-            self._refuse(marking.control)
+            self._must_know(marking.control)
         unlimited = {copy for copy, most in marking.tokens.items() if most is None}.union(self.crowd.fresh)
         for firing in self.crowd.firings(marking.control, marking.tokens):
             if firing.control == marking.control and firing.change is None and unlimited.issuperset(firing.gives):
@@ -135,7 +135,7 @@ class _CrowdSearch:
             if after is not None and not (after.control == marking.control and _below(after, marking)):
                 yield self._with_copycats(after)
 
-    def _refuse(self, control: int) -> None:
+    def _must_know(self, control: int) -> None:
         unready = self.crowd.unready(control)
         if unready is not None:
             raise SizeLimitError(f"{UNREADY}: line {unready.line}")
