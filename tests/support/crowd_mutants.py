@@ -90,6 +90,7 @@ MUTANTS: dict[str, Patch] = {
     "taint-of-private-words-lost": (Settling, "tidied", _lost("tainted", private=True)),
     "stores-in-beta-of-copies-lost": (Settling, "tidied", _lost("store_beta")),
     "no-conflict-with-itself": (instance, "CriticalCycles", lambda frame, _many: CriticalCycles(frame)),
+    "values-that-pivots-find-lost": (Settling, "_freezing", lambda _self, _graph: frozenset()),
     "marks-of-others-not-cleared": (Steps, "_breaks", lambda _self, _event, _promised: False),
     "copies-never-forward": (Steps, "copied", _no_promise),
 }

@@ -1,9 +1,10 @@
 """Fewer local states of copies: what nobody can read any more is forgotten, and steps that nobody sees are taken at once.
 
 A word that only one copy names is *dead* at a program point if the copy reads it no more before it writes it: then its
-value and its poison are forgotten. Its marks are forgotten where the copy does not access it any more, those of a queue
-pair where no event of it can follow. The fields of a thread are read by events of that thread only, so nothing changes;
-what a pivot may read is read by its event.
+value and its poison are forgotten. A write with which beta starts for a pivot of the same copy counts as a read where the
+value that the pivot reads matters: it reads what was there before. Its marks are forgotten where the copy does not access it
+any more, those of a queue pair where no event of it can follow. The fields of a thread are read by events of that thread
+only, so nothing changes; what a pivot may read is read by its event.
 
 A *local* program point (:mod:`rdma_robust.counters.independence`) is passed at once if there is one step. That is right for
 threads of which there are many as well: the hero stands in the instance for all other copies of a template, so it is with
@@ -101,13 +102,21 @@ class Settling:
         for cell in (c for c in instance.frame.cells if instance.owner(c) == graph.thread):
             poison = instance.pivot.seen.poison.parts(instance.frame.bit(cell))
             value: list[Owned] = [(str(cell), WHOLE, None), *((name, bits, None) for name, bits in poison)]
-            forget(graph.points - _read_next(graph, cell), value)
+            forget(graph.points - _read_next(graph, cell, self._freezing(graph)), value)
             used = graph.leading_to(e.source for e in graph.edges if e.cell == cell)
             forget(graph.points - used, of_cell(instance, cell))
         for qp in (qp for qp in instance.frame.types if qp[0] == graph.thread):
             used = graph.leading_to(e.source for e in graph.edges if e.remote == qp[1])
             forget(graph.points - used, of_queue_pair(instance, qp))
         return found
+
+    def _freezing(self, graph: EventGraph) -> frozenset[int]:
+        """The program points of a mover from which beta can start for a class of its hero that depends on a value."""
+        hero = self.instance.heroes[self.instance.movers.index(graph.thread)]
+        classes = self.instance.pivot.classes
+        mine = [c for c in classes.value_dependent if c.thread == hero]
+        edges = self.instance.frame.graphs[hero].edges
+        return frozenset(e.source for e in edges if any(classes.may_start(e, c) for c in mine))
 
 
 def single_label(label: EventLabel | Chain[EventLabel]) -> EventLabel:
@@ -117,7 +126,9 @@ def single_label(label: EventLabel | Chain[EventLabel]) -> EventLabel:
     return label
 
 
-def _read_next(graph: EventGraph, cell: Cell) -> frozenset[int]:
-    """The program points from which the thread can come to a read of the word before it writes it."""
+def _read_next(graph: EventGraph, cell: Cell, freezing: frozenset[int]) -> frozenset[int]:
+    """The program points from which the thread can come to a read of the word before it writes it; all accesses at
+    `freezing` read."""
     passing = tuple(e for e in graph.edges if e.cell != cell or not e.writes)
-    return replace(graph, edges=passing).leading_to(e.source for e in graph.edges if e.cell == cell and e.reads)
+    reading = (e.source for e in graph.edges if e.cell == cell and (e.reads or e.source in freezing))
+    return replace(graph, edges=passing).leading_to(reading)
