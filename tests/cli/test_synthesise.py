@@ -222,3 +222,16 @@ def test_programs_of_a_size_are_listed_once_and_always_in_one_order() -> None:
     assert found == shapes(3, ("store", "load", "put"), 3)
     assert len({plain(shape) for shape in found}) == len(found)
     assert axiomatic_outcomes(load_program(text_of(found[0]), "a.rdma")).sc
+
+
+def test_fences_are_drawn_where_there_is_something_to_fence() -> None:
+    texts = [text_of(shape) for shape in shapes(3, ("put", "get", "rfence"), 1)]
+    fenced = [text for text in texts if "rfence" in text]
+    assert any("put B.x = 1\n  rfence B\n  get" in text for text in fenced)
+    assert all(load_program(text, "fenced.rdma") for text in fenced)
+    assert any("mfence" in text_of(shape) for shape in shapes(3, ("store", "load", "mfence"), 2))
+
+
+def test_no_smallest_program_between_cpus_has_a_fence() -> None:
+    found = list(told_apart(Model(), Model(cpu="tso"), Wanted(4, ("store", "load", "mfence"))))
+    assert [each.body for each in found] == [each.body for each in told_apart(Model(), Model(cpu="tso"), Wanted(4))]

@@ -14,14 +14,19 @@ from typing import Final
 WRITES: Final = frozenset({"store", "put", "cas", "remote-cas", "remote-faa"})
 OWN: Final = frozenset({"store", "load", "cas"})
 POSTED: Final = frozenset({"put", "copy", "get", "remote-cas", "remote-faa"})
-STATEMENTS: Final = ("store", "load", "cas", "put", "copy", "get", "remote-cas", "remote-faa", "poll")
+STATEMENTS: Final = (
+    *("store", "load", "cas", "put", "copy", "get", "remote-cas", "remote-faa", "poll", "rfence", "mfence"),
+)
 """What programs are made of: `copy` is a put of a word, `put` one of a constant."""
+
+ON_QUEUE_PAIRS: Final = ("poll", "rfence")
+WITHOUT_WORDS: Final = (*ON_QUEUE_PAIRS, "mfence")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Statement:
-    """A `kind` at word number `word`; `source` is the own word that a `copy` reads, and for a `poll` the number of the
-    statement of its thread whose queue pair it polls."""
+    """A `kind` at word number `word`; `source` is the own word that a `copy` reads, and for a `poll` or `rfence` the number
+    of the statement of its thread whose queue pair it is about."""
 
     kind: str
     word: int = -1
@@ -59,7 +64,10 @@ class Shape:
             line = []
             for s in self.threads[t]:
                 touched = (s.word,) if s.kind != "copy" else (s.word, s.source)
-                if s.kind == "poll":
+                if s.kind == "mfence":
+                    line.append((s.kind, -1, -1, -1, -1))
+                    continue
+                if s.kind in ON_QUEUE_PAIRS:
                     peer = self.words[self.threads[t][s.source].word]
                     line.append((s.kind, nodes.setdefault(peer, len(nodes)), -1, -1, -1))
                     continue
@@ -69,7 +77,7 @@ class Shape:
         return tuple(found)
 
     def smaller(self) -> Iterator[Shape]:
-        """Yield the programs with one statement less; a poll of what is gone goes with it."""
+        """Yield the programs with one statement less; a poll or fence of what is gone goes with it."""
         for t, thread in enumerate(self.threads):
             for k in range(len(thread)):
                 rest = _without(thread, k)
@@ -83,7 +91,7 @@ def _without(thread: tuple[Statement, ...], gone: int) -> tuple[Statement, ...] 
     for k, s in enumerate(thread):
         if k == gone:
             continue
-        if s.kind == "poll":
+        if s.kind in ON_QUEUE_PAIRS:
             if s.source not in numbers:
                 return None
             kept.append(Statement(s.kind, s.word, numbers[s.source]))
@@ -140,7 +148,9 @@ def _thread(
         yield before, words
         return
     for kind in kinds:
-        if kind == "poll":
+        if kind == "mfence":
+            nexts = [(Statement(kind), words)]
+        elif kind in ON_QUEUE_PAIRS:
             posted = [k for k, s in enumerate(before) if s.kind in POSTED]
             nexts = [(Statement(kind, -1, k), words) for k in posted]
         elif kind == "copy":
@@ -161,7 +171,7 @@ def _shows(threads: Threads, count: int) -> bool:
     written = [False] * count
     for t, thread in enumerate(threads):
         for s in thread:
-            if s.kind != "poll":
+            if s.kind not in WITHOUT_WORDS:
                 touched[s.word].append(t)
                 written[s.word] |= s.kind in WRITES or s.kind == "copy"
             if s.kind == "copy":
@@ -213,7 +223,7 @@ def _words(
 
 
 def _polls_find(shape: Shape) -> bool:
-    """Whether every poll has a completion to take. Of the statements of a queue pair a poll names the first."""
+    """Whether every poll has a completion to take. Of the statements of a queue pair a poll or fence names the first."""
     for thread in shape.threads:
         open_: dict[int, int] = {}
         first: dict[int, int] = {}
@@ -222,9 +232,9 @@ def _polls_find(shape: Shape) -> bool:
                 peer = shape.words[s.word]
                 open_[peer] = open_.get(peer, 0) + 1
                 first.setdefault(peer, k)
-            elif s.kind == "poll":
+            elif s.kind in ON_QUEUE_PAIRS:
                 peer = shape.words[thread[s.source].word]
-                open_[peer] -= 1
+                open_[peer] -= s.kind == "poll"
                 if open_[peer] < 0 or first[peer] != s.source:
                     return False
     return True

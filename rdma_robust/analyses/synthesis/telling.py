@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.synthesis.program_shapes import STATEMENTS, Key, Shape, Statement, shapes
+from rdma_robust.analyses.synthesis.program_shapes import ON_QUEUE_PAIRS, STATEMENTS, Key, Shape, Statement, shapes
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
@@ -168,9 +168,11 @@ class _Text:
         return f"thread T{number} on {_NODES[home]} {{\n{body}\n}}"
 
     def _statement(self, s: Statement, number: int, home: int, registers: list[str]) -> str:
-        if s.kind == "poll":
-            polled = self.shape.threads[number][s.source]
-            return f"poll {_NODES[self.shape.words[polled.word]]}"
+        if s.kind == "mfence":
+            return s.kind
+        if s.kind in ON_QUEUE_PAIRS:
+            posted = self.shape.threads[number][s.source]
+            return f"{s.kind} {_NODES[self.shape.words[posted.word]]}"
         word, there = _WORDS[s.word], f"{_NODES[self.shape.words[s.word]]}.{_WORDS[s.word]}"
         match s.kind:
             case "store":

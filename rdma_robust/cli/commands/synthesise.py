@@ -49,7 +49,7 @@ def synthesise_command(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="What programs are made of, from store, load, cas, put, copy, get, remote-cas, remote-faa, poll.",
+            help="What programs have: store, load, cas, put, copy, get, remote-cas, remote-faa, poll, rfence, mfence.",
             show_default="by the settings",
         ),
     ] = None,
