@@ -52,3 +52,12 @@ def test_the_report_knows_any_number(cli: Cli, tmp_path: Path) -> None:
     assert answer.returncode == 1
     found = json.loads(path.read_text(encoding="utf-8"))["results"]
     assert [each["verdict"] for each in found] == ["robust", "not-robust"]
+
+
+def test_claims_that_count_copies_are_no_hindrance(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "counted.rdma"
+    text = "node S { x }\nthread T[*] on S { reg r; a: r = x; x = 1 }\n"
+    path.write_text(text + "outcome count(T: r == 1) >= 1 : allowed under sc\ninvariant count(T at a) <= 2\n")
+    answer = cli("explain", str(path))
+    assert answer.returncode == 0 and not answer.stderr
+    assert "robust for any number of copies of T" in " ".join(answer.stdout.split())

@@ -47,8 +47,7 @@ from rdma_robust.language.flow.cfg import (
     operands,
     steps,
 )
-from rdma_robust.language.flow.claims import PointAt
-from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_crowds
+from rdma_robust.language.flow.valid_crowds import crowd_messages, wrong_counts, wrong_crowds, wrong_places
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
     wrong_hardware,
@@ -218,16 +217,14 @@ def _labels(thread: Thread) -> Iterator[Complaint]:
 def _invariants(program: Program) -> Iterator[Complaint]:
     known = {str(c) for c in program.cells if not c.hidden}
     known |= {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
-    labels = {thread.name: dict(thread.labels) for thread in program.threads}
     for line in program.invariants:
-        for name, atom in line.atoms:
-            if atom.thread not in labels:
-                yield Complaint(f"an invariant is about thread {quote(atom.thread)}, which there is not", line.span)
-            elif isinstance(atom, PointAt) and atom.label not in labels[atom.thread]:
-                yield Complaint(f"thread {atom.thread} has no label {quote(atom.label)}", line.span)
+        for message in (*wrong_places(program, line.atoms), *wrong_counts(program, line.counts, known)):
+            yield Complaint(message, line.span)
+        for name, _ in line.atoms:
             if name in known:
                 yield Complaint(f"in an invariant, {quote(name)} has two meanings", line.span)
-        messages = list(wrong_in(line.condition, known | {name for name, _ in line.atoms}, has_domain=True))
+        said = {name for name, _ in (*line.atoms, *line.counts)}
+        messages = list(wrong_in(line.condition, known | said, has_domain=True))
         for message in messages:
             yield Complaint(f"in an invariant, {message}", line.span)
         if not messages and not proven(TRUE, defined(line.condition)):
@@ -239,7 +236,9 @@ def _outcomes(program: Program) -> Iterator[Complaint]:
     registers = {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
     twice, known = known & registers, known | registers
     for line in program.outcomes:
-        messages = list(wrong_in(line.condition, known, has_domain=True))
+        for message in wrong_counts(program, line.counts, known):
+            yield Complaint(message, line.span)
+        messages = list(wrong_in(line.condition, known | {name for name, _ in line.counts}, has_domain=True))
         if not messages:
             both = sorted(twice.intersection(names(line.condition)))
             messages = [f"{quote(name)} is both a register and a variable" for name in both]

@@ -1,9 +1,13 @@
 """P(n) of a program with crowds."""
 
+from dataclasses import replace
+
 import pytest
 
 from rdma_robust.errors import UsageError
+from rdma_robust.expr import Name
 from rdma_robust.language.flow.canonical import canonical, same
+from rdma_robust.language.flow.claims import PointAt
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import load_decidable as load
@@ -85,3 +89,26 @@ def test_numbers_that_are_none(numbers: dict[str, int]) -> None:
 def test_many_of_a_node_need_many_of_its_thread() -> None:
     program = crowd("node TN { x = 0 }\nnode B { y = 0 }\nthread T on TN { x = 1 }\nthread U on B { put TN.x = y }", "T")
     assert any("each of which only its own thread names" in c.message for c in complaints(program))
+
+
+COUNTED = """node S { x }
+thread T[*] on S { reg r; a: r = x; x = 1 }
+outcome count(T: r == 1) >= 1 : allowed under sc
+invariant count(T: T at a && r == 0) <= 2
+"""
+
+
+def test_numbers_of_copies_are_checked_in_programs_without_a_text() -> None:
+    program = load(COUNTED, "m.rdma", crowds=True)
+    assert not list(complaints(program))
+    line = program.invariants[0]
+    name, copies = line.counts[0]
+    wrong = {
+        "of which there are not many": (name, replace(copies, thread="U")),
+        "unknown name": (name, replace(copies, condition=Name("T.s"))),
+        "has no label": (name, replace(copies, atoms=(("T at b", PointAt("T", "b")),), condition=Name("T at b"))),
+        "has two meanings": ("S.x", copies),
+    }
+    for said, counts in wrong.items():
+        changed = replace(program, invariants=(replace(line, condition=Name(counts[0]), counts=(counts,)),))
+        assert any(said in str(each) for each in complaints(changed)), said
