@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
@@ -21,6 +22,7 @@ from tests.support.crowd_agreement import WAYS, exact, first_bad, loaded, model_
 from tests.support.crowd_mutants import FOLDER, MUTANTS, UNNOTICED, caught
 from tests.support.crowd_programs import NAMED, mutation, plus_one, powers, ring
 from tests.support.naive_crowds import cover
+from tests.support.own_word_crowds import own_word_crowd
 from tests.support.random_crowds import SHAPES, random_crowd
 from tests.support.shares import chunks, share
 
@@ -143,6 +145,19 @@ def test_random_templates(chunk: int) -> None:
         for seed in range(3 + EACH * chunk, 3 + EACH * (chunk + 1)):
             known += check(program_of(kind, seed), [ways[(number + seed) % len(ways)], "hero from start"])
     assert known >= 0.9 * EACH * len(SHAPES)
+
+
+@pytest.mark.parametrize("chunk", chunks(2, 20))
+def test_copies_that_decide_by_their_own_words(chunk: int) -> None:
+    """What a pivot finds in an own word was forgotten once: one in some hundreds of these programs tells."""
+    known = 0
+    for seed in range(100 * chunk, 100 * (chunk + 1)):
+        try:
+            program = loaded(own_word_crowd(Random(f"own words {seed}")))
+        except ProgramError:  # a word that is not used, or a queue pair without operations
+            continue
+        known += check(program, [])
+    assert known > 40
 
 
 def test_hardware_is_that_of_the_program() -> None:
