@@ -72,6 +72,7 @@ def texts() -> Iterator[str]:
             yield text
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("ordered", [False, True])
 def test_random_programs(ordered: bool) -> None:
     verdicts = set()

@@ -15,7 +15,8 @@ Kind = Literal["", "word", "number", "text", "comment"]
 
 TOKEN: Final[Mapping[Language, str]] = {
     "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)"
-    r"|(?P<meant>\b(?:for(?=\s+\w+\s+in\b)|in(?=[^{}\n]*\.\.)|macro(?=\s+\w+\s*\()|no(?=\s+hang\b)|hang(?=\s+under\b)))"
+    r"|(?P<meant>\b(?:for(?=\s+\w+\s+in\b)|in(?=[^{}\n]*\.\.)|macro(?=\s+\w+\s*\()|no(?=\s+hang\b)|hang(?=\s+under\b)"
+    r"|(?<=[\w)\]] )when(?=[ \t]+[\w(!-])|hardware(?=[ \t]+\w)))"
     r"|(?P<word>\b[A-Za-z_]\w*)",
     "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
     "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',

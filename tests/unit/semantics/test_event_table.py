@@ -287,6 +287,7 @@ def agree_on_toys(seeds: range) -> None:
     assert all(seen[kind, verdict] for kind in ROWS for verdict in (Verdict.ROBUST, Verdict.NOT_ROBUST)), seen
 
 
+@pytest.mark.ci
 def test_the_machines_run_toy_operations_as_the_axioms_say() -> None:
     compared: Counter[type] = Counter()
     for program in random_toys(range(120)):
