@@ -35,6 +35,8 @@ _CAPS = (1, 2, 4)
 """Where counters are cut off by the forward searches that look for a run first."""
 _TRIED = 5_000
 """Nodes that each of these may store."""
+_FAST = 0.2
+"""The part of the time that is left which each of them may take."""
 WITHOUT_COUNTERS, CAPPED, BACKWARD = "without counters", "capped", "backward"
 
 
@@ -57,11 +59,11 @@ def decide_vectors(
 ) -> VectorResult[C, L, A]:
     """Decide whether a target of `system` can be covered: fast ways to one answer first, then the backward search."""
     most = _TRIED if limits.states is None else min(_TRIED, limits.states)
-    without = omega_search(Unguarded(system), replace(limits.share(0.1), states=most), progress)
+    without = omega_search(Unguarded(system), replace(limits.share(_FAST), states=most), progress)
     if without.target < 0 and not without.cut:
         return VectorResult(-1, None, WITHOUT_COUNTERS, without.states)
     for cap in _CAPS if system.dimension else ():
-        capped = omega_search(Capped(system, cap), replace(limits.share(0.1), states=most), progress)
+        capped = omega_search(Capped(system, cap), replace(limits.share(_FAST), states=most), progress)
         if capped.target >= 0:
             run = None if capped.run is None else tuple(move.label for move in capped.run)
             return VectorResult(capped.target, run, CAPPED, capped.states)

@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.support.shares import share
 
 PROGRAMS: Final = sorted((ROOT / "litmus/crowds").glob("*.rdma"))
-SLOW: Final = ("refcount", "barrier-counter", "ticket-lock-data", "work-queue-results", "rpc-slot", "announce-backlog")
+SLOW: Final = ("refcount", "barrier-counter", "ticket-lock-data", "work-queue-results", "rpc-slot", "announce-")
 QUICK: Final = [path for path in PROGRAMS if not path.stem.startswith(SLOW)]
 REST: Final = [pytest.param(path, marks=pytest.mark.ci) for path in PROGRAMS if path not in QUICK]
 MOST: Final = 3

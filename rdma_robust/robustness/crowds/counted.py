@@ -34,7 +34,8 @@ class Counted:
     """What the searches have found for any number of copies.
 
     `found` is the run to a target with the fewest copies that could be had, None where there is none; `target` the number of
-    that target. `explicit` is the outcome of some P(n) where that one is the answer.
+    that target. `explicit` is the outcome of some P(n) where that one is the answer. `unknown` says that there was none for
+    some small n.
     """
 
     instance: Instance
@@ -46,6 +47,7 @@ class Counted:
     target: int = -1
     least: bool = False
     explicit: tuple[Outcome, Copies] | None = None
+    unknown: bool = False
     faults: tuple[Fault, ...] = ()
     faults_exact: bool = False
 

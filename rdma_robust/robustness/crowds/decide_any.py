@@ -52,7 +52,8 @@ _SMALLEST_SECONDS: Final = 10.0
 """What the search for the smallest number may take, if there is no limit."""
 
 _OWN_COUNTERS: Final = 3_000
-"""Markings that a search may store in which each copy has counters of its own."""
+_OWN_COUNTERS_SECONDS: Final = 30.0
+"""The same for a search in which each copy has counters of its own."""
 
 _FAULT_STATES: Final = 20_000
 
@@ -92,32 +93,60 @@ def _search(instance: Instance, context: Context) -> Counted:
     if found.cut:
         return explicitly(replace(counted, reason=_cut_reason(found, context.options)), context)
     if instance.uncounted:
-        tried = explicitly(replace(counted, reason=uncounted_reason(instance)), context)
-        return _with_own_counters(tried, context) if tried.verdict is Verdict.UNKNOWN else tried
+        tried = explicitly(counted, context)
+        if tried.verdict is Verdict.UNKNOWN:
+            reason = uncounted_reason(instance, few=not tried.unknown)
+            tried = _with_own_counters(replace(tried, reason=reason), context)
+        return tried
     return _with_smallest(counted, found, system, context)
 
 
 def _with_own_counters(counted: Counted, context: Context) -> Counted:
-    """Return ROBUST where no target can be covered if each copy counts its completions, for small programs."""
-    limits = context.limits.share(0.5)
-    if limits.deadline is None:
-        limits = replace(Limits.of(_SMALLEST_SECONDS), memory=limits.memory)
+    """Return the answer where each copy counts its completions: for small programs."""
+    limits = _some_seconds(context, _OWN_COUNTERS_SECONDS)
     limits = replace(limits, states=min(limits.states or _OWN_COUNTERS, _OWN_COUNTERS))
     instance = counted.instance
-    found = decide_vectors(OwnCounters(AllCounted(instance)), limits, context.progress)
-    if found.target >= 0 or found.cut:
+    system = OwnCounters(AllCounted(instance))
+    found = decide_vectors(system, limits, context.progress)
+    if found.cut:
         return counted
+    if found.target >= 0:
+        return _with_enough(counted, None if found.run is None else system.enough(found.run), context)
     names = [thread.name for thread in instance.original.crowds]
     reason = f"{numbers_said.for_any(names)}: exhausted the search, with the completions of each copy counted"
     counts = Counts(found.stored, 0, len(instance.classes), len(instance.lowered.unbounded))
     return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=found.engine, counts=counts)
 
 
+def _with_enough(counted: Counted, enough: tuple[int, ...] | None, context: Context) -> Counted:
+    """Return NOT_ROBUST by some P(n) with at most as many copies as are `enough` for a violation, few first."""
+    program = counted.instance.original
+    names = [thread.name for thread in program.crowds]
+    most = dict(zip(names, enough or [MOST_CUT_OFF] * len(names), strict=True))
+    few = numbers_up_to(names, min(sum(most.values()), MOST_CUT_OFF))
+    known, bounded = not counted.unknown, replace(context, limits=_some_seconds(context))
+    for numbers in (n for n in few if sum(n.values()) > MOST_EXPLICIT and all(n[name] <= most[name] for name in names)):
+        outcome = _explicit(program, numbers, bounded)
+        if outcome.verdict is Verdict.NOT_ROBUST:
+            return _answered(counted, outcome, numbers, least=known)
+        known = known and outcome.verdict is Verdict.ROBUST
+    if may_differ(program):
+        return counted
+    if known and enough is not None and sum(enough) <= MOST_CUT_OFF:
+        raise InternalError("a target that can be covered is not reached with as many copies as its run has")
+    reason = "not robust for some number of copies; the smallest was not found within the limits"
+    return replace(counted, verdict=Verdict.NOT_ROBUST, reason=reason)
+
+
+def _some_seconds(context: Context, seconds: float = _SMALLEST_SECONDS) -> Limits:
+    """Half of the time that is left, or so many seconds if there is no limit."""
+    limits = context.limits.share(0.5)
+    return replace(Limits.of(seconds), memory=limits.memory) if limits.deadline is None else limits
+
+
 def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context: Context) -> Counted:
     """Return NOT_ROBUST with the smallest number that can be found."""
-    limits = context.limits.share(0.5)
-    if limits.deadline is None:
-        limits = replace(Limits.of(_SMALLEST_SECONDS), memory=limits.memory)
+    limits = _some_seconds(context)
     limits = replace(limits, states=min(limits.states or _SMALLEST_STATES, _SMALLEST_STATES))
     least = smallest(system, limits, context.progress, found.run)
     if least is None:
@@ -148,7 +177,7 @@ def explicitly(counted: Counted, context: Context) -> Counted:
             return _answered(counted, outcome, numbers, least=known and sum(numbers.values()) <= MOST_EXPLICIT + 1)
         known = known and outcome.verdict is Verdict.ROBUST
     if not last or outcome is None or outcome.verdict is not Verdict.ROBUST:
-        return counted
+        return replace(counted, unknown=not known)
     reason = f"{numbers_said.for_any(names)}: without values those with {cut} copies decide"
     return replace(counted, verdict=Verdict.ROBUST, reason=reason, engine=outcome.engine, counts=outcome.counts)
 
@@ -234,17 +263,15 @@ def _unconfirmed(counted: Counted, outcome: Outcome, context: Context) -> Outcom
     return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason, faults_exact=False)
 
 
-def uncounted_reason(instance: Instance) -> str:
+def uncounted_reason(instance: Instance, *, few: bool) -> str:
     """Return why it is not known whether a program is robust: of which thread any number of completions can wait, and for
-    which poll."""
+    which poll. `few` says that few copies are known to have no violation."""
     thread, remote = instance.uncounted[0]
     name = instance.original.crowds[instance.heroes.index(thread)].name
     polls = (e for e in instance.frame.graphs[thread].edges if e.type is EventType.P and e.remote == remote)
     lines = sorted({e.step.span.line for e in polls})
-    return (
-        f"any number of completions of one copy of {name} can wait for `poll {remote}` (line {lines[0]}), "
-        f"and there is no violation with {MOST_EXPLICIT} copies in all"
-    )
+    reason = f"any number of completions of one copy of {name} can wait for `poll {remote}` (line {lines[0]})"
+    return f"{reason}, and there is no violation with {MOST_EXPLICIT} copies in all" if few else reason
 
 
 def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], bool]:

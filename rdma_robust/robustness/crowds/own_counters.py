@@ -7,7 +7,7 @@ are tokens, as there. The hero is chosen before the run, so no vector has to be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +51,10 @@ class OwnCounters:
         return max((place + 1 for place in self._places.values()), default=0)
 
     @cached_property
+    def _zero(self) -> Numbers:
+        return (0,) * self.dimension
+
+    @cached_property
     def _places(self) -> dict[Local, int]:
         """The tokens of counters of copies, with their places in the vector of a copy."""
         instance = self.steps.instance
@@ -68,6 +72,12 @@ class OwnCounters:
     def target(self, control: Control) -> int:
         return self._system.target(control)
 
+    def enough(self, run: Iterable[VectorMove[Control, Local, CrowdLabel]]) -> tuple[int, ...]:
+        """Return for each template with how many copies a run can be made: a new one for each process taken from its first
+        local state, unless it has to have something counted."""
+        taken = Counter(part for move in run for part, guard in move.takes if guard == self._zero)
+        return tuple(taken[local] for local in self.fresh)
+
     def _with_vector(self, move: CrowdMove) -> VectorMove[Control, Local, CrowdLabel]:
         """The move with the tokens of copies' counters as the vector of the copy that moves."""
         taken, given = self._vector(move.takes), self._vector(move.gives)
@@ -80,9 +90,8 @@ class OwnCounters:
         return VectorMove(move.label, tuple(takes), move.control, tuple(gives))
 
     def _vector(self, tokens: tuple[Local, ...]) -> Numbers:
-        places = Counter(self._places[token] for token in tokens if token in self._places)
-        return tuple(places[place] for place in range(self.dimension))
+        places = [self._places[token] for token in tokens if token in self._places]
+        return tuple(map(places.count, range(self.dimension))) if places else self._zero
 
     def _processes(self, tokens: tuple[Local, ...]) -> list[Process]:
-        zero = (0,) * self.dimension
-        return [(token, zero) for token in tokens if token not in self._places]
+        return [(token, self._zero) for token in tokens if token not in self._places]
