@@ -61,3 +61,13 @@ def test_claims_that_count_copies_are_no_hindrance(cli: Cli, tmp_path: Path) -> 
     answer = cli("explain", str(path))
     assert answer.returncode == 0 and not answer.stderr
     assert "robust for any number of copies of T" in " ".join(answer.stdout.split())
+
+
+def test_a_run_without_the_copies_that_put_a_constant(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "constant.rdma"
+    path.write_text(
+        "node S { x }\nnode D { x }\nthread C[*] on S { put D.x = 1 }\nthread T on D { put S.x = 2; poll S }\n",
+        encoding="utf-8",
+    )
+    answer = cli("reach", str(path), "-t", "S.x == 2")
+    assert "with no copy of C" in answer.stdout and not answer.stderr

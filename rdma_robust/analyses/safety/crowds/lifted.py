@@ -106,7 +106,8 @@ class _Parts:
         cells = {str(cell): c for c, cell in enumerate(program.cells)}
         single = self.steps.single
         self._named = [threads[single.threads[t].name] for t in self.steps.named]
-        self._common = [cells[str(single.cells[c])] for c in self.steps.common]
+        common = [single.cells[c] for c in self.steps.common]  # P(n) has no constant of a put that no copy of it makes
+        self._common = [(None if c.hidden and str(c) not in cells else cells[str(c)], c.init) for c in common]
         self._threads: dict[Copy, int] = {}
         self._private: dict[Copy, list[int]] = {}
         for k, template in enumerate(system.program.crowds):
@@ -136,4 +137,5 @@ class _Parts:
         """Return the shared part of a state of P(n)."""
         named = zip(self.steps.named, self._named, strict=True)
         threads = [self.steps.limited(self.steps.cleaned(t, state.threads[mine])) for t, mine in named]
-        return Shared(tuple(threads), tuple([state.memory[c] for c in self._common]), tuple(state[2:]))
+        memory = [init if c is None else state.memory[c] for c, init in self._common]
+        return Shared(tuple(threads), tuple(memory), tuple(state[2:]))
