@@ -62,4 +62,4 @@ def test_nets_of_the_page_are_those_that_are_measured() -> None:
 
 def test_sections_are_in_order() -> None:
     letters = re.findall(r"^## \((.)\)", TEXT, re.MULTILINE)
-    assert letters == sorted(letters) == list("abcde")
+    assert letters == sorted(letters) == list("abcdef")
