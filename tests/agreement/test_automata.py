@@ -50,6 +50,7 @@ def agree(seed: int) -> Verdict:
     return outcome.verdict
 
 
+@pytest.mark.ci
 def test_methods_agree_on_random_automata() -> None:
     verdicts = {agree(seed) for seed in range(25)}
     assert {Verdict.ROBUST, Verdict.NOT_ROBUST} <= verdicts

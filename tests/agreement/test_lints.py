@@ -119,6 +119,7 @@ def agree(seeds: range) -> Counter[str]:
     return counted
 
 
+@pytest.mark.ci
 def test_what_lints_say_is_so() -> None:
     counted = agree(range(160))
     assert set(counted) == set(CHECKS)

@@ -97,6 +97,7 @@ def agree(seed: int) -> bool:
     return True
 
 
+@pytest.mark.ci
 def test_random_programs() -> None:
     assert sum(agree(seed) for seed in range(8)) >= 4
 

@@ -154,6 +154,7 @@ def endings(text: str, words: list[str]) -> tuple[set[tuple[int, ...]], bool]:
     return {tuple(final[word] for word in words) for final in finals}, found.stuck > 0
 
 
+@pytest.mark.ci
 def test_repairs_change_nothing_but_the_order() -> None:
     """Under sequential consistency a repaired program ends where the program did, and gets stuck only if that did."""
     seen = 0

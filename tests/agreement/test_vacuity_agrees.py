@@ -102,6 +102,7 @@ def claiming_program(rng: Random, *, loops: bool) -> str:
     return text
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("loops", share([False, True], 2))
 def test_claims_about_nothing_in_random_programs(loops: bool) -> None:
     counts: Counter[str] = Counter()

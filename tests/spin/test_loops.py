@@ -62,6 +62,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.ci
 def test_every_loop_has_an_answer(tmp_path: Path) -> None:
     """Equal to ours, but that a model with a bounded counter may miss an error."""
     cases = [(load_program(PROGRAM.format(body=body), body), question) for body, question in product(BODIES, VARIANTS)]

@@ -52,6 +52,7 @@ def test_litmus_programs_with_new_words_as_names(path: Path) -> None:
         assert renamed(found, {word: name for name, word in words.items()}) == expected
 
 
+@pytest.mark.ci
 def test_verdicts_with_each_word_as_each_kind_of_name() -> None:
     """Every name is renamed, each to another word; turn by turn each gets every word."""
     text = """\
@@ -144,6 +145,7 @@ thread U on B {
 """
 
 
+@pytest.mark.ci
 def test_each_word_as_each_kind_of_name_where_there_are_requests_and_messages() -> None:
     """Every name is renamed, each to another word; turn by turn each gets every word."""
     expected = canonical(load_program(REQUESTS, "t")).splitlines()

@@ -196,6 +196,7 @@ def damaged(rng: Random, text: str) -> str:
     return "".join(parts)
 
 
+@pytest.mark.ci
 def test_the_fast_way_is_the_general_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nets and messages are the same with the fast reader off, and what is wrong is what the whole grammar refuses."""
     sample = list(dict.fromkeys(texts()))

@@ -77,6 +77,7 @@ def test_a_filtered_program_is_searched_for_what_goes_wrong() -> None:
     assert not cut.faults_exact
 
 
+@pytest.mark.ci
 def test_every_program_that_is_not_robust_keeps_a_class() -> None:
     """And the filter decides three quarters of the robust ones alone."""
     alone = robust = 0

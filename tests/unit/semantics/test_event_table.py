@@ -261,6 +261,7 @@ def kinds(program: Program) -> set[type]:
     return {type(step.op) for thread in program.threads for _, _, step in steps(thread)}
 
 
+@pytest.mark.ci
 def test_toy_operations_are_decided_as_by_brute_force() -> None:
     agree_on_toys(range(24))
 

@@ -249,6 +249,7 @@ def test_operations_under_way_bound_both_searches_and_are_no_deadlock() -> None:
         assert report.states == (whole.states if most >= 3 else ())
 
 
+@pytest.mark.ci
 def test_a_search_up_to_a_bound_finds_what_the_whole_search_does() -> None:
     compared = 0
     for path in sorted((ROOT / "litmus").glob("*-loop-*.rdma")):

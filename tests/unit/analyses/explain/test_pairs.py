@@ -49,6 +49,7 @@ def machine_keys(program: Program, ordered_reads: bool = False) -> set[Key] | No
     return {(t, named(a), named(b)) for t, a, b in found if a[3] not in hidden and b[3] not in hidden}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("ordered_reads", [False, True])
 def test_what_is_kept_or_not_listed_is_never_reordered(ordered_reads: bool) -> None:
     compared = 0

@@ -93,6 +93,7 @@ def holds_by_outcomes(program: Program, ordered: bool) -> dict[tuple[int, str], 
     return {(line.line.span.start, c.claim.model): c.holds for line in report.lines for c in line.claims}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("loops", "number"), [(False, 40), (True, 12)])
 def test_claims_are_decided_as_by_all_final_states(loops: bool, number: int) -> None:
     violated = 0
