@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
     from rdma_robust.analyses.safety.hangs import Hang, Wait
-    from rdma_robust.analyses.safety.reach import Answer, Argument, Reached
+    from rdma_robust.analyses.safety.questions import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program

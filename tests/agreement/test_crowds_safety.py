@@ -10,7 +10,8 @@ from rdma_robust.analyses.safety.crowds.any_number import numbers_from, search_a
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import Goal, HangGoal, StateGoal
-from rdma_robust.analyses.safety.reach import Answer, reach
+from rdma_robust.analyses.safety.questions import Answer
+from rdma_robust.analyses.safety.reach import reach
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of

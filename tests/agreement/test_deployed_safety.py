@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, HangMet, StateGoal, faults
-from rdma_robust.analyses.safety.reach import Answer, Argument, answer
+from rdma_robust.analyses.safety.questions import Answer, Argument
+from rdma_robust.analyses.safety.reach import answer
 from rdma_robust.expr import Const, Expr, Name, conj, equals
 from rdma_robust.language.check.targets import Target
 from rdma_robust.language.flow.cfg import Program

@@ -14,7 +14,7 @@ import pytest
 from rdma_robust.analyses.safety.alone import never_waits_alone
 from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.analyses.safety.hangs import find_hang
-from rdma_robust.analyses.safety.reach import Answer
+from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from rdma_robust.analyses.safety.hangs import find_hang
-from rdma_robust.analyses.safety.reach import Answer
+from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model

@@ -15,7 +15,7 @@ from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached
+from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified, claims, outcome_claim, status_of, verify
 from rdma_robust.language.check.refusals import refusals
 from rdma_robust.language.flow.cfg import Program

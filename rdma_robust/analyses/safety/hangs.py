@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from rdma_robust.analyses.safety.goals import HangGoal, HangMet
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.reach import Reached, answer
+from rdma_robust.analyses.safety.questions import Reached
+from rdma_robust.analyses.safety.reach import answer
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.limits import Limits, Progress, ignore

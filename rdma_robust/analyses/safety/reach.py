@@ -5,27 +5,22 @@ Reachability under RDMA is undecidable in general (Theorem 3.1 of the paper), so
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from rdma_robust.analyses.safety.alone import impossible_alone, never_waits_alone
+from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.deadlocks import Deadlocks, search_deadlocks
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults, is_local, met_by, watched
-from rdma_robust.analyses.safety.on_hardware import Run
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local, met_by, watched
+from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Questions, Reached, no_hang_alone
 from rdma_robust.analyses.safety.sequential import Sequential, rdma_run, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import is_trencher
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
-from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.outcome import Copies, Verdict
-from rdma_robust.robustness.decide import decide
+from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
-from rdma_robust.semantics.machines.waiting_points import may_hang
 from rdma_robust.semantics.values import is_loop_free
 
 HANG_STATES: Final = 100_000
@@ -36,62 +31,6 @@ HANG_STATES_RDMA: Final = 20_000
 
 _GROWN: Final = "; completions that are not polled grow without bound"
 _LARGE: Final = "a loop has too many local states to see whether a thread goes round in it for ever"
-
-
-class Answer(Enum):
-    """REACHABLE comes with a run that was replayed, UNREACHABLE follows a proof, UNKNOWN names the limit."""
-
-    REACHABLE = "reachable"
-    UNREACHABLE = "unreachable"
-    UNKNOWN = "unknown"
-
-
-class Argument(Enum):
-    """Why the answer is right."""
-
-    SC_RUN = "sc run"
-    RDMA_RUN = "rdma run"
-    SC_EXHAUSTED = "sc exhausted"
-    THREAD = "thread"
-    ROBUST = "robust"
-    RDMA_EXHAUSTED = "rdma exhausted"
-    PROOF = "proof"
-    MODEL_RUN = "model run"
-    LIMIT = "limit"
-
-
-@dataclass(frozen=True)
-class Reached:
-    """The answer for one goal; `reason` is one line for people.
-
-    `run` is of the machine of the model asked about; one into a hang that SC has too is of the SC machine. `traced` unless
-    it is no trace that the axioms could judge: a thread goes on although a message before still waits for its buffer.
-    For a program with crowds the answer is about any number of copies, and the run one of `copies.program`.
-    """
-
-    answer: Answer
-    argument: Argument
-    reason: str
-    run: Run | None = None
-    traced: bool = True
-    copies: Copies | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Answers in the order of the questions.
-
-    `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under SC, of the RDMA machine, and for
-    robustness; 0 for one that was not made. `robust` is None if that was not decided. `hardware` is what `rdma` meant.
-    """
-
-    answers: tuple[Reached, ...]
-    sc_states: int
-    rdma_states: int
-    check_states: int
-    robust: bool | None
-    time_s: float
-    hardware: Model = RDMA
 
 
 def reach(
@@ -130,17 +69,13 @@ def answer(
     Of a program with crowds the questions are about any number of copies, see :mod:`crowds.crowd_answers`.
     Raises InternalError if a run that was found is not confirmed.
     """
+    kind: type[Questions] = _OfOneProgram
     if program.crowds:
         from rdma_robust.analyses.safety.crowds.crowd_answers import CrowdQuestions  # noqa: PLC0415 - it asks this for P(n)
 
-        crowd = CrowdQuestions(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress)
-        return crowd.asked()
-    asked = _Questions(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress)
-    asked.answer()
-    took = time.monotonic() - asked.started
-    answers = tuple(asked.under_sc[goal] if model == "sc" else asked.under_rdma[goal] for goal, model in questions)
-    answers = _as_far_as_read(answers, program)
-    return Asked(answers, asked.sc_states, asked.rdma_states, asked.check_states, asked.robust, took, hardware)
+        kind = CrowdQuestions
+    asked = kind(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress).asked()
+    return replace(asked, answers=_as_far_as_read(asked.answers, program))
 
 
 def _as_far_as_read(answers: tuple[Reached, ...], program: Program) -> tuple[Reached, ...]:
@@ -156,33 +91,12 @@ def _as_far_as_read(answers: tuple[Reached, ...], program: Program) -> tuple[Rea
     return tuple(new if old.answer is Answer.UNREACHABLE else old for old, new in zip(answers, unknown, strict=True))
 
 
-class _Questions:
-    """The goals, each once; what is found out about each under SC and, where that is asked, under RDMA."""
+class _OfOneProgram(Questions):
+    """The questions about a program without crowds."""
 
-    def __init__(
-        self,
-        program: Program,
-        questions: Sequence[tuple[Goal, ModelName]],
-        limits: Limits,
-        hardware: Model,
-        *,
-        robust: bool | None,
-        recv_depth: int,
-        progress: Progress,
-    ) -> None:
-        self.program = program
-        self.goals = tuple(dict.fromkeys(goal for goal, _ in questions))
-        self.wanted = {goal for goal, model in questions if model == "rdma"}
-        self.limits = limits
-        self.hardware = hardware
-        self.progress = progress
-        self.started = time.monotonic()
-        self.recv_depth = recv_depth
-        self.machine = machine_of(program, hardware, watched(program, self.goals), recv_depth)
-        self.under_sc: dict[Goal, Reached] = {}
-        self.under_rdma: dict[Goal, Reached] = {}
-        self.sc_states = self.rdma_states = self.check_states = 0
-        self.robust = robust
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.machine = machine_of(self.program, self.hardware, watched(self.program, self.goals), self.recv_depth)
         self.grown = ""
 
     def answer(self) -> None:
@@ -197,10 +111,6 @@ class _Questions:
         self._by_threads()
         self._by_robustness()
         self._by_exploration()
-
-    def _left(self) -> list[Goal]:
-        """Return what is still to be answered under RDMA."""
-        return [goal for goal in self.goals if goal in self.wanted and goal not in self.under_rdma]
 
     def _answer_sc(self, goals: Sequence[Goal], found: Sequential) -> None:
         size = _states(found.states)
@@ -218,14 +128,11 @@ class _Questions:
         for goal in self.goals:
             if not isinstance(goal, HangGoal):
                 continue
-            if not may_hang(self.program):
-                found = Reached(Answer.UNREACHABLE, Argument.THREAD, "no thread has to wait, and every loop goes on or ends")
-                self.under_rdma[goal] = found
-            elif never_waits_alone(self.program, self.limits.share(0.1)):
-                reason = "no thread waits for another, and every poll has a completion to take"
-                found = self.under_rdma[goal] = Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
-            else:
+            found = no_hang_alone(self.program, self.limits)
+            if found is None:
                 found = self._hang_under_sc(goal)
+            else:
+                self.under_rdma[goal] = found
             self.under_sc[goal] = found
 
     def _hang_under_sc(self, goal: HangGoal) -> Reached:
@@ -258,7 +165,7 @@ class _Questions:
 
     def _from_sc(self) -> None:
         """What SC can do, the hardware can do, unless the goal is about a put or get that is half done under SC."""
-        for goal in self._left():
+        for goal in self.left():
             sc_run = self.under_sc[goal].run
             if sc_run is None:
                 continue
@@ -273,50 +180,23 @@ class _Questions:
                 self.under_rdma[goal] = Reached(Answer.REACHABLE, Argument.SC_RUN, "a run that SC allows too", told, traced)
 
     def _by_threads(self) -> None:
-        left = self._left()
+        left = self.left()
         reached = Reached(Answer.UNREACHABLE, Argument.THREAD, "whatever it reads, the thread cannot do that")
         for place in sorted(impossible_alone(self.program, left, self.limits.share(0.1))):
             self.under_rdma[left[place]] = reached
 
     def _by_robustness(self) -> None:
-        local = [
-            goal
-            for goal in self._left()
-            if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal)
-        ]
-        if not local or not self._finds_buffers():
-            return
-        if self.robust is None:
-            self._decide()
-        if self.robust:
-            reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
-            self.under_rdma |= dict.fromkeys(local, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
+        goals = self.settled_by_robustness(lambda goal: _is_local(self.program, goal), 0.5)
+        reason = f"the program is robust, and all SC executions were searched, {_states(self.sc_states)}"
+        self.under_rdma |= dict.fromkeys(goals, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
 
-    def _finds_buffers(self) -> bool:
-        """Return whether under SC no message ever waits for its buffer: else a thread of the hardware may do what no trace
-        has, and what is robust says nothing of it."""
-        waits = [FaultGoal(fault) for fault in faults(self.program) if fault.kind == "rnr"]
-        if not waits:
-            return True
+    def never(self, waits: Sequence[FaultGoal]) -> bool:
         found = search_sequential(self.program, waits, self.limits.share(0.4), self.progress, recv_depth=self.recv_depth)
         self.sc_states = max(self.sc_states, found.states)
         return not found.runs and not found.cut
 
-    def _decide(self) -> None:
-        remaining = self.limits.seconds_left()
-        options = CheckOptions(
-            hardware=self.hardware,
-            timeout=None if remaining is None else 0.5 * remaining,
-            max_states=self.limits.states,
-            memory=self.limits.memory,
-        )
-        outcome = decide(self.program, options, self.progress)
-        self.check_states = outcome.counts.states
-        if outcome.verdict is not Verdict.UNKNOWN:
-            self.robust = outcome.verdict is Verdict.ROBUST
-
     def _by_exploration(self) -> None:
-        left = self._left()
+        left = self.left()
         if not left:
             return
         bounded = not is_loop_free(self.program)

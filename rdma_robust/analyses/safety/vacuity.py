@@ -13,7 +13,8 @@ from math import prod
 from typing import Final
 
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, StateGoal, faults_of
-from rdma_robust.analyses.safety.reach import Answer, Reached, answer
+from rdma_robust.analyses.safety.questions import Answer, Reached
+from rdma_robust.analyses.safety.reach import answer
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, Binary, Expr, Name, evaluate, names
 from rdma_robust.language.check.targets import Before, Counted, Target

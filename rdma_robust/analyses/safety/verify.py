@@ -14,7 +14,8 @@ from functools import partial
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults
 from rdma_robust.analyses.safety.hangs import Hang, hang_of
-from rdma_robust.analyses.safety.reach import Answer, Asked, Reached, answer
+from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
+from rdma_robust.analyses.safety.reach import answer
 from rdma_robust.analyses.safety.vacuity import Vacuity, impossible_values, reached
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.expr import conj, negate

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.reach import Asked
+from rdma_robust.analyses.safety.questions import Asked
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.flow.cfg import Program

@@ -10,7 +10,7 @@ from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, told
 from rdma_robust.analyses.safety.on_hardware import Run
-from rdma_robust.analyses.safety.reach import Answer, Asked, Reached
+from rdma_robust.analyses.safety.questions import Answer, Asked, Reached
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.language.check.targets import Target

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import prod
 
 from rdma_robust.analyses.safety.goals import StateGoal
-from rdma_robust.analyses.safety.reach import Answer, reach
+from rdma_robust.analyses.safety.questions import Answer
+from rdma_robust.analyses.safety.reach import reach
 from rdma_robust.errors import InternalError
 from rdma_robust.hardness.automata import TARGET, Automata, accepted_word, automata_program, read_automata
 from rdma_robust.hardness.finite import FiniteProgram, finite_program

@@ -10,7 +10,8 @@ from rdma_robust.analyses.safety.crowds import copy_steps, exact_markings
 from rdma_robust.analyses.safety.crowds.any_number import AnyNumber, search_any_number
 from rdma_robust.analyses.safety.crowds.copy_steps import CopySteps
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
-from rdma_robust.analyses.safety.reach import Answer, Reached, reach
+from rdma_robust.analyses.safety.questions import Answer, Reached
+from rdma_robust.analyses.safety.reach import reach
 from rdma_robust.language.load import load_program_and_target
 from rdma_robust.limits import Limits
 

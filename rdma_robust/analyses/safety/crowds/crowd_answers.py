@@ -7,28 +7,25 @@ P(1), P(2) and so on is searched, where a run is an answer, and no run is none f
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.safety.alone import impossible_alone, never_waits_alone
+from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.crowds.absences import search_absence
 from rdma_robust.analyses.safety.crowds.any_number import Instance, numbers_from, search_any_number
 from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
-from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, faults, is_local
-from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached, answer
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local
+from rdma_robust.analyses.safety.questions import Answer, Argument, Questions, Reached, no_hang_alone
+from rdma_robust.analyses.safety.reach import answer
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.limits import Limits, Progress
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
-from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Copies, Verdict
-from rdma_robust.robustness.decide import decide
+from rdma_robust.outcome import Copies
 from rdma_robust.semantics.machines.threadcode import written_by_cards
-from rdma_robust.semantics.machines.waiting_points import may_hang
 from rdma_robust.text import count
 
 MOST_COPIES: Final = 3
@@ -44,37 +41,15 @@ _SHARE: Final = 0.4
 """Of the time that is left, for one search among several."""
 
 
-class CrowdQuestions:
-    """The goals, each once, and what is found out about each under SC and, where that is asked, under RDMA."""
+class CrowdQuestions(Questions):
+    """The questions about any number of copies."""
 
-    def __init__(
-        self,
-        program: Program,
-        questions: Sequence[tuple[Goal, ModelName]],
-        limits: Limits,
-        hardware: Model,
-        *,
-        robust: bool | None,
-        recv_depth: int,
-        progress: Progress,
-    ) -> None:
-        self.program = program
-        self.questions = questions
-        self.goals = tuple(dict.fromkeys(goal for goal, _ in questions))
-        self.wanted = {goal for goal, model in questions if model == "rdma"}
-        self.limits = limits
-        self.hardware = hardware
-        self.robust = robust
-        self.recv_depth = recv_depth
-        self.progress = progress
-        self.said = " and ".join(thread.name for thread in program.crowds)
-        self.under_sc: dict[Goal, Reached] = {}
-        self.under_rdma: dict[Goal, Reached] = {}
-        self.sc_states = self.rdma_states = self.check_states = 0
+    @property
+    def said(self) -> str:
+        """The names of the templates."""
+        return " and ".join(thread.name for thread in self.program.crowds)
 
-    def asked(self) -> Asked:
-        """Answer the questions. Raises InternalError if a run that was found is not confirmed."""
-        started = time.monotonic()
+    def answer(self) -> None:
         self._coverable()
         for goal in self.goals:
             if isinstance(goal, HangGoal) or (isinstance(goal, StateGoal) and goal.final):
@@ -83,12 +58,6 @@ class CrowdQuestions:
         self._by_threads()
         self._by_robustness()
         self._one_by_one()
-        answers = tuple(self.under_sc[g] if model == "sc" else self.under_rdma[g] for g, model in self.questions)
-        took = time.monotonic() - started
-        return Asked(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
-
-    def _left(self) -> list[Goal]:
-        return [goal for goal in self.goals if goal in self.wanted and goal not in self.under_rdma]
 
     def _coverable(self) -> None:
         goals = [g for g in self.goals if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.final)]
@@ -108,12 +77,8 @@ class CrowdQuestions:
 
     def _absence(self, goal: StateGoal | HangGoal) -> Reached:
         """Answer under SC for what is about all copies: a proof from markings, or a run of a small P(n)."""
-        if isinstance(goal, HangGoal):
-            if not may_hang(self._single()):
-                return Reached(Answer.UNREACHABLE, Argument.THREAD, "no thread has to wait, and every loop goes on or ends")
-            if never_waits_alone(self._single(), self.limits.share(0.1)):
-                reason = "no thread waits for another, and every poll has a completion to take"
-                return Reached(Answer.UNREACHABLE, Argument.THREAD, reason)
+        if isinstance(goal, HangGoal) and (found := no_hang_alone(self._single(), self.limits)) is not None:
+            return found
         goals = [goal] if isinstance(goal, StateGoal) else []
         system = SafetySystem(self.program, goals, recv_depth=self.recv_depth)
         limits = self.limits.share(_SHARE)
@@ -165,7 +130,7 @@ class CrowdQuestions:
 
     def _from_sc(self) -> None:
         """What some P(n) reaches under SC it reaches under RDMA, unless it is about a put or get that is half done."""
-        for goal in self._left():
+        for goal in self.left():
             found = self.under_sc[goal]
             if found.copies is None:
                 if found.argument is Argument.THREAD:
@@ -194,7 +159,7 @@ class CrowdQuestions:
 
     def _by_threads(self) -> None:
         """What a thread cannot do whatever it reads: the words of P(1) and of P(n) hold the same values."""
-        left = [g for g in self._left() if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.target.counts)]
+        left = [g for g in self.left() if isinstance(g, FaultGoal) or (isinstance(g, StateGoal) and not g.target.counts)]
         reached = Reached(Answer.UNREACHABLE, Argument.THREAD, "whatever it reads, the thread cannot do that")
         for place in sorted(impossible_alone(self._single(), left, self.limits.share(0.1))):
             self.under_rdma[left[place]] = reached
@@ -203,45 +168,18 @@ class CrowdQuestions:
         return copies_of(self.program, {thread.name: 1 for thread in self.program.crowds})
 
     def _by_robustness(self) -> None:
-        local = [
-            goal
-            for goal in self._left()
-            if self.under_sc[goal].answer is Answer.UNREACHABLE and _is_local(self.program, goal, self.hardware)
-        ]
-        if not local or not self._finds_buffers():
-            return
-        if self.robust is None:
-            self._decide()
-        if self.robust:
-            for goal in local:
-                reason = f"the program is robust, and {self.under_sc[goal].reason}"
-                self.under_rdma[goal] = replace(self.under_sc[goal], argument=Argument.ROBUST, reason=reason)
+        for goal in self.settled_by_robustness(lambda goal: _is_local(self.program, goal, self.hardware), _SHARE):
+            reason = f"the program is robust, and {self.under_sc[goal].reason}"
+            self.under_rdma[goal] = replace(self.under_sc[goal], argument=Argument.ROBUST, reason=reason)
 
-    def _finds_buffers(self) -> bool:
-        """Return whether under SC no message ever waits for its buffer, whatever the number of copies: see :mod:`reach`."""
-        waits = [FaultGoal(fault) for fault in faults(self.program) if fault.kind == "rnr"]
-        if not waits:
-            return True
+    def never(self, waits: Sequence[FaultGoal]) -> bool:
         limits = self.limits.share(_SHARE)
         found = search_any_number(self.program, waits, limits, self.progress, recv_depth=self.recv_depth)
         self.sc_states = max(self.sc_states, found.states)
         return not found.found and not found.open
 
-    def _decide(self) -> None:
-        remaining = self.limits.seconds_left()
-        options = CheckOptions(
-            hardware=self.hardware,
-            timeout=None if remaining is None else _SHARE * remaining,
-            max_states=self.limits.states,
-            memory=self.limits.memory,
-        )
-        outcome = decide(self.program, options, self.progress)
-        self.check_states = outcome.counts.states
-        if outcome.verdict is not Verdict.UNKNOWN:
-            self.robust = outcome.verdict is Verdict.ROBUST
-
     def _one_by_one(self) -> None:
-        left = self._left()
+        left = self.left()
         for place, goal in enumerate(left):
             found, _ = self._small(goal, "rdma", self.limits.share(1 / (len(left) - place)))
             if found.answer is Answer.UNKNOWN and self.robust is False:

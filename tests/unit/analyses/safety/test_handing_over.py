@@ -8,7 +8,7 @@ from rdma_robust import Status, verify
 from rdma_robust.analyses.prove.on_machine import shows
 from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.safety.handing_over import verify_all
-from rdma_robust.analyses.safety.reach import Answer, Argument
+from rdma_robust.analyses.safety.questions import Answer, Argument
 from rdma_robust.analyses.safety.verify import Checked, Verified
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits

@@ -15,7 +15,8 @@ import rdma_robust
 from rdma_robust import ProgramError, Verdict, check, parse
 from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import StateGoal, waiting, watched
-from rdma_robust.analyses.safety.reach import Answer, Argument, Asked, Reached, reach
+from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
+from rdma_robust.analyses.safety.reach import reach
 from rdma_robust.analyses.safety.verify import Status
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program, load_program_and_target

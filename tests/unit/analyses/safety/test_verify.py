@@ -8,7 +8,7 @@ import pytest
 
 from rdma_robust.analyses.safety.exploration import confirmed, explore_machine
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
-from rdma_robust.analyses.safety.reach import Argument
+from rdma_robust.analyses.safety.questions import Argument
 from rdma_robust.analyses.safety.verify import Status, Verified, claims, verify
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program

@@ -8,7 +8,8 @@ import pytest
 
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.safety.goals import FaultGoal
-from rdma_robust.analyses.safety.reach import Answer, reach
+from rdma_robust.analyses.safety.questions import Answer
+from rdma_robust.analyses.safety.reach import reach
 from rdma_robust.errors import NO_SPAN, ProgramError
 from rdma_robust.expr import TRUE, Binary, Const, Name, Unary, evaluate, value_of
 from rdma_robust.language.flow.cfg import Cell, Fault, MFence, Program, Read, Rmw, Section, Write, steps
