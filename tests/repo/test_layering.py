@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rdma_robust"
-SPLIT = ("analyses", "teaching")
+SPLIT = ("analyses", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = "errors diagnose expr files layers limits model outcome options processes text grammar_tables digraph"
@@ -34,6 +34,8 @@ MAY_IMPORT = {
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
+    "messages.language": WORDS,
+    "messages.message_answers": f"{WORDS} messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

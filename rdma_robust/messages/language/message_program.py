@@ -1,0 +1,226 @@
+"""Checked message programs: processes as structured statements, names resolved, functions and families written out.
+
+What a statement does is docs/messages-language.md. A process executes its body from the first statement; at the end of the
+body, and at :class:`Halt`, it has ended. At a false :class:`Assume` and at a fault it has stopped, which is something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.language.message_terms import Term
+
+Buffer = Literal["zero", "infinite", "any"]
+"""When a send completes: at its match; at once; at once or, if the runtime refuses to buffer it, at its match."""
+
+BUFFERS: tuple[Buffer, ...] = ("zero", "infinite", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A register, or an element of the array in it; or a request, or an element of an array of requests."""
+
+    name: str
+    indices: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`; the indices are evaluated before the value."""
+
+    target: Place
+    value: Term
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """`req name` or `req name[size]`: from here on the request is, or all of the array are, inactive."""
+
+    name: str
+    size: Term | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueSend:
+    """`request = isend value to to on port tag tag`. All are evaluated when issued: value, to, tag, the request's indices.
+
+    Faults: `to` is no process (destination), `tag` is negative (tag).
+    """
+
+    request: Place
+    value: Term
+    to: Term
+    port: int
+    tag: Term
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueReceive:
+    """`request = irecv target from source on port tag tag`.
+
+    `source` and `tag` are None for `any`. The pattern and the indices of all places are evaluated when issued: source, tag,
+    target, sender, which, then the request's; value, sender and tag are stored at the wait, into `target`, `sender` and
+    `which`. Faults: `source` is no process (source), `tag` is negative (tag), and at the wait index and kind.
+    """
+
+    request: Place
+    target: Place
+    source: Term | None
+    port: int
+    tag: Term | None
+    sender: Place | None = None
+    which: Place | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for each of the requests, one after the other; for an array of them in the order of its indices.
+
+    A request that is inactive is passed. After its wait a request is inactive.
+    """
+
+    requests: tuple[Place, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCall:
+    """Here a library procedure is called; what it sends and receives follows. Changes nothing."""
+
+    name: str
+    root: Term | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    condition: Term
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """Where the condition is false that is a violation; the process goes on."""
+
+    condition: Term
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """The process ends."""
+
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Go on after the innermost :class:`Inlined`."""
+
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Term
+    then: Block
+    other: Block = ()
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Term
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`body` with `counter` from `low` to `high`, both evaluated once; nothing else assigns the counter."""
+
+    counter: str
+    low: Term
+    high: Term
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body` any number of times, also zero: before each, choice 0 goes on behind the loop and choice 1 goes in."""
+
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """One of the branches; choice i takes the i-th, from 0."""
+
+    branches: tuple[Block, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """The body of the function `name`, called here; its registers have names of their own."""
+
+    name: str
+    body: Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Statement = (
+    Assign | Requests | IssueSend | IssueReceive | Wait | CollectiveCall | Assume | Assert | Halt | Return
+    | If | While | For | Loop | Choose | Inlined
+)  # fmt: skip
+Block = tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process. All `registers` are 0 at the start and all `requests` inactive, neither an array.
+
+    `name` is as people write it, `Client[2]`. Registers of functions are named `double.x`, of its second call in the text
+    `double@2.x`; no name of the language has a point in it.
+    """
+
+    name: str
+    body: Block
+    registers: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
+    daemon: bool = False
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+ClaimKind = Literal["holds", "violated", "deadlock", "no deadlock", "race", "no race", "matchings"]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageClaim:
+    """One claim of an `expect` line; `buffers` are those it is about, `number` that of `matchings`."""
+
+    kind: ClaimKind
+    buffers: tuple[Buffer, ...] = BUFFERS
+    number: int = 0
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageProgram:
+    """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index."""
+
+    name: str
+    file: str
+    source: str
+    processes: tuple[Process, ...]
+    ports: tuple[str, ...] = ("",)
+    claims: tuple[MessageClaim, ...] = ()
+    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)

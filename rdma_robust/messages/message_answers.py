@@ -1,0 +1,166 @@
+"""What is found out about a message program under one buffer semantics: the same records from every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+
+
+class Issued(NamedTuple):
+    """A send, the `nth` that `process` issued in a run, or a receive, the `nth` that it issued; each counted from 0."""
+
+    process: int
+    nth: int
+
+
+class Pair(NamedTuple):
+    """A receive and the send that it takes."""
+
+    receive: Issued
+    send: Issued
+
+
+Matching = frozenset[Pair]
+"""The pairs of one complete execution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A process executes its next statement, issues, or passes a wait that is open; `choice` of `choose` and `loop`."""
+
+    process: int
+    choice: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The rule `match` fires."""
+
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """Only under `any`: the send that `process` waits for gets a buffer, so that the wait is open."""
+
+    process: int
+
+
+Move = Step | Matched | Granted
+Schedule = tuple[Move, ...]
+"""A run, move by move, from the start. A `wait` of several requests takes a step for each of them; an inactive one too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An assertion that is false (`assert`), or a fault, at the end of the `schedule`. The text says it for people."""
+
+    process: int
+    kind: str
+    span: Span
+    schedule: Schedule
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A process that waits for ever, where, and for what: `kind` is `receive` or `send`."""
+
+    process: int
+    kind: Literal["receive", "send"]
+    operation: Issued
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """A run after which no rule applies, no process has stopped and some wait."""
+
+    waiting: tuple[Waiting, ...]
+    schedule: Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A complete run with operations that nothing matched; posted receives of daemons are none."""
+
+    sends: tuple[Issued, ...]
+    receives: tuple[Issued, ...]
+    schedule: Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Matchings:
+    """How many matchings there are; at least so many, unless `exact`. `listed` are as many of them as were asked for."""
+
+    count: int
+    exact: bool
+    listed: tuple[Matching, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked. Violations, deadlocks and leaks always are; pairs give races too. `limit` is that of counting."""
+
+    pairs: bool = True
+    count: bool = False
+    limit: int = 10_000
+    listed: int = 0
+    loop_bound: int = 8
+
+
+Tri = Literal["no", "yes", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class BufferAnswer:
+    """What holds under one buffer semantics.
+
+    `violated`, `deadlocked` and `leaking` are `no` only after an exhausted search or a proof, and `yes` with a record whose
+    schedule was replayed. `violations` has at most one for each place of the text. `pairs` is None where they were not asked
+    for, or not all were found (`pairs_exact` is false then, and it may hold those that were). `reason` says what was left
+    open and which limit was reached; `engine` is the name of what decided. `mismatches` say which processes call library
+    procedures in different orders. `work` counts what the engine counts, by name.
+    """
+
+    buffer: Buffer
+    engine: str
+    violated: Tri
+    deadlocked: Tri
+    leaking: Tri
+    violations: tuple[Violation, ...] = ()
+    deadlock: Deadlock | None = None
+    leak: Leak | None = None
+    pairs: frozenset[Pair] | None = None
+    pairs_exact: bool = True
+    matchings: Matchings | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+    reason: str = ""
+    work: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def races(self) -> tuple[Issued, ...]:
+        """Return the receives that have two feasible partners, of those known."""
+        counts: dict[Issued, int] = {}
+        for pair in self.pairs or ():
+            counts[pair.receive] = counts.get(pair.receive, 0) + 1
+        return tuple(sorted(each for each, count in counts.items() if count > 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The `position`-th library procedure that each of two processes calls, and they are not the same."""
+
+    position: int
+    processes: tuple[int, int]
+    calls: tuple[str, str]
+    span: Span = NO_SPAN
+
+
+MessageEngine = Callable[[MessageProgram, Buffer, Questions, Limits], BufferAnswer]
+"""Every engine: it answers all that is asked, or says `unknown` with the reason; it raises nothing on purpose."""
