@@ -11,12 +11,12 @@ from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import Exploration, explore_lowered
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.errors import InternalError, LimitReached, UsageError
+from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import BY_FILTER, Counts, Outcome, Verdict
+from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, Covered, Filtered, Found, Instrumented, Lowered
 from rdma_robust.robustness.frame import Frame
@@ -24,15 +24,13 @@ from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
 from rdma_robust.robustness.passes import Context, Pass, Passes, run
 from rdma_robust.robustness.pivot import instrument_pivots
+from rdma_robust.robustness.reasons import limit_said, sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched
 
-NOTHING: Final[Found] = Exploration("none", False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
+NOTHING: Final[Found] = Exploration(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
 """The search that was not made."""
-
-WAITING: Final = ("rnr", "receive queue full")
-"""Faults that stand for a message or a receive that has to wait: then violations need not have the normal form."""
 
 _FAULT_STATES = 2_000_000
 """States spent at most on the reachable faults of a program that is robust without a search."""
@@ -219,9 +217,8 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
     result = covered.found.result
     if result.target >= 0:
         return Verdict.NOT_ROBUST, "a violating trace was found and confirmed by the axioms"
-    for fault in _faults(covered):
-        if fault.kind in WAITING:
-            return Verdict.UNKNOWN, _waiting_reason(fault)
+    if (fault := waiting_among(_faults(covered))) is not None:
+        return Verdict.UNKNOWN, waiting_reason(fault)
     if covered.lowered.by_filter and not (result.cut and _can_wait(covered.lowered)):
         return Verdict.ROBUST, BY_FILTER
     if result.cut:
@@ -232,12 +229,7 @@ def _verdict(covered: Covered, options: CheckOptions) -> tuple[Verdict, str]:
 def _can_wait(lowered: Lowered) -> bool:
     """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
     commands = (c for p in lowered.vass.program.processes for c in p.commands)
-    found = (label.edge.step.fault for c in commands for label in c.body.all_labels())
-    return any(fault.kind in WAITING for fault in found if fault is not None)
-
-
-def _waiting_reason(fault: Fault) -> str:
-    return f"{fault.kind} (line {fault.span.line}): {fault.message}; ROBUST is only decided where none has to wait"
+    return waiting_among(label.edge.step.fault for c in commands for label in c.body.all_labels()) is not None
 
 
 def _can_go_wrong(lowered: Lowered) -> bool:
@@ -256,17 +248,10 @@ def _shorter(lowered: Lowered, found: Found, limits: Limits) -> Found:
 
 def _cut_reason(result: SearchResult, options: CheckOptions) -> str:
     """Return one line naming the limit that was reached and how far the search got."""
-    limit = {
-        "time": f"the time limit of {options.timeout} s",
-        "states": f"the limit of {options.max_states} states",
-        "memory": f"the memory limit of {options.memory} MiB",
-    }.get(result.cut)
-    if limit is None:
-        raise InternalError(f"a search was cut by an unknown limit {result.cut!r}")
+    limit = limit_said(result.cut, options)
     return f"reached {limit} after {result.states} states, {result.frontier} of them not yet expanded"
 
 
 def _faults(covered: Covered) -> tuple[Fault, ...]:
     fired = {label.edge.fault for label in covered.found.fired}
-    found = {other for f in fired if f is not None for other in covered.lowered.like_faults.get(f, (f,))}
-    return tuple(sorted(found, key=lambda f: (f.span.start, f.kind, f.message)))
+    return sorted_faults({other for f in fired if f is not None for other in covered.lowered.like_faults.get(f, (f,))})

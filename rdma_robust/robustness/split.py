@@ -16,6 +16,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.frame import Frame
+from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 
 
@@ -67,6 +68,6 @@ def combine(outcomes: Sequence[Outcome]) -> Outcome:
             max(c.counters for c in counts),
         ),
         time_s=sum(o.time_s for o in outcomes),
-        faults=tuple(sorted({f for o in outcomes for f in o.faults}, key=lambda f: (f.span.start, f.kind, f.message))),
+        faults=sorted_faults({f for o in outcomes for f in o.faults}),
         faults_exact=chosen.verdict is Verdict.ROBUST and any(o.faults_exact for o in outcomes),
     )

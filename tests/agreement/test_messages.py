@@ -16,7 +16,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, LARGE, REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.robustness.decide import WAITING, decide
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.reasons import WAITING
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.values import is_loop_free

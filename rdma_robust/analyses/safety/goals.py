@@ -16,6 +16,7 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.robustness.event_graph import Kept
 from rdma_robust.robustness.frame import Frame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
+from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.final import valuation
 from rdma_robust.semantics.machines.machine import Move, State
@@ -59,8 +60,7 @@ Met = Callable[[Move], bool]
 
 def faults(program: Program) -> tuple[Fault, ...]:
     """Return everything that may go wrong in `program`, in the order of the source."""
-    found = {fault for thread in program.threads for _, _, step in steps(thread) for fault in faults_of(thread, step)}
-    return tuple(sorted(found, key=lambda f: (f.span.start, f.kind, f.message)))
+    return sorted_faults({f for thread in program.threads for _, _, step in steps(thread) for f in faults_of(thread, step)})
 
 
 def faults_of(thread: Thread, step: Step) -> tuple[Fault, ...]:

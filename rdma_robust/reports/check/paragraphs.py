@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.outcome import BY_FILTER
+from rdma_robust.outcome import BY_FILTER, NO_SEARCH
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.steps_table import timeline
 from rdma_robust.reports.check.witness_view import WitnessView
@@ -20,7 +20,7 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
     if result.witness is not None:
         blocks += _witness(result.witness, width, full)
     if result.reason == BY_FILTER and result.states:
-        blocks.append(filled(proved_by_filter(result.engine or "none", result.states), width))
+        blocks.append(filled(proved_by_filter(result.engine or NO_SEARCH, result.states), width))
     if result.spin_only:
         blocks.append(filled(SPIN_ONLY, width))
     if result.verdict == "unknown":

@@ -9,6 +9,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.analyses.explain.explanation import Explanation, FinalStates, LineMark
+from rdma_robust.outcome import NO_SEARCH
 from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
 from rdma_robust.reports.explanation.explanation_svg import graph_svg
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
@@ -126,7 +127,7 @@ def _orders(explanation: Explanation) -> dict[str, Any]:
 
 
 def _facts(explanation: Explanation, version: str) -> list[tuple[str, str]]:
-    searched = explanation.engine != "none"
+    searched = explanation.engine != NO_SEARCH
     return [
         ("Reason", explanation.reason),
         ("Instrumentation", explanation.instrumentation),

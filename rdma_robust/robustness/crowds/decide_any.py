@@ -1,8 +1,8 @@
 """The decision for any number of copies: count, else bring P(n) for small n, lift, confirm.
 
-Completions of copies that have no bound are not counted, so that polls of copies always succeed. If no target can be covered
-then, the program is robust. Else, in this order: the cut-off of programs without values, a violation with few copies, a
-backward search in which each copy counts its own, and UNKNOWN.
+Completions of copies that have no bound are not counted, so that their polls always succeed. If no target can be covered
+then, the program is robust; if one can and all completions are counted, it is not. Else, in this order: a violation with
+few copies, the cut-off of programs without values, a backward search in which each copy counts its own, and UNKNOWN.
 
 Source: the design of crowds, section 3; normal-form.md for P(n).
 """
@@ -22,7 +22,7 @@ from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
+from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
 from rdma_robust.robustness.crowds.counted import Counted, CountedAttempt
 from rdma_robust.robustness.crowds.explicit_run import Explicit
@@ -30,11 +30,12 @@ from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
 from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.phase_one import can_fail, reachable_faults
+from rdma_robust.robustness.crowds.phase_one import reachable_faults
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, Steps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.reasons import limit_said, waiting_among, waiting_reason
 from rdma_robust.robustness.unconfirmed import may_differ
 from rdma_robust.semantics.trace import EventType
 
@@ -57,9 +58,6 @@ _OWN_COUNTERS_SECONDS: Final = 30.0
 
 _FAULT_STATES: Final = 20_000
 
-WAITING: Final = ("rnr", "receive queue full")
-"""Faults that stand for a message or a receive that has to wait: then violations need not have the normal form."""
-
 Found = CountingAnswer[Control, Local, CrowdLabel]
 
 
@@ -67,12 +65,9 @@ def count(instance: Instance, context: Context) -> Counted:
     """Return what is found for any number of copies."""
     counted = _search(instance, context)
     faults, exact = _faults(instance, counted, context)
-    waiting = next((fault for fault in faults if fault.kind in WAITING), None)
+    waiting = waiting_among(faults)
     if counted.verdict is Verdict.ROBUST and waiting is not None:
-        reason = (
-            f"{waiting.kind} (line {waiting.span.line}): {waiting.message}; ROBUST is only decided where none has to wait"
-        )
-        counted = replace(counted, verdict=Verdict.UNKNOWN, reason=reason)
+        counted = replace(counted, verdict=Verdict.UNKNOWN, reason=waiting_reason(waiting))
     if counted.verdict is Verdict.ROBUST and not exact and _can_wait(instance):
         counted = replace(counted, verdict=Verdict.UNKNOWN, reason="reached a limit while looking for messages that wait")
     return replace(counted, faults=faults, faults_exact=exact and counted.verdict is Verdict.ROBUST)
@@ -83,7 +78,7 @@ def _search(instance: Instance, context: Context) -> Counted:
     robust = numbers_said.for_any(names)
     if not instance.classes:
         reason = f"{robust}: no pivot lies on a critical cycle of the conflict graph"
-        return Counted(instance, Verdict.ROBUST, reason, "none", Counts())
+        return Counted(instance, Verdict.ROBUST, reason, NO_SEARCH, Counts())
     system = HeroAtStart(Steps(instance))
     found: Found = decide_counting(system, context.limits.share(_COUNTING), context.progress)
     counts = Counts(found.stored, 0, len(instance.classes), len(instance.counted))
@@ -134,8 +129,7 @@ def _with_enough(counted: Counted, enough: tuple[int, ...] | None, context: Cont
         return counted
     if known and enough is not None and sum(enough) <= MOST_CUT_OFF:
         raise InternalError("a target that can be covered is not reached with as many copies as its run has")
-    reason = "not robust for some number of copies; the smallest was not found within the limits"
-    return replace(counted, verdict=Verdict.NOT_ROBUST, reason=reason)
+    return replace(counted, verdict=Verdict.NOT_ROBUST, reason=numbers_said.NO_SMALLEST)
 
 
 def _some_seconds(context: Context, seconds: float = _SMALLEST_SECONDS) -> Limits:
@@ -153,7 +147,7 @@ def _with_smallest(counted: Counted, found: Found, system: HeroAtStart, context:
         raise InternalError("a target that can be covered is not reached with any number of copies")
     counted = replace(counted, verdict=Verdict.NOT_ROBUST)
     if least.run is None:
-        return replace(counted, reason="not robust for some number of copies; the smallest was not found within the limits")
+        return replace(counted, reason=numbers_said.NO_SMALLEST)
     explicit = Explicit(counted.instance, least.run)
     try:
         copies_of(counted.instance.original, dict(explicit.numbers))
@@ -276,24 +270,15 @@ def uncounted_reason(instance: Instance, *, few: bool) -> str:
 
 def _faults(instance: Instance, counted: Counted, context: Context) -> tuple[tuple[Fault, ...], bool]:
     """The faults that can be met, and whether these are all: as far as it is interesting where there is a violation."""
-    if not can_fail(instance):
-        return (), True
-    limits = context.limits
     few = _FAULT_STATES if counted.verdict is Verdict.ROBUST else min(_FAULT_STATES, 2_000)
-    limits = replace(limits, states=min(limits.states or few, few))
+    limits = replace(context.limits, states=min(context.limits.states or few, few))
     return reachable_faults(instance, limits, context.progress)
 
 
 def _can_wait(instance: Instance) -> bool:
     """Whether a message or a receive might have to wait: then the normal form is not known to be enough."""
-    faults = (e.fault for g in instance.frame.graphs for e in g.edges)
-    return any(fault.kind in WAITING for fault in faults if fault is not None)
+    return waiting_among(e.fault for g in instance.frame.graphs for e in g.edges) is not None
 
 
 def _cut_reason(found: Found, options: CheckOptions) -> str:
-    limit = {
-        "time": f"the time limit of {options.timeout} s",
-        "states": f"the limit of {options.max_states} states",
-        "memory": f"the memory limit of {options.memory} MiB",
-    }[found.cut]
-    return f"reached {limit} after {found.stored} markings"
+    return f"reached {limit_said(found.cut, options)} after {found.stored} markings"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+NO_SMALLEST: Final = "not robust for some number of copies; the smallest was not found within the limits"
+"""The reason of NOT_ROBUST without a counterexample."""
 
 Numbers = Sequence[tuple[str, int]]
 

@@ -11,6 +11,7 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdMove, Steps
+from rdma_robust.robustness.reasons import sorted_faults
 
 
 @dataclass
@@ -49,18 +50,13 @@ class PhaseOne:
         return 0
 
 
-def can_fail(instance: Instance) -> bool:
-    return any(edge.fault is not None for graph in instance.frame.graphs for edge in graph.edges)
-
-
 def reachable_faults(instance: Instance, limits: Limits, progress: Progress = ignore) -> tuple[tuple[Fault, ...], bool]:
     """Return the faults that can be met with some number of copies, and whether these are all.
 
     Where completions of copies are not counted, so that polls succeed that should not, they are what may be met.
     """
-    if not can_fail(instance):
+    if all(edge.fault is None for graph in instance.frame.graphs for edge in graph.edges):
         return (), True
     system = PhaseOne(Steps(instance))
     found = omega_search(system, limits, progress)
-    faults = sorted(system.faults, key=lambda f: (f.span.start, f.kind, f.message))
-    return tuple(faults), not found.cut and not instance.uncounted
+    return sorted_faults(system.faults), not found.cut and not instance.uncounted
