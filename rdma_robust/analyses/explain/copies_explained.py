@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rdma_robust.analyses.explain.explanation import Pair
+from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.robustness.crowds.numbers_said import copies
 
 _SHOWN = 2
 """Copies with which pairs are looked at: as many as can race with each other."""
@@ -47,24 +49,20 @@ def numbers_text(outcome: Outcome) -> str:
     program = outcome.program
     if not program.crowds:
         return ""
-    templates = _listed([f"`{name}`" for name in _names(program)])
+    templates = listing((f"`{name}`" for name in _names(program)), "and")
     any_number = f"There can be any number of copies of {templates}."
     if outcome.verdict is Verdict.ROBUST:
         return f"{any_number} It is {outcome.reason}."
     if outcome.copies is None:
         return any_number
-    numbers = [(name, number) for name, number in outcome.copies.numbers if number]
-    found = _listed([f"{number} cop{'y' if number == 1 else 'ies'} of `{name}`" for name, number in numbers]) or "no copy"
+    some = (copies(number, f"`{name}`") for name, number in outcome.copies.numbers if number)
+    found = listing(some, "and") or "no copy"
     least = "fewer copies in all are not enough" if outcome.copies.least else "fewer may be enough as well"
     return f"{any_number} What follows is a run with {found}; {least}, and with more it is possible, too."
 
 
 def _names(program: Program) -> list[str]:
     return [thread.name for thread in program.crowds]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _of_any(pair: Pair, verdict: Verdict, program: Program) -> Pair:

@@ -19,6 +19,7 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.robustness.crowds.numbers_said import with_numbers
 from rdma_robust.robustness.decide import decide
 
 Numbers = dict[str, int]
@@ -58,14 +59,14 @@ class CrowdRepair:
             self.checked, self.cycles = self.checked + found.checked, self.cycles + found.cycles
             found = put_back(found, self.text, define, self.file)
             if not found.solutions:
-                return self._told(replace(found, reason=f"with {_said(numbers)}: {found.reason}"))
+                return self._told(replace(found, reason=f"with {with_numbers(tuple(numbers.items()))}: {found.reason}"))
             outcomes = [self._decided(solution.patched) for solution in found.solutions]
             good = [s for s, o in zip(found.solutions, outcomes, strict=True) if o.verdict is Verdict.ROBUST]
             failed = [o for o in outcomes if o.verdict is not Verdict.ROBUST]
             if good and not (self.options.all_minimal and failed):
                 return self._told(_held(found, good, first=not failed))
             outcome = next((o for o in failed if o.copies is not None), failed[0])
-        return self._told(Repair("unknown", f"no repair of {_said(numbers)} holds for more"))
+        return self._told(Repair("unknown", f"no repair of {with_numbers(tuple(numbers.items()))} holds for more"))
 
     def _decided(self, text: str) -> Outcome:
         self.checked += 1
@@ -92,7 +93,3 @@ def _held(found: Repair, good: list[Solution], *, first: bool) -> Repair:
         optimal=found.optimal and first,
         complete=found.complete and first,
     )
-
-
-def _said(numbers: Numbers) -> str:
-    return " and ".join(f"{n} cop{'y' if n == 1 else 'ies'} of {name}" for name, n in numbers.items())

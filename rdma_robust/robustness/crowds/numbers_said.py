@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rdma_robust.diagnose import listing
+
 NO_SMALLEST: Final = "not robust for some number of copies; the smallest was not found within the limits"
 """The reason of NOT_ROBUST without a counterexample."""
 
@@ -16,20 +18,15 @@ def copies(number: int, name: str) -> str:
     return f"{number} cop{'y' if number == 1 else 'ies'} of {name}"
 
 
-def listed(words: Sequence[str]) -> str:
-    """Return "a", "a and b", "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def for_any(names: Sequence[str]) -> str:
     """Return "robust for any number of copies of C and D"."""
-    return f"robust for any number of copies of {listed(names)}"
+    return f"robust for any number of copies of {listing(names, 'and')}"
 
 
 def with_numbers(numbers: Numbers) -> str:
     """Return "3 copies of C"; templates of which there is none are left out."""
     some = [copies(number, name) for name, number in numbers if number]
-    return listed(some) if some else f"no copy of {' or '.join(name for name, _ in numbers)}"
+    return listing(some, "and") if some else f"no copy of {listing(name for name, _ in numbers)}"
 
 
 def not_robust(numbers: Numbers, *, least: bool) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import ImmPut, Poll, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
@@ -41,7 +42,7 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
     if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:
         return Wait(thread.name, *at, first.text, False, waits)
-    nobody = f"; nobody can change {_listed(cells)}" if cells else "; its registers do not change"
+    nobody = f"; nobody can change {listing(cells)}" if cells else "; its registers do not change"
     if spins:
         lines = sorted({step.span.line for step in resting.steps})
         many = "lines " if len(lines) > 1 else "line "
@@ -88,10 +89,6 @@ def _waited_for(step: Step) -> str:
         case Recv(_, sender):
             return f"room in the receive queue from {sender}"
     return step.text.removeprefix("await ")
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _completions(run: Sequence[Move], thread: int, remote: str) -> tuple[int, int]:

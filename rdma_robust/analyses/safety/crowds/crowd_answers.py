@@ -20,6 +20,7 @@ from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local
 from rdma_robust.analyses.safety.questions import Answer, Argument, Questions, Reached, no_hang_alone
 from rdma_robust.analyses.safety.reach import answer
+from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits
@@ -47,7 +48,7 @@ class CrowdQuestions(Questions):
     @property
     def said(self) -> str:
         """The names of the templates."""
-        return " and ".join(thread.name for thread in self.program.crowds)
+        return listing((thread.name for thread in self.program.crowds), "and")
 
     def answer(self) -> None:
         self._coverable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Copies
 from rdma_robust.robustness.crowds.numbers_said import copies as so_many
@@ -14,7 +15,7 @@ def of_any(program: Program, copies: Copies | None = None) -> str:
         return ""
     if copies is not None:
         return f"with {with_numbers(copies.numbers)}"
-    return f"for any number of copies of {' and '.join(thread.name for thread in program.crowds)}"
+    return f"for any number of copies of {listing((thread.name for thread in program.crowds), 'and')}"
 
 
 def copies_said(copies: Copies) -> str:
