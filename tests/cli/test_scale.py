@@ -14,28 +14,12 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from tests.conftest import ROOT, Cli
-
-ROUNDS = """\
-const ROUNDS = 1, BACK = 1  // robust unless both are at least 1
-node A { x = 0 }
-node B { y = 0 }
-thread T on A {
-  reg r
-  for i in 1..ROUNDS { put B.y = 1 }
-  r = x
-}
-thread U on B {
-  reg r
-  for i in 1..BACK { put A.x = 1 }
-  r = y
-}
-expect not robust
-"""
+from tests.support.rounds import ROUNDS
 
 
 @pytest.fixture(autouse=True)
 def rounds(tmp_path: Path) -> Path:
-    (path := tmp_path / "rounds.rdma").write_text(ROUNDS)
+    (path := tmp_path / "rounds.rdma").write_text(f"{ROUNDS}expect not robust\n")
     return path
 
 

@@ -7,7 +7,6 @@ of one statement that are under way together, the values of `nondet`) all states
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from rdma_robust.analyses.prove.on_machine import constants_of, met_on
@@ -18,7 +17,8 @@ from rdma_robust.language.flow.cfg import Nondet, Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.stepping import Choose, StepMachine, StepState, few
 
 MOST_WAYS = 5_000
@@ -52,22 +52,6 @@ def replayed(
     return None if way is None else SafetyRun(model, way.run())
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A move of the replay, and how it came to be."""
-
-    before: _Way | None
-    move: Move
-
-    def run(self) -> tuple[Move, ...]:
-        moves = []
-        way: _Way | None = self
-        while way is not None:
-            moves.append(way.move)
-            way = way.before
-        return tuple(reversed(moves))
-
-
 class _Replay:
     """The run ends where it shows the claim, which may come before the end of the path."""
 
@@ -78,18 +62,18 @@ class _Replay:
         self.draws = None if draws is None else iter(draws)
         self.near = _near(constants_of(machine.program, [claim]))
 
-    def along(self, causes: Iterable[Cause]) -> _Way | None:
+    def along(self, causes: Iterable[Cause]) -> MoveTrail | None:
         """Return the way to a move that meets the claim, at the first cause after which there is one."""
-        ways: dict[StepState, _Way] = {}
+        ways: dict[StepState, MoveTrail] = {}
         for move in self.machine.initial():
-            ways[move.state] = _Way(None, move)
+            ways[move.state] = MoveTrail(None, move)
         if found := next((way for way in ways.values() if self.met(way.move)), None):
             return found
         reached = self.limits.watch()
         for cause in causes:
             drawing = cause.step is not None and isinstance(cause.step.op, Nondet)
             given = next(self.draws, None) if drawing and self.draws is not None else None
-            following: dict[StepState, _Way] = {}
+            following: dict[StepState, MoveTrail] = {}
             for way in self._after(ways.values(), cause, given):
                 if self.met(way.move):
                     return way
@@ -101,12 +85,12 @@ class _Replay:
             ways = following
         return None
 
-    def _after(self, ways: Iterable[_Way], cause: Cause, given: int | None) -> Iterator[_Way]:
+    def _after(self, ways: Iterable[MoveTrail], cause: Cause, given: int | None) -> Iterator[MoveTrail]:
         for way in ways:
             state: StepState = way.move.state
             for move in self.machine.moves_of(state, cause.thread, self._choice(state, given)):
                 if _caused(move.action, cause):
-                    yield _Way(way, move)
+                    yield MoveTrail(way, move)
 
     def _choice(self, state: StepState, given: int | None) -> Choose:
         if given is not None:

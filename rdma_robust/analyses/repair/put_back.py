@@ -19,10 +19,10 @@ def put_back(repair: Repair, original: str, define: Sequence[str], file: str) ->
 
     A solution that is no program with the values of that text, because it uses more elements of an array, keeps the others.
     """
-    return replace(repair, solutions=tuple(solution_back(s, original, define, file) for s in repair.solutions))
+    return replace(repair, solutions=tuple(_solution_back(s, original, define, file) for s in repair.solutions))
 
 
-def solution_back(solution: Solution, original: str, define: Sequence[str], file: str) -> Solution:
+def _solution_back(solution: Solution, original: str, define: Sequence[str], file: str) -> Solution:
     """Return one solution of such a repair."""
     text = undefined(solution.patched, original, define)
     try:

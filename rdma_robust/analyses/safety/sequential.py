@@ -26,6 +26,7 @@ from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of,
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
 from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import Watched
@@ -109,41 +110,25 @@ def _on_the_way(machine: ScMachine, goal: StateGoal | FaultGoal, run: Run) -> Ru
     return next((run[: n + 1] for n, move in enumerate(run) if met(move)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A move of the replay, how it came to be, and whether the goal was met on the way."""
-
-    before: _Way | None
-    move: Move
-    met: bool
-
-    def run(self) -> Run:
-        moves = []
-        way: _Way | None = self
-        while way is not None:
-            moves.append(way.move)
-            way = way.before
-        return tuple(reversed(moves))
-
-
 def replayed(machine: ScMachine, look: Watched, labels: Sequence[EventLabel], met: Met, *, ends: bool) -> Run:
     """Return a run of the machine with the events of `labels` that meets the goal: at its end if `ends`, else anywhere.
 
-    Register-only steps leave choices open, so all ways are followed. Raises InternalError if there is no such run.
+    Register-only steps leave choices open, so all ways are followed, each with whether the goal was met on it. Raises
+    InternalError if there is no such run.
     """
-    ways = {(m.state, hit): _Way(None, m, hit) for m in machine.initial() for hit in [not ends and met(m)]}
+    ways = {(m.state, hit): MoveTrail(None, m) for m in machine.initial() for hit in [not ends and met(m)]}
     for edge in (label.edge for label in labels):
         if edge.type is None and edge.thread not in look.threads:
             continue
-        following: dict[tuple[ScState, bool], _Way] = {}
+        following: dict[tuple[ScState, bool], MoveTrail] = {}
         for (state, hit), way in ways.items():
             for move in machine.successors(state):
                 if _is(move, edge):
                     after = hit or (not ends and met(move))
-                    following.setdefault((move.state, after), _Way(way, move, after))
+                    following.setdefault((move.state, after), MoveTrail(way, move))
         ways = following
-    for way in ways.values():
-        if way.met or (ends and met(way.move)):
+    for (_, hit), way in ways.items():
+        if hit or (ends and met(way.move)):
             return way.run()
     raise InternalError("the SC machine cannot run what the search under sequential consistency has found")
 

@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import AnyScMachine
-from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Watched
 
@@ -35,22 +35,6 @@ class _Step:
 
     doing: Doing
     copy: Copy | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A move of the replay, and how it came to be."""
-
-    before: _Way | None
-    move: Move
-
-    def run(self) -> Run:
-        moves = []
-        way: _Way | None = self
-        while way is not None:
-            moves.append(way.move)
-            way = way.before
-        return tuple(reversed(moves))
 
 
 def lifted(
@@ -73,16 +57,16 @@ def lifted(
     start = run.steps[0][0].label.shared if run.steps else None
     steps = [_Step(m.label, copies[0] if copies else None) for m, copies in run.steps if m.label.thread >= 0]
     fault = isinstance(goal, FaultGoal)
-    ways = {m.state: _Way(None, m) for m in machine.initial() if start is None or parts.shared(m.state) == start}
+    ways = {m.state: MoveTrail(None, m) for m in machine.initial() if start is None or parts.shared(m.state) == start}
     if fault and not steps:
         ways = {state: way for state, way in ways.items() if met(way.move)}
     for number, step in enumerate(steps):
         last = number + 1 == len(steps)
-        following: dict[Any, _Way] = {}
+        following: dict[Any, MoveTrail] = {}
         for state, way in ways.items():
             for move in machine.moves_of(state, parts.thread(step)):
                 if parts.fits(move.state, step) and (not last or not fault or met(move)):
-                    following.setdefault(move.state, _Way(way, move))
+                    following.setdefault(move.state, MoveTrail(way, move))
         ways = following
     found = next((way for way in ways.values() if fault or met(way.move)), None)
     return None if found is None else Lifted(tuple(names.items()), program, found.run())
