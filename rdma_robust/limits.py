@@ -17,7 +17,7 @@ from rdma_robust.errors import LimitReached
 Item = TypeVar("Item")
 
 _CALLS: Final = 64
-"""Calls of a poll between looks at the clock: a call then costs less than a tenth of a microsecond."""
+"""Calls of a poll between looks at the clock, of a watch at the memory: a call then costs a tenth of a microsecond."""
 
 _MEMORY_S: Final = 0.02
 """Between looks at the memory, each of which asks the system."""
@@ -84,13 +84,18 @@ class Limits:
                 raise ValueError(f"there is no limit of {limit!r}")
 
     def watch(self, every: int = _CALLS) -> Callable[[], str]:
-        """Return what :meth:`exceeded` does, but only at the first of so many calls and at every call after as many more."""
+        """Return what :meth:`exceeded` does, but asks for the memory only at the first of so many calls, and so on.
+
+        For loops of which one round may take a microsecond or a second.
+        """
         calls = -1
 
         def exceeded() -> str:
             nonlocal calls
             calls += 1
-            return "" if calls % every else self.exceeded()
+            if calls % every == 0:
+                return self.exceeded()
+            return "time" if self.deadline is not None and time.monotonic() >= self.deadline else ""
 
         return exceeded
 

@@ -27,7 +27,7 @@ from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK = 64
-"""Expanded nodes between two looks at the clock and the memory."""
+"""Expanded nodes between two looks at the memory, and two messages."""
 _NONE = -1
 LONGEST_RUN = 200_000
 """Moves of a run that is written out; one that pumps tokens can be far longer than any memory."""
@@ -110,13 +110,14 @@ class OmegaSearch(Generic[C, L, A]):
             self.tree.root()
             if (found := self._stored(0)) >= 0:
                 return self._result(found, 0)
+        exceeded = limits.watch(_LOOK)
         while self._agenda:
             if most is not None and len(self.tree) > most:
                 return self._result(-1, cut="later")
             if self._done % _LOOK == 0:
                 progress(len(self.tree), len(self._agenda))
-                if cut := limits.exceeded():
-                    return self._result(-1, cut=cut)
+            if cut := exceeded():
+                return self._result(-1, cut=cut)
             self._done += 1
             _, milestone, _, number = heapq.heappop(self._agenda)
             if milestone == _NONE:

@@ -96,6 +96,7 @@ class _Levels(Generic[C, L, A]):
 
     def decide(self, limits: Limits, progress: Progress) -> tuple[int, str]:
         """Return the number of the first marking with a target, -1 if there is none below `most`, and the limit reached."""
+        exceeded = limits.watch(_LOOK)
         while self._waiting and (self._most is None or min(self._waiting) < self._most):
             self.level = min(self._waiting)
             for reached in self._waiting.pop(self.level):
@@ -104,8 +105,8 @@ class _Levels(Generic[C, L, A]):
             while self._agenda:
                 if self._done % _LOOK == 0:
                     progress(len(self.found.control), len(self._agenda))
-                    if cut := limits.exceeded():
-                        return -1, cut
+                if cut := exceeded():
+                    return -1, cut
                 self._done += 1
                 if (target := self._expand(self._agenda.popleft())) >= 0:
                     return target, ""

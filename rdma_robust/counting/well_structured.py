@@ -110,12 +110,12 @@ class _Backward(Generic[C, L, A]):
         for control in self._there:
             if self._known.target(control) >= 0 and self._add(control, (), (-1, None)):
                 return len(self) - 1, ""
-        done = 0
+        done, exceeded = 0, limits.watch(_LOOK)
         while self._agenda:
             if done % _LOOK == 0:
                 progress(len(self), len(self._agenda))
-                if cut := limits.exceeded():
-                    return -1, cut
+            if cut := exceeded():
+                return -1, cut
             done += 1
             if limits.states is not None and len(self) > limits.states:
                 return -1, "states"

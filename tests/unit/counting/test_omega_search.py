@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,9 +12,12 @@ from rdma_robust.counting import omega_search as module
 from rdma_robust.counting import omega_tree
 from rdma_robust.counting.inductive_markings import OmegaMarking, why_not_inductive
 from rdma_robust.counting.known_cycles import Cycles
-from rdma_robust.counting.omega_search import OmegaOptions, OmegaSearch, omega_search
+from rdma_robust.counting.omega_search import OmegaOptions, OmegaResult, OmegaSearch, omega_search
+from rdma_robust.counting.smallest import SmallestResult, by_starts
 from rdma_robust.limits import Limits
-from tests.support.counting_systems import HandSystem, doubling, hand, idle_pairs, replayed, stairs
+from tests.support.counting_systems import HandMove, HandSystem, doubling, hand, idle_pairs, replayed, stairs
+
+Search = Callable[..., OmegaResult[int, str, int] | SmallestResult[int, str, int] | None]
 
 PLAIN = OmegaOptions(copycats=False, milestones=False, drop_idle=False, cycles=False)
 
@@ -73,6 +78,23 @@ def test_limits_are_named() -> None:
     assert omega_search(endless, Limits(states=1)).cut == "states"
     assert omega_search(endless, Limits.of(0)).cut == "time"
     assert omega_search(endless).cut == ""
+
+
+@pytest.mark.parametrize("search", (omega_search, by_starts))
+def test_the_clock_is_looked_at_where_moves_take_long(monkeypatch: pytest.MonkeyPatch, search: Search) -> None:
+    asked = 0
+
+    class Slow(HandSystem):
+        def moves(self, control: int, present: Collection[str]) -> Iterable[HandMove]:
+            nonlocal asked
+            asked += 1
+            return super().moves(control, present)
+
+    chain = hand([(n, "A", n + 1, "") for n in range(40)], (41,))
+    slow = Slow(chain.table, targets=chain.targets)
+    monkeypatch.setattr("rdma_robust.limits.time", SimpleNamespace(monotonic=lambda: float(asked)))
+    found = search(slow, Limits.of(5))
+    assert found is not None and found.cut == "time" and asked < 10
 
 
 def test_the_initial_state_may_be_a_target() -> None:
