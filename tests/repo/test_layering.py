@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
     "messages.language": WORDS,
     "messages.message_answers": f"{WORDS} messages.language",
+    "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

@@ -1,0 +1,180 @@
+"""Runs that are made move by move: from what another engine decided, from what the search found, or at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdma_robust.errors import InternalError
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.local_runs import BUFFERED, REFUSED, Trail
+from rdma_robust.messages.machine.matching import Meeting, meetings
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
+from rdma_robust.messages.machine.process_state import Frame, Local, Sending, initial
+from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step
+
+_MOVES = 100_000
+"""Of a run that does not end by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What distinguishes a run in normal form from the others of its program.
+
+    `matches` are in the order in which they happen, `choices[p]` those of process p from its start, and `granted` the sends
+    that get a buffer as soon as their process waits for them (only under `any`).
+    """
+
+    matches: tuple[Pair, ...]
+    choices: tuple[tuple[int, ...], ...] = ()
+    granted: frozenset[Issued] = frozenset()
+
+
+class Course:
+    """A run that grows by moves; `moves` are those so far, and `frames` what the processes are like now."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
+        self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
+        count = len(self.processes)
+        self.rules = tuple(ProcessRules(each, me, count, buffer) for me, each in enumerate(self.processes))
+        self.frames = tuple(Frame(each, initial(each)) for each in self.processes)
+        self.moves: list[Move] = []
+
+    def step(self, process: int, choice: int | None = None) -> str:
+        """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
+        is_choice = self.rules[process].choices(self.frames[process]) > 0
+        self.moves.append(Step(process, (choice or 0) if is_choice else None))
+        return self.rules[process].step(self.frames[process], choice or 0)
+
+    def waited_send(self, process: int) -> int | None:
+        """Return the send that a process waits for and whose wait is not open, if it is one."""
+        frame = self.frames[process]
+        handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
+        return handle.nth if isinstance(handle, Sending) else None
+
+    def can_step(self, process: int) -> bool:
+        frame = self.frames[process]
+        return frame.status == "runs" and self.rules[process].blocking(frame) is None
+
+    def grant(self, process: int) -> None:
+        """Give a buffer to the send that the process waits for."""
+        nth = self.waited_send(process)
+        assert nth is not None
+        self.moves.append(Granted(process))
+        open_send(self.frames[process], nth)
+
+    def match(self, receiver: int, sender: int, meeting: Meeting) -> None:
+        """Make a match that is enabled."""
+        ours, theirs = self.frames[receiver], self.frames[sender]
+        receive, message = ours.receives[meeting.receive], theirs.sends[meeting.send]
+        self.moves.append(Matched(Pair(Issued(receiver, receive.nth), Issued(sender, message.nth))))
+        take(ours, meeting.receive, message, sender)
+        give(theirs, meeting.send)
+
+    def enabled(self) -> Iterator[tuple[int, int, Meeting]]:
+        """Yield the matches that are enabled, as receiver, sender and which of their operations."""
+        frozen = [frame.frozen() for frame in self.frames]
+        for receiver, ours in enumerate(frozen):
+            for sender, theirs in enumerate(frozen):
+                for meeting in meetings(receiver, ours, sender, theirs):
+                    yield receiver, sender, meeting
+
+    def follow(self, process: int, trail: Trail) -> None:
+        """Let a process run along a trail of :func:`local_runs.run`."""
+        decisions, steps = iter(trail.decisions), trail.steps
+        while True:
+            if self.waited_send(process) is not None:
+                if next(decisions, REFUSED) != BUFFERED:
+                    return
+                self.grant(process)
+            if not steps:
+                return
+            steps -= 1
+            self.step(process, next(decisions) if self.rules[process].choices(self.frames[process]) else None)
+
+
+def expanded(program: MessageProgram, buffer: Buffer, decisions: Decisions) -> Schedule:
+    """Return the run in normal form with these decisions: all processes run until they wait, then comes one match.
+
+    A process stays at a choice for which it has none left, and where it computes for ever. Raises InternalError if a match
+    is not enabled where it comes.
+    """
+    course = Decided(program, buffer, decisions)
+    course.settle_all()
+    for pair in decisions.matches:
+        if not course.try_match(pair):
+            raise InternalError(f"the run cannot match {pair}, as it was decided")
+    return tuple(course.moves)
+
+
+class Decided(Course):
+    """A run in normal form by decisions."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, decisions: Decisions) -> None:
+        super().__init__(program, buffer)
+        given = decisions.choices or ((),) * len(self.frames)
+        self.choices = [iter(each) for each in given]
+        self.granted = decisions.granted
+
+    def settle_all(self) -> None:
+        for process in range(len(self.frames)):
+            self.settle(process)
+
+    def settle(self, process: int) -> None:
+        """Let a process run until it waits, ends, has no choice left, or computes for ever."""
+        frame, rules = self.frames[process], self.rules[process]
+        been: set[Local] = set()
+        for _ in range(10 * _MOVES):
+            nth = self.waited_send(process)
+            if nth is not None and Issued(process, nth) in self.granted:
+                self.grant(process)
+            if not self.can_step(process):
+                return
+            if self.processes[process].is_head(frame.pc):
+                here = frame.frozen()
+                if here in been:
+                    return
+                been.add(here)
+            choice = None
+            if rules.choices(frame):
+                choice = next(self.choices[process], None)
+                if choice is None:
+                    return
+            self.step(process, choice)
+
+    def try_match(self, pair: Pair) -> bool:
+        """Make a match and let both go on, if it is enabled; return whether it is."""
+        receiver, sender = pair.receive.process, pair.send.process
+        ours, theirs = self.frames[receiver], self.frames[sender]
+        for meeting in meetings(receiver, ours.frozen(), sender, theirs.frozen()):
+            names = ours.receives[meeting.receive].nth, theirs.sends[meeting.send].nth
+            if names == (pair.receive.nth, pair.send.nth):
+                self.match(receiver, sender, meeting)
+                for process in dict.fromkeys((receiver, sender)):
+                    self.settle(process)
+                return True
+        return False
+
+
+def random_run(program: MessageProgram, buffer: Buffer, seed: int, moves: int = _MOVES) -> Schedule:
+    """Return a run in which every move was chosen at random among those enabled, to its end or to so many moves."""
+    course, chance = Course(program, buffer), random.Random(seed)
+    while len(course.moves) < moves:
+        stepping = [each for each in range(len(course.frames)) if course.can_step(each)]
+        waiting = [each for each in range(len(course.frames)) if buffer == "any" and course.waited_send(each) is not None]
+        matches = list(course.enabled())
+        number = len(stepping) + len(waiting) + len(matches)
+        if not number:
+            break
+        at = chance.randrange(number)
+        if at < len(stepping):
+            process = stepping[at]
+            count = course.rules[process].choices(course.frames[process])
+            course.step(process, chance.randrange(count) if count else None)
+        elif at < len(stepping) + len(waiting):
+            course.grant(waiting[at - len(stepping)])
+        else:
+            course.match(*matches[at - len(stepping) - len(waiting)])
+    return tuple(course.moves)

@@ -1,0 +1,227 @@
+"""Running one process until it waits, ends or stops, in every way that its choices allow: half of Lemma 1's normal form.
+
+Other processes cannot see it happen, so a run from one local state is computed once and used in every state that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from rdma_robust.messages.machine.flat_code import Pick, Round
+from rdma_robust.messages.machine.process_rules import ProcessRules, open_send
+from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, Receiving, Sending, Slot
+
+BUFFERED: Final = -1
+"""In a trail: the send that is waited for gets a buffer."""
+
+REFUSED: Final = -2
+"""In a trail: it gets none, and the process stays there."""
+
+_STEPS: Final = 1_000_000
+"""Steps of one process without a wait, after which the search does not follow it."""
+
+_AHEAD: Final = 4096
+"""Unmatched operations of a process in a loop after which the search does not follow it."""
+
+_BITS: Final = 100_000
+"""Numbers longer than this are not computed with."""
+
+Cut = Literal["steps", "ahead", "digits"]
+"""Why the search does not follow a process: too many steps, too many unmatched operations, too large numbers."""
+
+
+class Trail(NamedTuple):
+    """A way through a run: its choices, with BUFFERED and REFUSED under `any`, and how many steps it takes."""
+
+    decisions: tuple[int, ...]
+    steps: int
+
+
+class Broken(NamedTuple):
+    """A violation on the way: the instruction, what kind, and the trail whose last step it is."""
+
+    at: int
+    kind: str
+    trail: Trail
+
+
+@dataclass(slots=True)
+class LocalRun:
+    """All ends of runs from one local state, none twice, the violations met, and which cuts were made."""
+
+    ends: dict[Local, Trail] = field(default_factory=dict)
+    violations: dict[tuple[int, str], Broken] = field(default_factory=dict)
+    cuts: set[Cut] = field(default_factory=set)
+
+
+Key = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class _Way:
+    """A run so far: the loop head or choice passed last, and what loop heads on it were like."""
+
+    frame: Frame
+    decisions: tuple[int, ...] = ()
+    steps: int = 0
+    node: Local | None = None
+    heads: dict[Key, tuple[int, int]] = field(default_factory=dict)
+
+    def branch(self) -> _Way:
+        return _Way(self.frame.copy(), self.decisions, self.steps, self.node, dict(self.heads))
+
+    @property
+    def trail(self) -> Trail:
+        return Trail(self.decisions, self.steps)
+
+
+def run(rules: ProcessRules, local: Local, ahead: int, look: Callable[[], None]) -> LocalRun:
+    """Return all runs of a process from `local` to where it waits, ends or stops.
+
+    A local computation that never ends gives an end whose status is `endless`, if nothing else can follow. A process that
+    comes back to a loop head as it was, but for `ahead` unmatched operations more, is `paused`. `look` is called now and
+    then and may raise LimitReached.
+    """
+    if local.status in ("ended", "stopped", "endless", "refused"):
+        return LocalRun({local: Trail((), 0)})
+    frame = Frame(rules.process, local)
+    frame.status = "runs"
+    return _Runner(rules, ahead, look).all_from(frame)
+
+
+class _Runner:
+    def __init__(self, rules: ProcessRules, ahead: int, look: Callable[[], None]) -> None:
+        self.rules = rules
+        self.ahead = ahead
+        self.look = look
+        self.found = LocalRun()
+        self.total = 0
+        self.before: dict[Local, list[Local]] = {}
+        self.over: set[Local] = set()
+        self.again: dict[Local, Trail] = {}
+        self.pending: list[_Way] = []
+
+    def all_from(self, frame: Frame) -> LocalRun:
+        self.pending = [_Way(frame)]
+        while self.pending:
+            self.follow(self.pending.pop())
+        self.add_endless()
+        return self.found
+
+    def follow(self, way: _Way) -> None:
+        """Follow one way to its end, to a branch, or to where another has been."""
+        frame, rules = way.frame, self.rules
+        while True:
+            self.total += 1
+            if self.total % 256 == 0:
+                self.look()
+            if frame.status != "runs":
+                return self.end(way)
+            instruction = rules.process.code[frame.pc]
+            is_head = rules.process.is_head(frame.pc)
+            if is_head and self.met(way):
+                return None
+            cut = self.cut(way, is_head)
+            if cut:
+                self.found.cuts.add(cut)
+                frame.status = "paused"
+                return self.end(way)
+            handle = rules.blocking(frame)
+            if handle is not None:
+                if not (rules.buffer == "any" and isinstance(handle, Sending)):
+                    frame.status = "waits"
+                    return self.end(way)
+                self.refuse(way.branch())
+                open_send(frame, handle.nth)
+                way.decisions = (*way.decisions, BUFFERED)
+            elif isinstance(instruction, Pick):
+                for choice in reversed(range(len(instruction.targets))):
+                    other = way.branch()
+                    self.step(other, choice)
+                    other.decisions = (*way.decisions, choice)
+                    self.pending.append(other)
+                return None
+            else:
+                self.step(way)
+
+    def step(self, way: _Way, choice: int = 0) -> None:
+        at = way.frame.pc
+        kind = self.rules.step(way.frame, choice)
+        way.steps += 1
+        if kind:
+            self.found.violations.setdefault((at, kind), Broken(at, kind, way.trail))
+
+    def refuse(self, way: _Way) -> None:
+        way.frame.status = "refused"
+        way.decisions = (*way.decisions, REFUSED)
+        self.end(way)
+
+    def end(self, way: _Way) -> None:
+        self.found.ends.setdefault(way.frame.frozen(), way.trail)
+        if way.node is not None:
+            self.over.add(way.node)
+
+    def met(self, way: _Way) -> bool:
+        """Note a loop head or choice; return whether some way has been there, with everything the same."""
+        here = way.frame.frozen()
+        known = here in self.before
+        before = self.before.setdefault(here, [])
+        if way.node is not None:
+            before.append(way.node)
+        way.node = here
+        if known:
+            self.again.setdefault(here, way.trail)
+        return known
+
+    def cut(self, way: _Way, is_head: bool) -> Cut | None:
+        """Return why not to follow a way any further, if there is a reason."""
+        if self.total > _STEPS:
+            return "steps"
+        frame = way.frame
+        is_round = isinstance(self.rules.process.code[frame.pc], Round)
+        if (is_head or is_round) and any(_is_long(each) for each in frame.registers.values()):
+            return "digits"
+        if not is_head:
+            return None
+        unmatched = len(frame.sends) + len(frame.receives)
+        earlier = way.heads.setdefault(_shape(frame), (frame.sent, frame.received))
+        if unmatched >= _AHEAD or (unmatched >= self.ahead and earlier != (frame.sent, frame.received)):
+            return "ahead"
+        return None
+
+    def add_endless(self) -> None:
+        """Add an end for every loop head that is met again and from which no end can be reached."""
+        todo = list(self.over)
+        while todo:
+            for each in self.before.get(todo.pop(), ()):
+                if each not in self.over:
+                    self.over.add(each)
+                    todo.append(each)
+        for head, trail in self.again.items():
+            if head not in self.over:
+                self.found.ends.setdefault(head._replace(status="endless"), trail)
+
+
+def _shape(frame: Frame) -> Key:
+    """Return all but the unmatched operations and how many there were; requests name theirs by how long ago it was."""
+
+    def aged(slot: Slot) -> object:
+        match slot:
+            case Sending(nth) if nth != ANYTHING:
+                return frame.sent - nth
+            case Receiving(nth, target, sender, which, None):
+                return (frame.received - nth, target, sender, which)
+            case tuple():
+                return tuple(aged(each) for each in slot)
+            case _:
+                return slot
+
+    return (frame.pc, *frame.registers.values(), *(aged(each) for each in frame.requests.values()))
+
+
+def _is_long(value: object) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() > _BITS
+    return isinstance(value, tuple) and any(_is_long(each) for each in value)

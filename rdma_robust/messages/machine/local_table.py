@@ -1,0 +1,172 @@
+"""Local states by number, and what two of them can do together, each computed once: a state is a tuple of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.local_runs import Broken, Cut, Trail, run
+from rdma_robust.messages.machine.matching import Meeting, meetings
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
+from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, Sending, initial, nameless
+from rdma_robust.messages.message_answers import Issued, Pair
+
+State = tuple[int, ...]
+"""The number of each process's local state."""
+
+
+class After(NamedTuple):
+    """A local state by its number, and how a run comes to it."""
+
+    number: int
+    trail: Trail
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """What one process can do up to its next waits."""
+
+    ends: tuple[After, ...]
+    violations: tuple[Broken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A match of two processes, and what each then does; one that sends to itself is both, with nothing in `sender_then`.
+
+    `pair` has the names of this search: those of the run only if it keeps names.
+    """
+
+    receiver: int
+    sender: int
+    meeting: Meeting
+    pair: Pair
+    receiver_then: Onward
+    sender_then: Onward | None
+
+
+@dataclass(slots=True)
+class Table:
+    """Local states of one program under one buffer semantics.
+
+    With `names` operations have the names of the run, else local states that differ in names only are one. With `history` a
+    process keeps which sends its receives took.
+    """
+
+    program: MessageProgram
+    buffer: Buffer
+    limits: Limits
+    ahead: int
+    names: bool = True
+    history: bool = False
+    processes: tuple[FlatProcess, ...] = ()
+    rules: tuple[ProcessRules, ...] = ()
+    locals: list[list[Local]] = field(default_factory=list)
+    cuts: set[tuple[int, Cut]] = field(default_factory=set)
+    _numbers: list[dict[Local, int]] = field(default_factory=list)
+    _onward: dict[tuple[int, Local], Onward] = field(default_factory=dict)
+    _hops: dict[tuple[int, int, int, int], tuple[tuple[Hop, ...], bool]] = field(default_factory=dict)
+    _reaches: list[list[tuple[int, ...]]] = field(default_factory=list)
+    _plain: list[list[int]] = field(default_factory=list)
+    _shapes: dict[tuple[int, Local], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.processes = tuple(flat(each) for each in self.program.processes)
+        count = len(self.processes)
+        self.rules = tuple(ProcessRules(each, me, count, self.buffer) for me, each in enumerate(self.processes))
+        self.locals = [[] for _ in range(count)]
+        self._numbers = [{} for _ in range(count)]
+        self._reaches = [[] for _ in range(count)]
+        self._plain = [[] for _ in range(count)]
+
+    def starts(self) -> tuple[Onward, ...]:
+        """Return what each process can do before it waits for the first time."""
+        return tuple(self.onward(me, initial(each)) for me, each in enumerate(self.processes))
+
+    def combined(self, starts: tuple[Onward, ...]) -> list[tuple[State, tuple[Trail, ...]]]:
+        """Return the states that these ends are, with the trails to them."""
+        ways = product(*(each.ends for each in starts))
+        return [(tuple(end.number for end in way), tuple(end.trail for end in way)) for way in ways]
+
+    def number(self, me: int, local: Local) -> int:
+        """Return the number of a local state; of one that is over only what others can see and history counts."""
+        if not self.names:
+            local = nameless(local)
+        if local.status in ("ended", "stopped", "endless"):
+            over = self.processes[me]
+            registers, requests = (0,) * len(over.registers), (None,) * len(over.requests)
+            local = local._replace(pc=over.end, cursor=0, registers=registers, requests=requests)
+        known = self._numbers[me]
+        number = known.setdefault(local, len(known))
+        if number == len(self.locals[me]):
+            self.locals[me].append(local)
+            self._reaches[me].append(tuple(sorted({op.to for op in local.sends})))
+            plain = nameless(local)._replace(status="ended" if local.status == "ended" else local.status)
+            self._plain[me].append(self._shapes.setdefault((me, plain), len(self._shapes)))
+        return number
+
+    def plain(self, state: State) -> State:
+        """Return the same for states that differ in names and in the past only."""
+        return tuple(plain[number] for plain, number in zip(self._plain, state, strict=True))
+
+    def onward(self, me: int, local: Local) -> Onward:
+        """Return what a process can do from `local` on. Raises LimitReached."""
+        known = self._onward.get((me, local))
+        if known is None:
+            found = run(self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"))
+            self.cuts.update((me, cut) for cut in found.cuts)
+            ends: dict[int, Trail] = {}
+            for end, trail in found.ends.items():
+                ends.setdefault(self.number(me, end), trail)
+            known = Onward(tuple(After(*each) for each in ends.items()), tuple(found.violations.values()))
+            self._onward[me, local] = known
+        return known
+
+    def hops(self, state: State) -> tuple[list[Hop], bool]:
+        """Return the matches of a state, and whether another one is only kept back by a send that got no buffer."""
+        found: list[Hop] = []
+        refused = False
+        for sender, number in enumerate(state):
+            for receiver in self._reaches[sender][number]:
+                key = (receiver, state[receiver], sender, number)
+                known = self._hops.get(key)
+                if known is None:
+                    known = self._hops[key] = self._meet(*key)
+                found += known[0]
+                refused = refused or known[1]
+        return found, refused
+
+    def _meet(self, receiver: int, receives: int, sender: int, sends: int) -> tuple[tuple[Hop, ...], bool]:
+        at, of = self.locals[receiver][receives], self.locals[sender][sends]
+        refused = self.refused(sender, of)
+        all_of_them = tuple(meetings(receiver, at, sender, of))
+        free = [each for each in all_of_them if of.sends[each.send].nth != refused]
+        return tuple(self._hop(receiver, at, sender, of, each) for each in free), len(free) < len(all_of_them)
+
+    def refused(self, me: int, local: Local) -> int:
+        """Return the send that is waited for without a buffer, for ever."""
+        if local.status != "refused":
+            return ANYTHING
+        handle = self.rules[me].blocking(Frame(self.processes[me], local))
+        assert isinstance(handle, Sending)
+        return handle.nth
+
+    def _hop(self, receiver: int, at: Local, sender: int, of: Local, meeting: Meeting) -> Hop:
+        message = of.sends[meeting.send]
+        name = at.receives[meeting.receive].nth
+        frame = Frame(self.processes[receiver], at)
+        take(frame, meeting.receive, message, sender)
+        if self.history:
+            frame.taken = (*frame.taken, (name, sender, message.nth))
+        pair = Pair(Issued(receiver, name), Issued(sender, message.nth))
+        if receiver == sender:
+            give(frame, meeting.send)
+            return Hop(receiver, sender, meeting, pair, self.onward(receiver, frame.frozen()), None)
+        other = Frame(self.processes[sender], of)
+        give(other, meeting.send)
+        then = self.onward(receiver, frame.frozen()), self.onward(sender, other.frozen())
+        return Hop(receiver, sender, meeting, pair, *then)

@@ -1,0 +1,179 @@
+"""What one process is like between two moves: all of a state of the machine, since unmatched operations are listed with
+the process that issued them, in the order in which it did: that is the order of each channel and of each endpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from rdma_robust.messages.language.message_terms import Value
+from rdma_robust.messages.machine.flat_code import FlatProcess
+
+ANYTHING = -1
+"""The source or tag of a receive that takes any."""
+
+Status = Literal["runs", "waits", "refused", "paused", "endless", "ended", "stopped"]
+"""`runs` it has a step; `waits` at a request that is not open; `refused` at a send that gets no buffer and that nothing will
+match; `paused` it runs on, but the search does not follow; `endless` it computes for ever; `stopped` by a false assume or
+a fault."""
+
+
+class SendOp(NamedTuple):
+    """An unmatched send, the `nth` of its process."""
+
+    nth: int
+    to: int
+    port: int
+    tag: int
+    value: Value
+
+
+class ReceiveOp(NamedTuple):
+    """An unmatched receive, the `nth` of its process; source and tag may be ANYTHING."""
+
+    nth: int
+    port: int
+    source: int
+    tag: int
+
+
+Spot = tuple[str, tuple[int, ...]]
+"""A place whose indices are evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """An active request of a send; `nth` is ANYTHING once its wait is open."""
+
+    nth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """An active request of a receive; `got` is the value, sender and tag of its message, and `nth` ANYTHING from then on."""
+
+    nth: int
+    target: Spot
+    sender: Spot | None
+    which: Spot | None
+    got: tuple[Value, int, int] | None = None
+
+
+Handle = Sending | Receiving
+Slot = Handle | tuple[Handle | None, ...] | None
+"""What a request is: active or inactive, or an array of such."""
+
+
+class Local(NamedTuple):
+    """A process between two moves. `calls` are its library procedures so far, `taken` what its receives took, as the
+    number of the receive, the sender and the number of its send, if that is kept."""
+
+    pc: int
+    cursor: int
+    status: Status
+    registers: tuple[Value, ...]
+    requests: tuple[Slot, ...]
+    sends: tuple[SendOp, ...]
+    receives: tuple[ReceiveOp, ...]
+    sent: int
+    received: int
+    calls: tuple[str, ...] = ()
+    taken: tuple[tuple[int, int, int], ...] = ()
+
+
+class Frame:
+    """A process while it makes moves: a Local that changes."""
+
+    __slots__ = (
+        "calls",
+        "cursor",
+        "pc",
+        "received",
+        "receives",
+        "registers",
+        "requests",
+        "sends",
+        "sent",
+        "status",
+        "taken",
+    )
+
+    def __init__(self, process: FlatProcess, local: Local) -> None:
+        self.pc = local.pc
+        self.cursor = local.cursor
+        self.status: Status = local.status
+        self.registers = dict(zip(process.registers, local.registers, strict=True))
+        self.requests = dict(zip(process.requests, local.requests, strict=True))
+        self.sends = list(local.sends)
+        self.receives = list(local.receives)
+        self.sent = local.sent
+        self.received = local.received
+        self.calls = local.calls
+        self.taken = local.taken
+
+    def frozen(self) -> Local:
+        """Return what it is like now."""
+        return Local(
+            self.pc,
+            self.cursor,
+            self.status,
+            tuple(self.registers.values()),
+            tuple(self.requests.values()),
+            tuple(self.sends),
+            tuple(self.receives),
+            self.sent,
+            self.received,
+            self.calls,
+            self.taken,
+        )
+
+    def copy(self) -> Frame:
+        new = Frame.__new__(Frame)
+        new.pc, new.cursor, new.status = self.pc, self.cursor, self.status
+        new.registers, new.requests = dict(self.registers), dict(self.requests)
+        new.sends, new.receives = list(self.sends), list(self.receives)
+        new.sent, new.received = self.sent, self.received
+        new.calls, new.taken = self.calls, self.taken
+        return new
+
+
+def initial(process: FlatProcess) -> Local:
+    """Return the start: registers are 0, requests inactive."""
+    status: Status = "ended" if process.start == process.end else "runs"
+    return Local(process.start, 0, status, (0,) * len(process.registers), (None,) * len(process.requests), (), (), 0, 0)
+
+
+def nameless(local: Local) -> Local:
+    """Return `local` with unmatched operations numbered from 0, and nothing of what came before: what it does is the same.
+
+    So two of them are equal exactly if nothing but names and the past tells them apart.
+    """
+    sends = {op.nth: number for number, op in enumerate(local.sends)}
+    receives = {op.nth: number for number, op in enumerate(local.receives)}
+
+    def renamed(slot: Slot) -> Slot:
+        match slot:
+            case Sending(nth) if nth != ANYTHING:
+                return Sending(sends[nth])
+            case Receiving(nth, target, sender, which, None):
+                return Receiving(receives[nth], target, sender, which)
+            case tuple():
+                return tuple(_handle(renamed(each)) for each in slot)
+            case _:
+                return slot
+
+    return local._replace(
+        requests=tuple(renamed(each) for each in local.requests),
+        sends=tuple(op._replace(nth=number) for number, op in enumerate(local.sends)),
+        receives=tuple(op._replace(nth=number) for number, op in enumerate(local.receives)),
+        sent=len(sends),
+        received=len(receives),
+        calls=(),
+        taken=(),
+    )
+
+
+def _handle(slot: Slot) -> Handle | None:
+    assert not isinstance(slot, tuple)
+    return slot

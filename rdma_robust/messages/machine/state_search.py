@@ -1,0 +1,203 @@
+"""Breadth first through the states of the normal form, by numbers of matches: what can happen, and how soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import NamedTuple
+
+from rdma_robust.errors import LimitReached, Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import CollectiveCall
+from rdma_robust.messages.machine.local_runs import Broken, Trail
+from rdma_robust.messages.machine.local_table import After, Hop, Onward, State, Table
+from rdma_robust.messages.machine.process_state import Frame, Receiving
+from rdma_robust.messages.message_answers import Pair, Questions
+
+
+class Arrival(NamedTuple):
+    """How a state was found: from another one, by a match, and what receiver and sender did then; or a start, by trails."""
+
+    before: State | None
+    hop: Hop | None
+    trails: tuple[Trail, ...]
+
+
+class Broke(NamedTuple):
+    """A violation: by which process, after which arrival that is not completed."""
+
+    process: int
+    broken: Broken
+    before: State | None
+    hop: Hop | None
+
+
+class Difference(NamedTuple):
+    """Two processes whose calls of library procedures differ, '' for none."""
+
+    position: int
+    processes: tuple[int, int]
+    calls: tuple[str, str]
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search has found; `limit` is the one that ended it, `repeats` that it met a state twice but for names."""
+
+    violations: dict[tuple[Span, str], Broke] = field(default_factory=dict)
+    deadlock: State | None = None
+    leak: State | None = None
+    complete: int = 0
+    pairs: set[Pair] = field(default_factory=set)
+    matchings: dict[tuple[object, ...], None] = field(default_factory=dict)
+    differences: dict[tuple[int, int], Difference] = field(default_factory=dict)
+    limit: str = ""
+    said: str = ""
+    repeats: bool = False
+    matches: int = 0
+
+
+class StateSearch:
+    """One search; `arrivals` are the states, with how each was found with the fewest matches."""
+
+    def __init__(self, table: Table, questions: Questions, limits: Limits) -> None:
+        self.table = table
+        self.questions = questions
+        self.limits = limits
+        self.found = Found()
+        self.arrivals: dict[State, Arrival] = {}
+        self._plain: dict[State, State] = {}
+        self._watch = limits.watch(256)
+        self._calls = any(isinstance(each, CollectiveCall) for process in table.processes for each in process.code)
+        self._compared: set[object] = set()
+
+    def search(self) -> Found:
+        """Search until everything is known or a limit is reached."""
+        try:
+            self._search()
+        except LimitReached as reached:
+            self.found.limit, self.found.said = reached.limit, reached.said
+        return self.found
+
+    def _search(self) -> None:
+        layer = self._start()
+        while layer:
+            following: list[State] = []
+            for state in layer:
+                self._expand(state, following)
+                if self._enough():
+                    return
+            layer = following
+
+    def _enough(self) -> bool:
+        if self.found.repeats or len(self.found.matchings) > self.questions.limit:
+            return True
+        limit = self._watch()
+        if not limit and self.limits.states is not None and len(self.arrivals) > self.limits.states:
+            limit = "states"
+        if limit:
+            self.found.limit, self.found.said = limit, self.limits.said(limit)
+        return bool(limit)
+
+    def _start(self) -> list[State]:
+        starts = self.table.starts()
+        for process, onward in enumerate(starts):
+            self._broken(process, onward, None, None)
+        for state, trails in self.table.combined(starts):
+            self.arrivals.setdefault(state, Arrival(None, None, trails))
+        return list(self.arrivals)
+
+    def _broken(self, process: int, onward: Onward, before: State | None, hop: Hop | None) -> None:
+        for broken in onward.violations:
+            place = (self.table.rules[process].span(broken.at), broken.kind)
+            self.found.violations.setdefault(place, Broke(process, broken, before, hop))
+
+    def _expand(self, state: State, following: list[State]) -> None:
+        hops, refused = self.table.hops(state)
+        if self._calls:
+            self._compare_calls(state)
+        if not hops and not refused:
+            self._at_rest(state)
+        for hop in hops:
+            self.found.matches += 1
+            if self.table.names:
+                self.found.pairs.add(hop.pair)
+            if hop.receiver_then.violations:
+                self._broken(hop.receiver, hop.receiver_then, state, hop)
+            if hop.sender_then is not None and hop.sender_then.violations:
+                self._broken(hop.sender, hop.sender_then, state, hop)
+            for new, trails in _results(state, hop):
+                if new not in self.arrivals:
+                    self.arrivals[new] = Arrival(state, hop, trails)
+                    following.append(new)
+                    if self.table.names and self._repeats(new):
+                        self.found.repeats = True
+
+    def _repeats(self, state: State) -> bool:
+        """Whether a state is one that it was reached from, but for names: what it did since can be repeated for ever."""
+        plain = self.table.plain(state)
+        if self._plain.setdefault(plain, state) == state:
+            return False
+        at = self.arrivals[state].before
+        while at is not None:
+            if self.table.plain(at) == plain:
+                return True
+            at = self.arrivals[at].before
+        return False
+
+    def _at_rest(self, state: State) -> None:
+        """Note a deadlock, a complete execution and its leak, if the state is one: no rule applies to it."""
+        table, found = self.table, self.found
+        locals_ = [known[number] for known, number in zip(table.locals, state, strict=True)]
+        if any(local.status in ("stopped", "endless", "paused") for local in locals_):
+            return
+        waiting = [me for me, local in enumerate(locals_) if local.status != "ended"]
+        if not all(self._may_wait(me, state[me]) for me in waiting):
+            found.deadlock = found.deadlock or state
+            return
+        found.complete += 1
+        if table.history:
+            found.matchings.setdefault(tuple(tuple(sorted(local.taken)) for local in locals_))
+        daemons = [each.daemon for each in table.processes]
+        if any(local.sends or (local.receives and not daemon) for local, daemon in zip(locals_, daemons, strict=True)):
+            found.leak = found.leak or state
+
+    def _may_wait(self, me: int, number: int) -> bool:
+        """Whether a process may wait for ever: a daemon for a receive."""
+        process, local = self.table.processes[me], self.table.locals[me][number]
+        if not process.daemon or local.status != "waits":
+            return False
+        return isinstance(self.table.rules[me].blocking(Frame(process, local)), Receiving)
+
+    def _compare_calls(self, state: State) -> None:
+        """Compare the library procedures that any two processes have called, or will not call any more."""
+        locals_ = [known[number] for known, number in zip(self.table.locals, state, strict=True)]
+        key = tuple((local.calls, local.status == "ended") for local in locals_)
+        if key in self._compared:
+            return
+        self._compared.add(key)
+        for pair in combinations(range(len(key)), 2):
+            (ours, over), (theirs, others_over) = key[pair[0]], key[pair[1]]
+            both = min(len(ours), len(theirs))
+            position = next((at for at in range(both) if ours[at] != theirs[at]), both)
+            calls = _call(ours, position), _call(theirs, position)
+            if calls[0] != calls[1] and (calls[0] or over) and (calls[1] or others_over):
+                self.found.differences.setdefault(pair, Difference(position, pair, calls))
+
+
+def _call(calls: tuple[str, ...], at: int) -> str:
+    return calls[at] if at < len(calls) else ""
+
+
+def _results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
+    """Return the states after a match and what the two do then, with the trails of receiver and sender."""
+    found: list[tuple[State, tuple[Trail, ...]]] = []
+    receiver, sender = hop.receiver, hop.sender
+    nothing = (After(state[sender], Trail((), 0)),)
+    for ours, theirs in product(hop.receiver_then.ends, nothing if hop.sender_then is None else hop.sender_then.ends):
+        new = list(state)
+        if hop.sender_then is not None:
+            new[sender] = theirs.number
+        new[receiver] = ours.number
+        found.append((tuple(new), (ours.trail, theirs.trail)))
+    return found

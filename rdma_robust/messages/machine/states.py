@@ -1,0 +1,210 @@
+"""The engine `states`: all states of the normal form (Lemma 1), and what they answer."""
+
+from __future__ import annotations
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.courses import Course
+from rdma_robust.messages.machine.local_runs import Cut
+from rdma_robust.messages.machine.local_table import State, Table
+from rdma_robust.messages.machine.process_state import Frame, Sending
+from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.state_search import Arrival, Broke, Found, StateSearch
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    Deadlock,
+    Issued,
+    Leak,
+    Matching,
+    Matchings,
+    Mismatch,
+    Pair,
+    Questions,
+    Schedule,
+    Tri,
+    Violation,
+    Waiting,
+)
+
+_CUTS: dict[Cut, str] = {
+    "steps": "{} takes more steps than are followed without waiting",
+    "ahead": "{} issues without end and without waiting",
+    "digits": "{} computes with numbers that are too large",
+}
+
+
+def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+    """Answer all questions about a program by its states under one buffer semantics: the engine `states`.
+
+    A search that keeps the names of operations finds pairs and library procedures in different orders; it ends where a
+    state is met again but for names, as then operations have no end, and one without names decides the rest. Matchings are
+    counted by a search of their own, under `any` with infinite buffers, where they are the same.
+    """
+    search = _searched(program, buffer, questions, limits)
+    named = search.found
+    if named.repeats:
+        search = _searched(program, buffer, questions, limits, names=False)
+    found = search.found
+    reasons = _reasons(search)
+    exhausted = not reasons
+    matchings = None
+    if questions.count:
+        matchings, why = _counted(program, buffer, questions, limits)
+        reasons += [each for each in why if each not in reasons]
+    if questions.pairs and named.repeats:
+        reasons.append("receives and sends without end, so not all pairs are listed")
+    return BufferAnswer(
+        buffer,
+        "states",
+        _tri(bool(found.violations), exhausted),
+        _tri(found.deadlock is not None, exhausted),
+        _tri(found.leak is not None, exhausted),
+        _violations(search),
+        _deadlock(search),
+        _leak(search),
+        frozenset(named.pairs) if questions.pairs else None,
+        not questions.pairs or (exhausted and not named.repeats),
+        matchings,
+        _mismatches(program, named),
+        "; ".join(reasons),
+        {"states": len(search.arrivals), "matches": found.matches},
+    )
+
+
+def _searched(
+    program: MessageProgram,
+    buffer: Buffer,
+    questions: Questions,
+    limits: Limits,
+    *,
+    names: bool = True,
+    history: bool = False,
+) -> StateSearch:
+    table = Table(program, buffer, limits, questions.loop_bound, names, history)
+    search = StateSearch(table, questions, limits)
+    search.search()
+    return search
+
+
+def _tri(found: bool, exhausted: bool) -> Tri:
+    return "yes" if found else "no" if exhausted else "unknown"
+
+
+def _reasons(search: StateSearch) -> list[str]:
+    """Return why not all states were seen."""
+    limit = [f"reached {search.found.said}"] if search.found.said else []
+    return limit + [_CUTS[cut].format(search.table.processes[process].name) for process, cut in sorted(search.table.cuts)]
+
+
+def _counted(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> tuple[Matchings, list[str]]:
+    search = _searched(program, "infinite" if buffer == "any" else buffer, questions, limits, names=True, history=True)
+    found = search.found
+    reasons = _reasons(search)
+    if found.repeats:
+        reasons.append("receives and sends without end, so not all matchings are counted")
+    count = min(len(found.matchings), questions.limit)
+    exact = not reasons and len(found.matchings) <= questions.limit
+    listed = [_matching(each) for _, each in zip(range(questions.listed), found.matchings, strict=False)]
+    return Matchings(count, exact, tuple(listed)), reasons
+
+
+def _matching(taken: tuple[object, ...]) -> Matching:
+    pairs = []
+    for receiver, each in enumerate(taken):
+        assert isinstance(each, tuple)
+        pairs += [Pair(Issued(receiver, nth), Issued(sender, send)) for nth, sender, send in each]
+    return frozenset(pairs)
+
+
+def _violations(search: StateSearch) -> tuple[Violation, ...]:
+    found = []
+    for (span, kind), broke in search.found.violations.items():
+        schedule = _to_violation(search, broke)
+        found.append(Violation(broke.process, kind, span, schedule, _said(search, broke)))
+    return tuple(found)
+
+
+_FAULTS = {
+    "assert": "the assertion is false",
+    "division": "division by zero",
+    "index": "an index is out of range",
+    "destination": "the destination is no process",
+    "source": "the source is no process",
+    "tag": "a tag is negative",
+    "kind": "a number is used as an array, or an array as a number",
+    "length": "an array of negative length",
+}
+
+
+def _said(search: StateSearch, broke: Broke) -> str:
+    return f"{search.table.processes[broke.process].name}: {_FAULTS[broke.broken.kind]}"
+
+
+def _way(search: StateSearch, state: State) -> list[Arrival]:
+    """Return the arrivals from the start to a state."""
+    way = [search.arrivals[state]]
+    while way[-1].before is not None:
+        way.append(search.arrivals[way[-1].before])
+    return way[::-1]
+
+
+def _course(search: StateSearch, state: State | None) -> Course:
+    """Return the run to a state; for none, one that has not begun."""
+    course = Course(search.table.program, search.table.buffer)
+    for arrival in [] if state is None else _way(search, state):
+        if arrival.hop is None:
+            for process, trail in enumerate(arrival.trails):
+                course.follow(process, trail)
+            continue
+        hop = arrival.hop
+        course.match(hop.receiver, hop.sender, hop.meeting)
+        for process, trail in zip((hop.receiver, hop.sender), arrival.trails, strict=True):
+            course.follow(process, trail)
+    return course
+
+
+def _to_violation(search: StateSearch, broke: Broke) -> Schedule:
+    course = _course(search, broke.before)
+    if broke.hop is not None:
+        course.match(broke.hop.receiver, broke.hop.sender, broke.hop.meeting)
+    course.follow(broke.process, broke.broken.trail)
+    return cut_to_the_end(search.table.program, search.table.buffer, tuple(course.moves))
+
+
+def _deadlock(search: StateSearch) -> Deadlock | None:
+    state = search.found.deadlock
+    if state is None:
+        return None
+    course = _course(search, state)
+    waiting = [each for me, frame in enumerate(course.frames) if (each := _waiting(course, me, frame)) is not None]
+    return Deadlock(tuple(waiting), tuple(course.moves))
+
+
+def _waiting(course: Course, me: int, frame: Frame) -> Waiting | None:
+    handle = course.rules[me].blocking(frame) if frame.status == "runs" else None
+    if handle is None:
+        return None
+    place = course.rules[me].span(frame.pc)
+    return Waiting(me, "send" if isinstance(handle, Sending) else "receive", Issued(me, handle.nth), place)
+
+
+def _leak(search: StateSearch) -> Leak | None:
+    state = search.found.leak
+    if state is None:
+        return None
+    course = _course(search, state)
+    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    receives = [
+        Issued(me, op.nth)
+        for me, frame in enumerate(course.frames)
+        if not course.processes[me].daemon
+        for op in frame.receives
+    ]
+    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+
+
+def _mismatches(program: MessageProgram, named: Found) -> tuple[Mismatch, ...]:
+    return tuple(
+        Mismatch(each.position, each.processes, each.calls, program.processes[each.processes[0]].span)
+        for each in sorted(named.differences.values())
+    )
