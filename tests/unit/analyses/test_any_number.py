@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rdma_robust.analyses.safety.crowds import copy_steps, exact_markings
+from rdma_robust.analyses.safety import reach as reach_module
+from rdma_robust.analyses.safety.crowds import copy_steps, crowd_answers, exact_markings
 from rdma_robust.analyses.safety.crowds.any_number import AnyNumber, search_any_number
 from rdma_robust.analyses.safety.crowds.copy_steps import CopySteps
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
-from rdma_robust.analyses.safety.questions import Answer, Reached
+from rdma_robust.analyses.safety.questions import Answer, Argument, Asked, Reached
 from rdma_robust.analyses.safety.reach import reach
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program_and_target
 from rdma_robust.limits import Limits
 
@@ -193,3 +196,37 @@ def test_more_completions_than_are_told_apart_may_be_polled_again(monkeypatch: p
 
     monkeypatch.setattr(CopySteps, "_counted", lost)
     assert not searched(text, "some C: C at end").found
+
+
+BOTH_END = """\
+node S { x = 0 }
+thread A[*] on S { x = 1 }
+thread B[*] on S { await x == 1 }
+"""
+
+
+@pytest.fixture
+def undecided_with_b_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the programs with copies of B and none of A."""
+
+    def answer(program: Program, *args: Any, **options: Any) -> Asked:
+        asked = reach_module.answer(program, *args, **options)
+        if {thread.name[0] for thread in program.threads} != {"B"}:
+            return asked
+        return replace(asked, answers=(Reached(Answer.UNKNOWN, Argument.LIMIT, "reached a limit"),))
+
+    monkeypatch.setattr(crowd_answers, "answer", answer)
+
+
+@pytest.mark.usefixtures("undecided_with_b_alone")
+def test_a_number_is_least_only_if_all_smaller_ones_are_decided() -> None:
+    found = answered(BOTH_END, "count(A ended) >= 1 && count(B ended) >= 1", "rdma")
+    assert found.copies is not None and found.copies.numbers == (("A", 1), ("B", 1))
+    assert not found.copies.least
+
+
+@pytest.mark.usefixtures("undecided_with_b_alone")
+def test_the_first_numbers_that_are_not_decided_are_named_with_the_limit() -> None:
+    found = answered(BOTH_END, None)
+    assert found.answer is Answer.UNKNOWN
+    assert found.reason == "not without a copy of A and B; with 1 copy of B: reached a limit"

@@ -14,7 +14,7 @@ from typing import Final
 from rdma_robust.analyses.safety.alone import impossible_alone
 from rdma_robust.analyses.safety.crowds.absences import search_absence
 from rdma_robust.analyses.safety.crowds.any_number import Instance, numbers_from, search_any_number
-from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to
+from rdma_robust.analyses.safety.crowds.crowd_words import copies_said, none_up_to, undecided
 from rdma_robust.analyses.safety.crowds.instances import goal_in
 from rdma_robust.analyses.safety.crowds.safety_system import SafetySystem
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, StateGoal, is_local
@@ -99,9 +99,11 @@ class CrowdQuestions(Questions):
         """
         every = list(numbers_from(self.program, 0, most))
         limits = replace(limits, states=limits.states or _SMALL_STATES)
-        unclear = ""
-        done = -1
+        unclear: tuple[dict[str, int], str] | None = None
         for place, numbers in enumerate(every):
+            if place and (cut := limits.exceeded()):
+                unclear = unclear or (numbers, f"reached {limits.said(cut)}")
+                break
             there = copies_of(self.program, numbers)
             asked = answer(
                 there,
@@ -115,19 +117,13 @@ class CrowdQuestions(Questions):
             found = asked.answers[0]
             self.rdma_states = max(self.rdma_states, asked.rdma_states)
             if found.answer is Answer.REACHABLE:
-                return _with_copies(found, Copies(tuple(numbers.items()), there, least=not unclear)), done
+                copies = Copies(tuple(numbers.items()), there, least=unclear is None)
+                return _with_copies(found, copies), _below(unclear[0] if unclear else numbers)
             if found.answer is Answer.UNKNOWN:
-                unclear = unclear or found.reason
-            elif not unclear:
-                done = sum(numbers.values())
-            if limits.exceeded():
-                break
-        if done < 0:
-            return Reached(
-                Answer.UNKNOWN, Argument.LIMIT, f"not even decided without a copy of {self.said}: {unclear}"
-            ), done
-        why = f"{none_up_to(done, self.said)}; not decided for more"
-        return Reached(Answer.UNKNOWN, Argument.LIMIT, why), done
+                unclear = unclear or (numbers, found.reason)
+        if unclear is None:
+            return Reached(Answer.UNKNOWN, Argument.LIMIT, f"{none_up_to(most, self.said)}; not decided for more"), most
+        return Reached(Answer.UNKNOWN, Argument.LIMIT, undecided(unclear[0], unclear[1], self.said)), _below(unclear[0])
 
     def _from_sc(self) -> None:
         """What some P(n) reaches under SC it reaches under RDMA, unless it is about a put or get that is half done."""
@@ -197,6 +193,10 @@ def _is_local(program: Program, goal: Goal, hardware: Model) -> bool:
         return True
     written = {str(cell) for cell in written_by_cards(program)} if hardware.cpu == "sc" else None
     return is_local(program, goal.target, written)
+
+
+def _below(numbers: dict[str, int]) -> int:
+    return sum(numbers.values()) - 1
 
 
 def _instance(found: Instance) -> Reached:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rdma_robust.diagnose import listing
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Copies
@@ -30,3 +32,11 @@ def copies_said(copies: Copies) -> str:
 def none_up_to(done: int, names: str) -> str:
     """Return as in "not with up to 3 copies of C"."""
     return f"not with up to {so_many(done, names)}" if done else f"not without a copy of {names}"
+
+
+def undecided(numbers: Mapping[str, int], why: str, names: str) -> str:
+    """Return the reason where these are the first numbers that were not decided, and why they were not."""
+    total = sum(numbers.values())
+    if not total:
+        return f"not even decided without a copy of {names}: {why}"
+    return f"{none_up_to(total - 1, names)}; with {with_numbers(tuple(numbers.items()))}: {why}"
