@@ -19,7 +19,7 @@ import lark
 from lark import Lark, Token
 from lark.lark import PostLex
 
-Name = Literal["rdma", "target", "spec"]
+Name = Literal["rdma", "target", "mp", "spec"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class _Description:
 
 
 _WHOLE_TREE: Final = {"keep_all_tokens": True, "maybe_placeholders": True}
+_PROGRAMS: Final = {**_WHOLE_TREE, "start": "program", "lexer": "basic"}
+_LAID_OUT: Final = ("COMMENT", "UNCLOSED", "INVALID")
 _GRAMMARS: Final[dict[Name, _Description]] = {
-    "rdma": _Description(
-        ("rdma.lark",), ("COMMENT", "UNCLOSED", "INVALID"), {**_WHOLE_TREE, "start": "program", "lexer": "basic"}
-    ),
-    "target": _Description(("rdma.lark", "target.lark"), (), {**_WHOLE_TREE, "start": "target"}),
+    "rdma": _Description(("common.lark", "rdma.lark"), _LAID_OUT, _PROGRAMS),
+    "target": _Description(("common.lark", "rdma.lark", "target.lark"), (), {**_WHOLE_TREE, "start": "target"}),
+    "mp": _Description(("common.lark", "mp.lark"), _LAID_OUT, _PROGRAMS),
     "spec": _Description(
         ("spec.lark",),
         (),

@@ -11,7 +11,8 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punc
 
 from rdma_robust.language.syntax.contextual import WORDS
 
-GRAMMAR = (Path(__file__).parents[1] / "grammars/rdma.lark").read_text(encoding="utf-8")
+GRAMMARS = Path(__file__).parents[1] / "grammars"
+GRAMMAR = "".join((GRAMMARS / f"{name}.lark").read_text(encoding="utf-8") for name in ("common", "rdma"))
 _WORDS = tuple(re.findall(r'^([A-Z]+): "([a-z]+)"$', GRAMMAR, re.MULTILINE))
 KEYWORDS = tuple(word for name, word in _WORDS if name not in WORDS)
 __all__ = ["RdmaLexer"]

@@ -16,8 +16,8 @@ from lark import Token
 
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.language.syntax.common_tree import token_span
 from rdma_robust.language.syntax.layout import Layout
-from rdma_robust.language.syntax.tree import token_span
 
 MARK: Final = "rdma-robust:"
 WORDS: Final = ("ignore", "ignore-file")

@@ -21,8 +21,9 @@ from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
+from rdma_robust.language.syntax.common_tree import between, token_span
 from rdma_robust.language.syntax.layout import MAX_DIGITS
-from rdma_robust.language.syntax.tree import TreeBuilder, between, token_span
+from rdma_robust.language.syntax.tree import TreeBuilder
 
 FILE: Final = "--target"
 """What diagnostics call the text of a target."""

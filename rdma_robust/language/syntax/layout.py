@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,8 +10,7 @@ from lark import Token
 
 from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import Edit
-from rdma_robust.language.syntax.contextual import in_context
-from rdma_robust.language.syntax.tree import token_span
+from rdma_robust.language.syntax.common_tree import token_span
 
 MAX_NESTING: Final = 100
 MAX_TOKENS: Final = 60_000
@@ -19,6 +18,10 @@ MAX_DIGITS: Final = 18
 
 _BRACKETS: Final = {"LPAR": "RPAR", "LSQB": "RSQB"}
 _STARTS_NO_STATEMENT: Final = {"LBRACE", "ELSE", "OR"}
+
+
+InContext = Callable[[Sequence[Token]], Iterator[Token]]
+"""From the tokens of a file to the same tokens, some of them names."""
 
 
 @dataclass(slots=True)
@@ -30,8 +33,9 @@ class Layout:
     complete: bool = True
 
 
-def lay_out(stream: Iterable[Token], report: Reporter) -> Layout:
-    """Return what to parse. Bad characters, numbers and too deep or long programs are reported.
+def lay_out(stream: Iterable[Token], report: Reporter, in_context: InContext) -> Layout:
+    """Return what to parse; `in_context` makes names of words that are no keywords where they stand. Bad characters, numbers
+    and too deep or long programs are reported.
 
     `complete` is False if a limit was exceeded: then the tokens are not worth parsing.
     """

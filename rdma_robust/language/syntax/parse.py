@@ -14,8 +14,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax import tree_limits as limits
-from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, load_grammar
+from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar, load_grammar
 from rdma_robust.language.syntax.layout import Layout, lay_out
 from rdma_robust.language.syntax.syntax_errors import report_unclosed, report_unexpected
 
@@ -28,8 +27,8 @@ _ENDS_STATEMENT: Final = frozenset({"NEWLINE", "SEMICOLON", "RBRACE", "LBRACE"})
 class Parser:
     """One parse. `poisoned` are the names in skipped text: nothing certain can be said about them."""
 
-    def __init__(self, layout: Layout, report: Reporter) -> None:
-        self.grammar = load_grammar()
+    def __init__(self, layout: Layout, report: Reporter, grammar: Grammar) -> None:
+        self.grammar = grammar
         self.tokens = layout.tokens
         self.report = report
         self.poisoned: set[str] = set()
@@ -145,17 +144,20 @@ def _like(token: Token, kind: str) -> Token:
     return Token.new_borrow_pos(kind, "", token)
 
 
-def parse(source: str, report: Reporter) -> tuple[ast.Program | None, Layout, frozenset[str]]:
+def parse(
+    source: str, report: Reporter, grammar: Grammar | None = None
+) -> tuple[ast.Program | None, Layout, frozenset[str]]:
     """Return the syntax tree, the layout it came from, and the names in text that was skipped because of an error.
 
-    Errors go to `report`. The tree is None when nothing sensible is left of it; otherwise every recursive pass over it
-    stays within Python's recursion limit.
+    The text is one of the language of `grammar`, or else a program. Errors go to `report`. The tree is None when nothing
+    sensible is left of it; otherwise every recursive pass over it stays within Python's recursion limit.
     """
-    layout = lay_out(load_grammar().lex(source), report)
+    grammar = grammar or load_grammar()
+    layout = lay_out(grammar.lex(source), report, grammar.in_context)
     if not layout.complete:
         return None, layout, frozenset()
-    parser = Parser(layout, report)
+    parser = Parser(layout, report, grammar)
     program = parser.run()
-    if program is not None and not limits.within_limits(program, report):
+    if program is not None and not grammar.within_limits(program, report):
         program = None
     return program, layout, frozenset(parser.poisoned)

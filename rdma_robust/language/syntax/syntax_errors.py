@@ -9,69 +9,11 @@ from lark import Token
 
 from rdma_robust.diagnose import Hint, Reporter, closest, listing, meant_at, quote
 from rdma_robust.errors import Edit
+from rdma_robust.language.syntax.common_tree import token_span
 from rdma_robust.language.syntax.grammar import ASSIGNS, END, ERROR, Grammar
-from rdma_robust.language.syntax.tree import token_span
 
-_EXPRESSION: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"})
 _LINE_END: Final = frozenset({"NEWLINE", "SEMICOLON"})
 _AFTER_FIRST_WORD: Final = frozenset({"NAME", "NUMBER", "LBRACE", "LPAR", "OP_NOT", "NEWLINE", "SEMICOLON", "RBRACE", END})
-_DECLARATIONS: Final = frozenset(
-    {"PROGRAM", "ALLOW", "HARDWARE", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
-)
-_INSIDE: Final = frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "TSO", "PSO", "RMA", "NONDET"}) | {
-    "ALL",
-    "COUNT",
-    "SOME",
-    "FENCED",
-    "FROM",
-    "IMM",
-    "INLINE",
-    "TO",
-    "TRYPOLL",
-    "UNSIGNALED",
-}
-"""Words that never begin a line, and too short or too rare to be what was meant."""
-_OUTSIDE: Final = "statements stand inside a thread, `thread NAME on NODE { }`"
-_OTHER_LANGUAGES: Final = {
-    "return": "`halt` ends a thread",
-    "break": "loops end when their condition is false",
-    "continue": "loops end when their condition is false",
-    "for": "`for i in 0..3 { }` has a copy of its block for each number; else use `while` or `loop`",
-    "macro": "a macro is declared as `macro NAME(PARAMETERS) { }`",
-    "do": "use `while` or `loop`",
-    "wait": "`await` waits for a condition, `poll` for a remote operation",
-    "fence": "`rfence NODE` is the remote fence, `mfence` waits for the own store buffers",
-    "flush": "`flush NODE` waits for all operations towards a node",
-    "int": "registers are declared by `reg`",
-    "let": "registers are declared by `reg`",
-    "var": "registers are declared by `reg`",
-    "nop": "`skip` does nothing",
-    "true": "true is `1`",
-    "false": "false is `0`",
-    "and": "write `&&`",
-    "write": "a remote write is `put NODE.variable = variable`",
-    "read": "a remote read is `get variable = NODE.variable`",
-    "trypoll": "it has a value: `r = trypoll NODE`",
-    "receive": "`recv BUFFER from THREAD` posts a buffer, `rpoll THREAD` waits for a message",
-    "recv": "`recv BUFFER from THREAD` posts a buffer",
-    "mfence": "`mfence` stands alone: it waits until the store buffer of its thread is empty",
-    "rpoll": "`rpoll THREAD` waits for a message",
-    "posted": "`posted BUFFER from THREAD` declares buffers that are there before anything runs",
-    "send": "`send VARIABLE to THREAD` is a message",
-    "hardware": "`hardware cpu tso` at the top says what the program runs on",
-}
-
-_ONE_WORD: Final = {
-    "return": "halt",
-    "int": "reg",
-    "let": "reg",
-    "var": "reg",
-    "nop": "skip",
-    "true": "1",
-    "false": "0",
-    "and": "&&",
-}
-"""Those of them for which one word stands here."""
 
 
 def report_unexpected(
@@ -123,15 +65,13 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     words = []
     if "SKIP" in rest:
         words.append("a statement")
-        rest -= {"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE", "LOOP"}
-        rest -= {"CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "POSTED", "RECV", "RPOLL", "SEND"}
-        rest -= _LINE_END
-    if "THREAD" in rest:
+        rest -= grammar.words.statements | _LINE_END
+    if grammar.words.declaring in rest:
         words.append("a declaration")
-        rest -= _DECLARATIONS | _LINE_END | {END}
-    if rest >= _EXPRESSION:
+        rest -= grammar.words.declarations | _LINE_END | {END}
+    if rest >= grammar.words.operands:
         words.append("an expression")
-        rest -= _EXPRESSION | {"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}
+        rest -= grammar.words.operands | grammar.words.besides
     if "OP_OR" in rest:
         words.append("an operator")
         rest = {k for k in rest if not k.startswith("OP_")} - {"DOT", "LSQB", "AT", "ENDED"}
@@ -177,10 +117,10 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
         if index == at - 1 and tokens[at].type not in _AFTER_FIRST_WORD | set(grammar.keywords):
             continue
         word = tokens[index]
-        outside = "THREAD" in kinds
-        hint = _other_language(word) or meant_at(token_span(word), str(word), _first_words(grammar, outside))
+        outside = grammar.words.declaring in kinds
+        hint = _other_language(grammar, word) or meant_at(token_span(word), str(word), _first_words(grammar, outside))
         if not hint and outside and _looks_like_statement(grammar, tokens, index):
-            hint = Hint(_OUTSIDE)
+            hint = Hint(grammar.words.outside)
         if hint or index == at:
             what = "declaration" if outside else "statement"
             report.error("RR102", token_span(word), f"{quote(word)} begins no {what}", hint=hint)
@@ -202,25 +142,27 @@ def _looks_like_statement(grammar: Grammar, tokens: Sequence[Token], at: int) ->
 
 def _first_words(grammar: Grammar, outside: bool) -> list[str]:
     """Return the words that begin a declaration, or else those that begin or go on with a statement."""
-    words = (item for item in sorted(grammar.keywords.items()) if item[0] not in _INSIDE)
-    return [text for kind, text in words if (kind in _DECLARATIONS) is outside]
+    words = (item for item in sorted(grammar.keywords.items()) if item[0] not in grammar.words.inside)
+    return [text for kind, text in words if (kind in grammar.words.declarations) is outside]
 
 
-def _other_language(word: Token) -> Hint:
+def _other_language(grammar: Grammar, word: Token) -> Hint:
     """Return what a word of other languages is called here, and the word instead of it if there is one."""
-    instead = _ONE_WORD.get(str(word))
-    return Hint(_OTHER_LANGUAGES.get(str(word), ""), () if instead is None else (Edit(token_span(word), instead),))
+    instead = grammar.words.one_word.get(str(word))
+    return Hint(
+        grammar.words.other_languages.get(str(word), ""), () if instead is None else (Edit(token_span(word), instead),)
+    )
 
 
 def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
     token = tokens[at]
     if token.type == "NAME":
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
-        return _other_language(token) or meant_at(token_span(token), str(token), words)
+        return _other_language(grammar, token) or meant_at(token_span(token), str(token), words)
     if _in_call_of_for(tokens, at):
-        return Hint(_OTHER_LANGUAGES["for"])
+        return Hint(grammar.words.other_languages["for"])
     if token.type == "LPAR" and at and tokens[at - 1].type == "NAME":
-        return Hint("only `cas`, `faa`, `swap` and `nondet` have a value; a macro can be given a register to put one into")
+        return Hint(grammar.words.called)
     return _replaced_sign(tokens, at, kinds) or _other_hint(grammar, tokens, at, kinds)
 
 
@@ -256,11 +198,11 @@ def _other_hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[s
     token = tokens[at]
     if at and kinds & {"RPAR", "RSQB"} and tokens[at - 1].line != token.line:
         return Hint("a bracket is still open")
-    if token.type == "RBRACE" and "THREAD" in kinds:
+    if token.type == "RBRACE" and grammar.words.declaring in kinds:
         return Hint("this brace closes nothing", (Edit(token_span(token), ""),))
-    if "THREAD" in kinds and "SKIP" not in kinds and token.type in grammar.keywords:
-        return Hint(_OUTSIDE)
+    if grammar.words.declaring in kinds and "SKIP" not in kinds and token.type in grammar.keywords:
+        return Hint(grammar.words.outside)
     if token.type in grammar.keywords and at and tokens[at - 1].type == "NAME":
         word = tokens[at - 1]
-        return meant_at(token_span(word), str(word), _first_words(grammar, "THREAD" in kinds))
+        return meant_at(token_span(word), str(word), _first_words(grammar, grammar.words.declaring in kinds))
     return Hint("")

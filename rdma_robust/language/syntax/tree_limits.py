@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from rdma_robust.diagnose import Reporter
@@ -13,9 +13,19 @@ from rdma_robust.language.syntax.layout import MAX_NESTING
 
 def within_limits(program: ast.Program, report: Reporter) -> bool:
     """Return whether no expression and no chain of `else if` is too deep; report the others."""
+    return shallow(program, _expressions(program, report), operands, report)
+
+
+def shallow(
+    program: ast.Program,
+    expressions: Iterable[ast.Expr],
+    operands: Callable[[ast.Expr], Iterable[ast.Expr]],
+    report: Reporter,
+) -> bool:
+    """Return whether none of these expressions of a tree, and no chain of `else if`, is too deep; report the others."""
     fine = True
-    for expr in _expressions(program, report):
-        if depth(expr) > MAX_NESTING:
+    for expr in expressions:
+        if depth(expr, operands) > MAX_NESTING:
             report.error(
                 "RR109",
                 first_line(expr.span),
@@ -33,45 +43,48 @@ def first_line(span: Span) -> Span:
     return replace(span, end_line=span.line, end_column=span.column + 1, end=span.start + 1)
 
 
-def depth(expr: ast.Expr) -> int:
+def operands(expr: ast.Expr) -> tuple[ast.Expr, ...]:
+    """Return the expressions directly inside of one."""
+    match expr:
+        case ast.Unary(_, arg):
+            return (arg,)
+        case ast.Binary(_, left, right):
+            return (left, right)
+        case ast.CasCall(target, expected, new):
+            return (target, expected, new)
+        case ast.RmwCall(_, target, value):
+            return (target, value)
+        case ast.NondetCall(low, high):
+            return tuple(bound for bound in (low, high) if bound is not None)
+        case ast.Ref(owner, _, index):
+            of_owner = None if owner is None else owner.index
+            return tuple(each for each in (index, of_owner) if each is not None)
+        case ast.CopiesWhere(condition=condition):
+            return (condition,)
+        case ast.ThreadAt(thread) | ast.ThreadEnded(thread):
+            return () if thread.index is None else (thread.index,)
+        case _:
+            return ()
+
+
+def depth(expr: ast.Expr, operands: Callable[[ast.Expr], Iterable[ast.Expr]] = operands) -> int:
     """Return the number of levels of an expression of any size."""
     deepest = 0
     stack: list[tuple[ast.Expr, int]] = [(expr, 1)]
     while stack:
         part, level = stack.pop()
         deepest = max(deepest, level)
-        match part:
-            case ast.Unary(_, arg):
-                stack.append((arg, level + 1))
-            case ast.Binary(_, left, right):
-                stack += ((left, level + 1), (right, level + 1))
-            case ast.CasCall(target, expected, new):
-                stack += ((target, level + 1), (expected, level + 1), (new, level + 1))
-            case ast.RmwCall(_, target, value):
-                stack += ((target, level + 1), (value, level + 1))
-            case ast.NondetCall(low, high):
-                stack += ((bound, level + 1) for bound in (low, high) if bound is not None)
-            case ast.Ref(owner, _, index):
-                of_owner = None if owner is None else owner.index
-                stack += ((each, level + 1) for each in (index, of_owner) if each is not None)
-            case ast.CopiesWhere(condition=condition):
-                stack.append((condition, level + 1))
-            case ast.ThreadAt(thread) | ast.ThreadEnded(thread):
-                if thread.index is not None:
-                    stack.append((thread.index, level + 1))
-            case _:
-                pass
+        stack += ((each, level + 1) for each in operands(part))
     return deepest
 
 
 def statements(program: ast.Program) -> Iterator[ast.Statement]:
     """Yield every statement, also those inside others, in source order."""
     for item in program.items:
-        if isinstance(item, ast.Thread | ast.Macro):
-            yield from statements_in(item.body)
-        elif isinstance(item, ast.Broken):
-            for block in item.blocks:
-                yield from statements_in(block)
+        body = getattr(item, "body", None)
+        blocks = (body,) if isinstance(body, ast.Block) else item.blocks if isinstance(item, ast.Broken) else ()
+        for block in blocks:
+            yield from statements_in(block)
 
 
 def statements_in(block: ast.Block) -> Iterator[ast.Statement]:
