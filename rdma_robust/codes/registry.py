@@ -37,6 +37,7 @@ RANGES: Final = (
     ("RR721", "lints.toml", "lints: what `rdma-robust lint` warns of besides"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
     ("RR801", "settings.toml", "files with settings"),
+    ("RR901", "messages.toml", "message programs, `.mp`"),
 )
 """Where each range of codes begins, the file it is in, and what it is about."""
 

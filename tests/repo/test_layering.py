@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
-    "messages.language": WORDS,
+    "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",

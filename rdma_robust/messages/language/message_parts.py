@@ -1,0 +1,78 @@
+"""What parts of trees of `.mp` programs have inside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from rdma_robust.diagnose import Reporter
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import statements
+from rdma_robust.messages.language import message_tree as tree
+
+
+def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
+    """Return the expressions directly inside of one."""
+    match tree.operand(expr):
+        case ast.Unary(_, arg):
+            return (arg,)
+        case ast.Binary(_, left, right):
+            return (left, right)
+        case tree.Indexed(_, inner) | tree.FunctionCall(_, inner):
+            return cast("tuple[ast.Expr, ...]", inner)
+        case _:
+            return ()
+
+
+def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
+    """Yield every whole expression of a program, until the report is full."""
+    for item in tree.declarations(program):
+        match item:
+            case ast.Constants(bindings):
+                yield from (each.value for each in bindings if each.value is not None)
+            case tree.RegisterLine(registers):
+                yield from _expressions(_of_declared(registers))
+            case tree.Proc(numbers=numbers) if numbers is not None:
+                yield from _expressions((numbers.low, numbers.high))
+            case _:
+                pass
+    for statement in statements(program):
+        if report.full:
+            return
+        yield from _expressions(operands_of(cast(tree.Line, statement)))
+
+
+def _expressions(found: tuple[tree.Operand | None, ...]) -> Iterator[ast.Expr]:
+    yield from cast("Iterator[ast.Expr]", (each for each in found if each is not None))
+
+
+def _of_declared(declared: tuple[tree.Declared, ...]) -> tuple[tree.Operand | None, ...]:
+    return tuple(part for each in declared for part in (each.size, each.value))
+
+
+def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
+    """Return the whole expressions and places of a statement, not those of inner statements; None for those left out."""
+    match line:
+        case tree.RegisterLine(declared) | tree.RequestLine(declared):
+            return _of_declared(declared)
+        case ast.Assign(_, value):
+            return (tree.target(line), tree.operand(value))
+        case tree.CallLine(call):
+            return (call,)
+        case tree.SendLine(request, value, to, _, tag):
+            return (request, value, to, tag)
+        case tree.ReceiveLine(request, target, source, _, tag):
+            parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
+            return (request, target, *parts)
+        case tree.WaitLine(requests):
+            return requests
+        case tree.ReturnLine(value):
+            return (value,)
+        case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
+            return (tree.operand(condition),)
+        case ast.If(arms):
+            return tuple(tree.operand(arm.condition) for arm in arms)
+        case ast.For(_, low, high):
+            return (tree.operand(low), tree.operand(high))
+        case _:
+            return ()

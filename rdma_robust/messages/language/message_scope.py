@@ -1,0 +1,283 @@
+"""Expressions and places of one process or function: names resolved, constants computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rdma_robust.diagnose import Reporter, did_you_mean, meant_at, quote
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Name
+from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.message_folding import folded
+from rdma_robust.messages.language.message_program import Place
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_world import BUILT_IN, Family, Local, LocalKind, World
+
+NOTHING = Const(0)
+"""Stands for what was an error."""
+
+
+class Scope:
+    """The names of one process or function, as far as it was read, and the expressions over them.
+
+    `pid` is the own number, and `values` are constants besides those of the program. Where `strict` is false nothing is said
+    of constants that are out of range: the statement may never be executed.
+    """
+
+    def __init__(
+        self, world: World, report: Reporter, pid: Term | None, values: Mapping[str, Term], prefix: str = ""
+    ) -> None:
+        self.world = world
+        self.report = report
+        self.pid = pid
+        self.values = dict(values)
+        self.prefix = prefix
+        self.strict = True
+        self.locals: dict[str, Local] = {}
+
+    def declare(self, name: ast.Ident, kind: LocalKind, *, array: bool = False) -> Local:
+        """Return what `name` is from here on; an error if it is something already."""
+        text = name.text
+        made = Local(self.prefix + text, kind, name.span, array)
+        before = self.locals.get(text)
+        if before is not None and kind == before.kind == "counter" and not before.visible:
+            before.visible = True
+            return before
+        first = self.world.first.get(text) if before is None else before.span
+        if text in self.values:
+            self.report.error("RR904", name.span, f"{quote(text)} is a number in this process already")
+        elif first is not None:
+            self.report.error("RR904", name.span, f"{quote(text)} was declared before, on line {first.line}")
+        elif text in BUILT_IN:
+            self.report.error("RR904", name.span, f"{quote(text)} has a meaning of its own in expressions")
+        self.locals[text] = made
+        return made
+
+    def find(self, name: ast.Ident) -> Local | None:
+        """Return the register, request or counter that a name means here."""
+        found = self.locals.get(name.text)
+        if found is not None and found.visible:
+            found.used = True
+            return found
+        glob = self.world.globals.get(name.text)
+        if glob is not None:
+            glob.used = True
+        return glob
+
+    def term(self, expr: object) -> Term:
+        """Return the meaning of an expression."""
+        match tree.operand(expr):
+            case ast.Number(value):
+                return Const(value)
+            case tree.OwnNumber():
+                return self._known(self.pid, "PID", expr)
+            case tree.ProcessCount():
+                return self._known(None if self.pid is None else Const(self.world.processes), "NPROCS", expr)
+            case ast.Unary(op, arg):
+                return folded(op, self.term(arg))
+            case ast.Binary(op, left, right):
+                return self._binary(op, left, right)
+            case tree.FunctionCall() as call:
+                return self._built_in(call)
+            case tree.Indexed() as indexed:
+                return self._value(indexed)
+
+    def _known(self, term: Term | None, word: str, expr: object) -> Term:
+        if term is None:
+            span = tree.operand(expr).span
+            self.report.error("RR916", span, f"{quote(word)} is not known here: only constants are")
+        return NOTHING if term is None else term
+
+    def _binary(self, op: str, left: object, right: object) -> Term:
+        terms = self.term(left), self.term(right)
+        if self.strict and op in "/%" and terms[1] == Const(0):
+            self.report.error("RR917", tree.operand(right).span, "division by zero")
+        return folded(op, *terms)
+
+    def _built_in(self, call: tree.FunctionCall) -> Term:
+        name, arguments = call.name.text, call.arguments
+        makers: dict[str, Callable[[Term], Term]] = {"len": Length, "new": Zeros}
+        if name not in makers:
+            self._no_value(call)
+            return NOTHING
+        if len(arguments) != 1:
+            self.report.error("RR906", call.span, f"`{name}` takes one argument, and here are {len(arguments) or 'none'}")
+            return NOTHING
+        term = self.term(arguments[0])
+        return self.zeros(term, arguments[0].span) if name == "new" else makers[name](term)
+
+    def zeros(self, size: Term, span: Span) -> Term:
+        """Return an array of zeros; an error if there cannot be so many."""
+        if self.strict and isinstance(size, Const) and size.value < 0:
+            self.report.error("RR922", span, f"an array of {size.value} elements")
+        if isinstance(size, Const) and size.value > MAX_LENGTH:
+            self.report.error("RR922", span, f"an array of more than {MAX_LENGTH:,} elements")
+            return Zeros(Const(0))
+        return Zeros(size)
+
+    def _no_value(self, call: tree.FunctionCall) -> None:
+        name = call.name.text
+        if name in self.world.poisoned:
+            return
+        if self.world.function(name) is None:
+            self.unknown_function(call)
+            return
+        hint = f"write `r = {name}(...)` for a register `r` before, and use `r`"
+        self.report.error("RR905", call.span, "a call stands alone on the right of `=`, not in an expression", hint=hint)
+
+    def unknown_function(self, call: tree.FunctionCall) -> None:
+        """Report that nothing of this name can be called."""
+        name = call.name.text
+        if name in self.world.poisoned:
+            return
+        known = [*self.world.functions, *self.world.library, *BUILT_IN]
+        hint = meant_at(call.name.span, name, known)
+        self.report.error("RR902", call.name.span, f"there is no function {quote(name)}", hint=hint)
+
+    def _value(self, indexed: tree.Indexed) -> Term:
+        name, text = indexed.name, indexed.name.text
+        if text in self.values:
+            return self._number(indexed, self.values[text])
+        local = self.find(name)
+        if local is not None:
+            return self._of_local(indexed, local)
+        if text in self.world.constants:
+            constant = self.world.constants[text]
+            constant.used = True
+            return self._number(indexed, Const(constant.value or 0))
+        if text in self.world.families and self.pid is not None:
+            return self._process(indexed, self.world.families[text])
+        self._unknown(name)
+        for index in indexed.indices:
+            self.term(index)
+        return NOTHING
+
+    def _number(self, indexed: tree.Indexed, term: Term) -> Term:
+        if indexed.indices:
+            self.report.error("RR911", indexed.span, f"{quote(indexed.name.text)} is a number and has no elements")
+        return term
+
+    def _of_local(self, indexed: tree.Indexed, local: Local) -> Term:
+        if local.kind == "request":
+            message = f"{quote(indexed.name.text)} is a request, and has no value"
+            self.report.error(
+                "RR910", indexed.span, message, hint="`wait` waits for it; what was received is in the register"
+            )
+            return NOTHING
+        if self.pid is None:
+            self.report.error("RR916", indexed.span, f"{quote(indexed.name.text)} is a register, and not known here")
+            return NOTHING
+        if local.kind == "counter":
+            return self._number(indexed, Name(local.written))
+        found: Term = Name(local.written)
+        for index in indexed.indices:
+            found = Element(found, self.term(index))
+        return found
+
+    def _process(self, indexed: tree.Indexed, family: Family) -> Term:
+        """Return the number of a process: `first + (k - low)`, and `new(size)[k - low]`, which is 0 or a fault."""
+        name = indexed.name.text
+        if not family.numbered:
+            if indexed.indices:
+                self.report.error("RR913", indexed.span, f"{quote(name)} is one process", hint=f"write `{name}`")
+            return Const(family.first)
+        if len(indexed.indices) != 1:
+            said = f"{quote(name)} are {family.size} processes: which one?"
+            self.report.error(
+                "RR913", indexed.span, said, hint=f"write `{name}[{family.low}]`, or a register in the brackets"
+            )
+            return Const(family.first)
+        index = self.term(indexed.indices[0])
+        shifted = folded("-", index, Const(family.low)) if family.low else index
+        if isinstance(shifted, Const) and 0 <= shifted.value < family.size:
+            return Const(family.first + shifted.value)
+        if isinstance(shifted, Const) and self.strict:
+            high = family.low + family.size - 1
+            said = f"there is no process {quote(f'{name}[{shifted.value + family.low}]')}"
+            numbers = f"a number from {family.low} to {high}" if family.size else ""
+            self.report.error("RR914", indexed.span, said, expected=numbers)
+        checked = Element(Zeros(Const(family.size)), shifted)
+        return folded("+", Const(family.first), Operation("+", (shifted, checked)))
+
+    def _unknown(self, name: ast.Ident) -> None:
+        text = name.text
+        if text in self.world.poisoned:
+            return
+        hidden = self.locals.get(text)
+        if hidden is not None:
+            hint = f"the counter of the `for` of line {hidden.span.line} is known inside of it only"
+            self.report.error("RR901", name.span, f"{quote(text)} is not known here", hint=hint)
+        elif self.world.function(text) is not None:
+            said = f"{quote(text)} is a function, and has no value"
+            self.report.error("RR901", name.span, said, hint=f"a call is written {quote(f'{text}(...)')}")
+        elif self.pid is not None:
+            hint_at = meant_at(name.span, text, [*self.locals, *self.values, *self.world.values()])
+            self.report.error("RR901", name.span, f"there is nothing called {quote(text)}", hint=hint_at)
+        else:
+            known = did_you_mean(text, self.world.constants)
+            self.report.error("RR916", name.span, f"{quote(text)} is no constant that was declared before", hint=known)
+
+    def register(self, indexed: tree.Indexed) -> Place:
+        """Return the place of a register or element of an array, to which something is stored."""
+        name, text = indexed.name, indexed.name.text
+        local = None if text in self.values else self.find(name)
+        indices = tuple(self.term(index) for index in indexed.indices)
+        if local is None or local.kind != "register":
+            self._not_stored(indexed, local)
+            return Place(text)
+        return Place(local.written, indices)
+
+    def _not_stored(self, indexed: tree.Indexed, local: Local | None) -> None:
+        text = indexed.name.text
+        if local is not None and local.kind == "request":
+            said = f"{quote(text)} is a request: only `isend` and `irecv` give it something"
+            self.report.error("RR910", indexed.span, said)
+            return
+        what = None
+        if local is not None:
+            what = "the counter of a `for`, which only the `for` changes"
+        elif text in self.values:
+            what = "a number of this process, and never changes"
+        elif text in self.world.constants:
+            what = "a constant"
+        elif text in self.world.families:
+            what = "a process"
+        if what is None:
+            self._unknown(indexed.name)
+        else:
+            self.report.error("RR912", indexed.span, f"{quote(text)} is {what}", expected="a register")
+
+    def request(self, indexed: tree.Indexed, *, whole: bool = False) -> Place:
+        """Return the place of one request or, where `whole` arrays may stand, of an array of them."""
+        name, text = indexed.name, indexed.name.text
+        indices = tuple(self.term(index) for index in indexed.indices)
+        local = None if text in self.values else self.find(name)
+        if local is None or local.kind != "request":
+            if local is None and text not in (*self.values, *self.world.values()):
+                self._unknown(name)
+            else:
+                hint = f"`req {text}` declares a request"
+                self.report.error("RR910", indexed.span, f"{quote(text)} is no request", hint=hint)
+            return Place(text)
+        if len(indices) > 1 or (indices and not local.array):
+            what = "is one request" if not local.array else "is an array of requests, with one index"
+            self.report.error("RR911", indexed.span, f"{quote(text)} {what}")
+        elif local.array and not indices and not whole:
+            self.report.error("RR911", indexed.span, f"{quote(text)} is an array of requests: which one?")
+        return Place(local.written, indices)
+
+    def port(self, name: ast.Ident | None) -> int:
+        """Return the number of a port; 0 for the nameless one."""
+        if name is None:
+            return 0
+        self.world.used_ports.add(name.text)
+        found = self.world.ports.get(name.text)
+        if found is None and name.text not in self.world.poisoned:
+            hint = did_you_mean(name.text, self.world.ports) or f"`port {name.text}` outside of processes declares it"
+            self.report.error("RR903", name.span, f"there is no port {quote(name.text)}", hint=hint)
+        return found or 0
+
+
+MAX_LENGTH = 1_000_000
+"""Elements of an array whose size is a constant."""

@@ -1,0 +1,209 @@
+"""The syntax tree of `.mp` programs: what was written, not yet what it means.
+
+Control flow, names and operators are those of :mod:`rdma_robust.language.syntax.ast`; here is the rest. What is inside of
+nodes of both trees has the types of `.rdma` there; :func:`operand`, :func:`target` and :func:`lines` give it as it is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language.message_program import Buffer, ClaimKind
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """`name`, or `name[index]` and so on: a register, a request, a constant or a process."""
+
+    name: ast.Ident
+    indices: tuple[Operand, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """`name(argument, ...)`; the grammar allows it as any operand, the checks only `len` and `new`."""
+
+    name: ast.Ident
+    arguments: tuple[Operand, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNumber:
+    """`PID`."""
+
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCount:
+    """`NPROCS`."""
+
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Operand = ast.Number | ast.Unary | ast.Binary | Indexed | FunctionCall | OwnNumber | ProcessCount
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """`name`, `name[size]` or `name = value` in a `reg` line, or one of the first two in a `req` line."""
+
+    name: ast.Ident
+    size: Operand | None
+    value: Operand | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterLine:
+    registers: tuple[Declared, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    requests: tuple[Declared, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """A call whose result is not used."""
+
+    call: FunctionCall
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SendLine:
+    """`send`, or with a request `request = isend`."""
+
+    request: Indexed | None
+    value: Operand
+    to: Operand
+    port: ast.Ident | None
+    tag: Operand | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """`any`, and where to store which it was."""
+
+    stored: Indexed | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveLine:
+    """`recv`, or with a request `request = irecv`. No `source` or `tag` is the same as `any`."""
+
+    request: Indexed | None
+    target: Indexed
+    source: AnyOf | Operand | None
+    port: ast.Ident | None
+    tag: AnyOf | Operand | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLine:
+    requests: tuple[Indexed, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnLine:
+    value: Operand | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Line = (
+    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | WaitLine | ReturnLine
+    | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop | ast.Choose | ast.Broken
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PortLine:
+    names: tuple[ast.Ident, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: ast.Ident
+    parameters: tuple[ast.Ident, ...]
+    body: ast.Block
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`[counter in low..high]`."""
+
+    counter: ast.Ident
+    low: Operand
+    high: Operand
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proc:
+    """A process or, with a range, one for each number of it."""
+
+    name: ast.Ident
+    numbers: Range | None
+    body: ast.Block
+    daemon: bool = False
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWords:
+    kind: ClaimKind
+    number: int = 0
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferWord:
+    buffer: Buffer
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectLine:
+    """What is expected under these buffers; under all if there are none."""
+
+    claims: tuple[ClaimWords, ...]
+    buffers: tuple[BufferWord, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Declaration = ast.ProgramName | ast.Constants | PortLine | RegisterLine | Function | Proc | ExpectLine | ast.Broken
+
+
+def operand(expr: object) -> Operand:
+    """Return an expression of a node of both trees."""
+    return cast(Operand, expr)
+
+
+def target(assign: ast.Assign) -> Indexed:
+    """Return what an assignment assigns."""
+    return cast(Indexed, assign.target)
+
+
+def lines(block: ast.Block) -> tuple[Line, ...]:
+    """Return the statements of a block."""
+    return cast("tuple[Line, ...]", block.statements)
+
+
+def declarations(tree: ast.Program) -> tuple[Declaration, ...]:
+    """Return the declarations of a program."""
+    return cast("tuple[Declaration, ...]", tree.items)

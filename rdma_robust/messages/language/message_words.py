@@ -1,0 +1,175 @@
+"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from lark import Token
+
+from rdma_robust.diagnose import Reporter
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.grammar import Grammar, grammar_of
+from rdma_robust.language.syntax.syntax_words import SyntaxWords
+from rdma_robust.language.syntax.tree_limits import shallow
+from rdma_robust.messages.language.message_builder import MessageBuilder
+from rdma_robust.messages.language.message_parts import inner_operands, operands_in
+
+_CLAIMS: Final = frozenset({"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "UNDER"})
+_LED_BY: Final = {
+    "TO": frozenset({"SEND", "ISEND"}),
+    "FROM": frozenset({"RECV", "IRECV"}),
+    "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
+    "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
+}
+_MESSAGES: Final = _LED_BY["ON"]
+WORDS: Final = _CLAIMS | _LED_BY.keys() | {"ANY", "DAEMON", "IN", "PORT"}
+"""The terminals of words that are keywords in places only."""
+
+_WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
+"""What an expression, or a part of a pattern, ends with."""
+
+_STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"})
+_COUNTED: Final = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
+
+
+def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
+
+    - words of claims, `under` and buffers are in an `expect` line;
+    - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
+    - `any` follows such a `from` or `tag`, or is in an `expect` line;
+    - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
+    - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it.
+    """
+    yield from _Reader(tokens).read()
+
+
+class _Reader:
+    """One pass over the tokens; what stands around a token is noted as the pass comes by."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._before = ("", "", "", "")
+        """The last tokens that were no line ends."""
+        self._previous = ""
+        self._line = ""
+        """`EXPECT`, or the word of a message, if such a line was begun."""
+        self._tagged = False
+        """Whether the message had its `tag`, which is the last part."""
+        self._brackets = 0
+        self._depth = 0
+
+    def read(self) -> Iterator[Token]:
+        for at, token in enumerate(self._tokens):
+            kind = token.type
+            if kind in WORDS and not self._is_keyword(kind, at):
+                token, kind = token.update(type="NAME"), "NAME"
+            self._note(kind)
+            yield token
+            self._previous = kind
+            if kind != "NEWLINE":
+                self._before = (*self._before[1:], kind)
+
+    def _note(self, kind: str) -> None:
+        if kind in _COUNTED:
+            self._brackets = max(0, self._brackets + _COUNTED[kind])
+        elif kind in _MESSAGES or (kind == "EXPECT" and not self._depth):
+            self._line, self._brackets, self._tagged = kind, 0, False
+        elif kind == "TAG":
+            self._tagged = True
+        elif kind in {"SEMICOLON", "LBRACE", "RBRACE"}:
+            self._line, self._brackets = "", 0
+            self._depth = max(0, self._depth + (kind == "LBRACE") - (kind == "RBRACE"))
+        elif kind == "NEWLINE" and not self._goes_on():
+            self._line = ""
+
+    def _goes_on(self) -> bool:
+        """Whether what stands before a line end does not end there."""
+        return self._brackets > 0 or self._before[-1] == "COMMA" or self._before[-1].startswith("OP_")
+
+    def _is_keyword(self, kind: str, at: int) -> bool:
+        after = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+        if kind in _LED_BY:
+            return self._line in _LED_BY[kind] and self._previous in _WHOLE and not self._tagged
+        if kind in _CLAIMS:
+            return self._line == "EXPECT"
+        match kind:
+            case "ANY":
+                return self._line == "EXPECT" or (self._line in _MESSAGES and self._previous in {"FROM", "TAG"})
+            case "IN":
+                declared = self._before == ("PROC", "NAME", "LSQB", "NAME")
+                return declared or self._before[-2:] == ("FOR", "NAME")
+            case "DAEMON":
+                return self._previous in _STARTS and after is not None and after.type == "PROC"
+            case _:
+                word = after is not None and after.isidentifier()
+                return not self._depth and self._previous in _STARTS and word
+
+
+_SYNTAX: Final = SyntaxWords(
+    declarations=frozenset({"PROGRAM", "CONST", "PORT", "FUN", "PROC", "DAEMON", "EXPECT"}),
+    declaring="PROC",
+    statements=frozenset({"REG", "REQ", "SEND", "RECV", "WAIT", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "RETURN", "IF"})
+    | {"WHILE", "FOR", "LOOP", "CHOOSE", "NAME"},
+    operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "PID", "NPROCS"}),
+    besides=frozenset(),
+    inside=_CLAIMS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV"},
+    outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
+    called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
+    other_languages={
+        "break": "loops end when their condition is false",
+        "continue": "loops end when their condition is false",
+        "do": "use `while` or `loop`",
+        "for": "`for i in 0..3 { }` runs its block once for each number; else use `while` or `loop`",
+        "int": "registers are declared by `reg`",
+        "let": "registers are declared by `reg`",
+        "var": "registers are declared by `reg`",
+        "request": "requests are declared by `req`",
+        "process": "a process is declared as `proc NAME { }`",
+        "thread": "a process is declared as `proc NAME { }`",
+        "node": "there is no shared memory; a process is declared as `proc NAME { }`",
+        "domain": "values are integers without bounds",
+        "channel": "ports are declared by `port NAME`, and `on NAME` uses one",
+        "macro": "a function is declared as `fun NAME(PARAMETERS) { }`",
+        "function": "a function is declared as `fun NAME(PARAMETERS) { }`",
+        "def": "a function is declared as `fun NAME(PARAMETERS) { }`",
+        "nop": "`skip` does nothing",
+        "true": "true is `1`",
+        "false": "false is `0`",
+        "and": "write `&&`",
+        "receive": "`recv r from P` waits for a message, `h = irecv r from P` posts a receive",
+        "isend": "it has a request: `h = isend VALUE to PROCESS`",
+        "irecv": "it has a request: `h = irecv REGISTER from PROCESS`",
+        "test": "`test` is reserved for later; `wait h` waits for a request",
+        "probe": "`probe` is reserved for later; `recv r from any s` tells who sent",
+        "requires": "contracts are not part of this language yet",
+        "ensures": "contracts are not part of this language yet",
+        "assigns": "contracts are not part of this language yet",
+        "contract": "contracts are not part of this language yet",
+    },
+    one_word={
+        "int": "reg",
+        "let": "reg",
+        "var": "reg",
+        "request": "req",
+        "process": "proc",
+        "function": "fun",
+        "def": "fun",
+        "nop": "skip",
+        "true": "1",
+        "false": "0",
+        "and": "&&",
+    },
+)
+
+
+def _within_limits(program: ast.Program, report: Reporter) -> bool:
+    return shallow(program, operands_in(program, report), inner_operands, report)
+
+
+@functools.cache
+def message_grammar() -> Grammar:
+    """Return the grammar of `.mp`."""
+    return grammar_of("mp", MessageBuilder(), in_context, _SYNTAX, _within_limits)

@@ -1,0 +1,95 @@
+"""What the names of an `.mp` program mean: those of the whole program, and those of one process or function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from rdma_robust.errors import Span
+from rdma_robust.messages.language import message_tree as tree
+
+COLLECTIVE: Final = "coll"
+"""The port of the library procedures."""
+
+BUILT_IN: Final = ("len", "new")
+"""What looks like a function and has a value."""
+
+LocalKind = Literal["register", "request", "counter"]
+
+
+@dataclass(slots=True)
+class Local:
+    """A register, a request or the counter of a `for`; `written` is its name in the process that is written out.
+
+    `array` is that of requests; of registers nothing is known. A counter is `visible` inside of its `for` only.
+    """
+
+    written: str
+    kind: LocalKind
+    span: Span
+    array: bool = False
+    visible: bool = True
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Constant:
+    """`value` is None if that was an error."""
+
+    value: int | None
+    span: Span
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Family:
+    """The processes of one declaration: their numbers begin with `first`, and what stands in brackets with `low`."""
+
+    proc: tree.Proc
+    first: int
+    low: int
+    size: int
+
+    @property
+    def numbered(self) -> bool:
+        return self.proc.numbers is not None
+
+    def members(self) -> Iterator[tuple[int, str, Mapping[str, int]]]:
+        """Yield for each process its number, its name, and what the name in the brackets is in it."""
+        name = self.proc.name.text
+        if self.proc.numbers is None:
+            yield self.first, name, {}
+            return
+        for k in range(self.size):
+            yield self.first + k, f"{name}[{self.low + k}]", {self.proc.numbers.counter.text: self.low + k}
+
+
+@dataclass(slots=True)
+class World:
+    """What is declared outside of processes and functions.
+
+    `first` is where each name that stands in expressions is declared. `ports` are their numbers. `file` is set if the text
+    is not that of the program.
+    """
+
+    constants: dict[str, Constant] = field(default_factory=dict)
+    families: dict[str, Family] = field(default_factory=dict)
+    globals: dict[str, Local] = field(default_factory=dict)
+    functions: dict[str, tree.Function] = field(default_factory=dict)
+    library: dict[str, tree.Function] = field(default_factory=dict)
+    ports: dict[str, int] = field(default_factory=dict)
+    first: dict[str, Span] = field(default_factory=dict)
+    used_ports: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    poisoned: frozenset[str] = frozenset()
+    processes: int = 0
+    is_library: bool = False
+
+    def values(self) -> list[str]:
+        """Return the names that stand in expressions."""
+        return [*self.constants, *self.families, *self.globals]
+
+    def function(self, name: str) -> tree.Function | None:
+        """Return the function that a name calls: one of the program hides one of the library."""
+        return self.functions.get(name) or self.library.get(name)
