@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
+    "messages.encoding": f"{WORDS} messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

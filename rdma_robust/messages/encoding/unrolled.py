@@ -1,0 +1,199 @@
+"""A message program without branches: for each process the events that it may go through, in program order, with guards.
+
+A process goes through its events from first to last. One whose guard is 0 it passes over; what guards are made of is known
+by then, as it was received before. It can only be held up at a :class:`WaitEvent`, and it stops at an :class:`AssumeEvent`
+that is false, at a :class:`FaultEvent` and at a :class:`CutEvent`; the guards of all later events say that it did not. So
+two events of one process that both happen do so in the order of the tuple. Definition: docs/theory-messages.md, encoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, Symbols
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.message_terms import FaultKind
+
+Shape = tuple["Shape", ...] | None
+"""None for a number, else the shapes of an array's elements."""
+
+
+class NotEncodedError(Exception):
+    """The program cannot be expressed; the message is what, such as "an array of unknown length"."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendEvent:
+    """Send `number` of all sends of the program is issued. `rank` is how many its process has issued before."""
+
+    process: int
+    position: int
+    guard: Symbol
+    number: int
+    value: SymbolicValue
+    to: Symbol
+    port: int
+    tag: Symbol
+    rank: Symbol
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveEvent:
+    """Receive `number` of all is issued; None for any source, any tag. `shape` is that of all messages it can get.
+
+    `rank` is how many receives its process has issued before.
+    """
+
+    process: int
+    position: int
+    guard: Symbol
+    number: int
+    source: Symbol | None
+    port: int
+    tag: Symbol | None
+    rank: Symbol
+    shape: Shape = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEvent:
+    """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1."""
+
+    process: int
+    position: int
+    guard: Symbol
+    kind: Literal["send", "receive"]
+    operation: int
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AssertEvent:
+    """Where the condition is 0 that is a violation."""
+
+    process: int
+    position: int
+    guard: Symbol
+    condition: Symbol
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEvent:
+    """Where the guard is 1 that is a violation, and the process stops."""
+
+    process: int
+    position: int
+    guard: Symbol
+    kind: FaultKind
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AssumeEvent:
+    """Where the condition is 0 the process stops."""
+
+    process: int
+    position: int
+    guard: Symbol
+    condition: Symbol
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CutEvent:
+    """Where the guard is 1 the process would go beyond the bound of loops; what it does then is not known."""
+
+    process: int
+    position: int
+    guard: Symbol
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceEvent:
+    """Choice `number`, a number from 0 to `options` - 1."""
+
+    process: int
+    position: int
+    guard: Symbol
+    number: int
+    options: int
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveEvent:
+    """A library procedure is called."""
+
+    process: int
+    position: int
+    guard: Symbol
+    name: str
+    root: Symbol | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Event = (
+    SendEvent | ReceiveEvent | WaitEvent | AssertEvent | FaultEvent | AssumeEvent | CutEvent | ChoiceEvent | CollectiveEvent
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolled:
+    """An unrolled program.
+
+    `events[p]` are those of process p. `ends[p]` is 1 where p ends if nothing holds it up, 0 where it stops before. `sends`
+    and `receives` are in the order of their numbers, process by process in program order; so a number is smaller if the
+    operation is issued earlier by the same process. `choices[n]` is the choice of number n.
+    """
+
+    program: MessageProgram
+    loop_bound: int
+    symbols: Symbols
+    events: tuple[tuple[Event, ...], ...]
+    ends: tuple[Symbol, ...]
+    sends: tuple[SendEvent, ...]
+    receives: tuple[ReceiveEvent, ...]
+    choices: tuple[ChoiceEvent, ...]
+
+    @property
+    def fixed(self) -> bool:
+        """Return whether every process goes through the same sends and receives in every run, as far as it gets."""
+        return all(each.guard.constant for each in self.sends) and all(each.guard.constant for each in self.receives)
+
+    @property
+    def cuts(self) -> tuple[CutEvent, ...]:
+        return tuple(each for events in self.events for each in events if isinstance(each, CutEvent))
+
+
+def conjuncts(guard: Symbol) -> frozenset[int]:
+    """Return the numbers of the truths that `guard` is the conjunction of."""
+    found, todo = set(), [guard]
+    while todo:
+        each = todo.pop()
+        if each.op == "&&":
+            todo += each.operands
+        elif not (each.constant and each.value):
+            found.add(each.number)
+    return frozenset(found)
+
+
+def accepts(unrolled: Unrolled, receive: ReceiveEvent, send: SendEvent) -> Symbol:
+    """Return where `accepts(R, S)` of docs/theory-messages.md holds: same destination and port, source and tag fit.
+
+    It says nothing of whether the two are issued.
+    """
+    symbols = unrolled.symbols
+    if receive.port != send.port:
+        return symbols.false
+    fits = symbols.apply("==", send.to, symbols.const(receive.process))
+    if receive.source is not None:
+        fits = symbols.conjunction(fits, symbols.apply("==", receive.source, symbols.const(send.process)))
+    if receive.tag is not None:
+        fits = symbols.conjunction(fits, symbols.apply("==", receive.tag, send.tag))
+    return fits

@@ -1,0 +1,248 @@
+"""The statements of one process that have no others in them, as guarded events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.errors import Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.encoding import unrolled as events
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merged, received_value
+from rdma_robust.messages.encoding.path_states import INACTIVE, PathState, PendingOperation, Request, Requests, leaves
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
+from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shape
+from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_terms import FaultKind, Term
+
+MOST_EVENTS: Final = 300_000
+
+
+@dataclass(slots=True)
+class Made:
+    """What all processes have made so far, and what it is made of."""
+
+    program: mp.MessageProgram
+    loop_bound: int
+    symbols: Symbols
+    shapes: Mapping[int, Shape]
+    limits: Limits
+
+    sends: list[events.SendEvent] = field(default_factory=list)
+    receives: list[events.ReceiveEvent] = field(default_factory=list)
+    choices: list[events.ChoiceEvent] = field(default_factory=list)
+    count: int = 0
+
+
+class Statements:
+    """Unrolls the statements of one process that have no others in them."""
+
+    def __init__(self, number: int, made: Made) -> None:
+        self.number, self.made = number, made
+        self.program, self.loop_bound, self.symbols = made.program, made.loop_bound, made.symbols
+        self.shapes = made.shapes
+        self.events: list[Event] = []
+        self.poll = made.limits.poll("unrolling")
+
+    def simple(self, statement: mp.Statement, state: PathState) -> None:
+        match statement:
+            case mp.Assign(target, value, span):
+                run = Evaluation(self.symbols, state.registers)
+                indices = self.indices(run, target)
+                new = run.value(value, self.symbols.true)
+                self.store(run, state, (target.name, indices), new, self.symbols.true)
+                self.faults(run, state, span)
+            case mp.Requests(name, size, span):
+                self._requests(name, size, span, state)
+            case mp.IssueSend():
+                self._send(statement, state)
+            case mp.IssueReceive():
+                self._receive(statement, state)
+            case mp.Wait(places, span):
+                for place in places:
+                    self._wait(place, span, state)
+            case mp.CollectiveCall(name, root, span):
+                at = None if root is None else self._root(root, state)
+                self.add(events.CollectiveEvent(self.number, len(self.events), state.guard, name, at, span))
+            case mp.Assume(condition, span):
+                truth = self.truth(condition, state, span)
+                self.add(events.AssumeEvent(self.number, len(self.events), state.guard, truth, span))
+                state.guard = self.symbols.conjunction(state.guard, truth)
+            case mp.Assert(condition, span):
+                truth = self.truth(condition, state, span)
+                self.add(events.AssertEvent(self.number, len(self.events), state.guard, truth, span))
+            case _:
+                raise NotEncodedError(f"a statement of kind {type(statement).__name__}")
+
+    def add(self, event: Event) -> None:
+        """Add an event unless it never happens. Raises NotEncodedError if there are too many."""
+        if event.guard is not self.symbols.false:
+            self.events.append(event)
+            self.made.count += 1
+            if self.made.count > MOST_EVENTS:
+                raise NotEncodedError(f"more than {MOST_EVENTS:,} events")
+
+    def _root(self, term: Term, state: PathState) -> Symbol:
+        """Return the root of a library procedure, -1 where evaluating it is a fault: the call itself is none."""
+        run, always = Evaluation(self.symbols, state.registers), self.symbols.true
+        found = run.number(run.value(term, always), always)
+        for condition, _ in run.faults:
+            found = self.symbols.choice_of(condition, self.symbols.const(-1), found)
+        return found
+
+    def truth(self, term: Term, state: PathState, span: Span) -> Symbol:
+        """Return what a condition is worth, after the faults of evaluating it."""
+        run = Evaluation(self.symbols, state.registers)
+        found = self.symbols.truth(run.number(run.value(term, self.symbols.true), self.symbols.true))
+        self.faults(run, state, span)
+        return found
+
+    def indices(self, run: Evaluation, place: mp.Place) -> tuple[Symbol, ...]:
+        always = self.symbols.true
+        return tuple([run.number(run.value(each, always), always) for each in place.indices])
+
+    def faults(self, run: Evaluation, state: PathState, span: Span) -> bool:
+        """Add the faults of an evaluation; return whether the process can go on after them."""
+        for condition, kind in run.faults:
+            where = self.symbols.conjunction(state.guard, condition)
+            self.add(events.FaultEvent(self.number, len(self.events), where, kind, span))
+            state.guard = self.symbols.conjunction(state.guard, self.symbols.negation(condition))
+        run.faults.clear()
+        return state.guard is not self.symbols.false
+
+    def store(
+        self, run: Evaluation, state: PathState, place: tuple[str, tuple[Symbol, ...]], new: Held, under: Symbol
+    ) -> None:
+        """Store `new` where `under` holds."""
+        name, indices = place
+        old = state.registers[name]
+        stored = run.with_element(old, indices, new, under)
+        state.registers[name] = stored if under is self.symbols.true else merged(self.symbols, under, stored, old)
+
+    def _send(self, statement: mp.IssueSend, state: PathState) -> None:
+        run, always = Evaluation(self.symbols, state.registers), self.symbols.true
+        value = run.value(statement.value, always)
+        to = run.number(run.value(statement.to, always), always)
+        self._check(run, to, len(self.program.processes) - 1, "destination")
+        tag = run.number(run.value(statement.tag, always), always)
+        self._check(run, tag, None, "tag")
+        indices = self.indices(run, statement.request)
+        self._one_request(run, state, statement.request.name, indices)
+        if not self.faults(run, state, statement.span):
+            return
+        number, message = len(self.made.sends), run.message(value)
+        event = events.SendEvent(
+            self.number, len(self.events), state.guard, number, message, to, statement.port, tag, state.sent, statement.span
+        )
+        self.made.sends.append(event)
+        self.add(event)
+        state.sent = self.symbols.apply("+", state.sent, self.symbols.true)
+        operation = PendingOperation("send", number)
+        self._request(run, state, statement.request.name, indices, Request(((always, operation),)))
+
+    def _check(self, run: Evaluation, value: Symbol, high: int | None, kind: FaultKind) -> None:
+        inside = self.symbols.apply("<=", self.symbols.false, value)
+        if high is not None:
+            inside = run.between(value, 0, high)
+        run.fault(self.symbols.negation(inside), kind, self.symbols.true)
+
+    def _receive(self, statement: mp.IssueReceive, state: PathState) -> None:
+        run, always = Evaluation(self.symbols, state.registers), self.symbols.true
+        source = None if statement.source is None else run.number(run.value(statement.source, always), always)
+        if source is not None:
+            self._check(run, source, len(self.program.processes) - 1, "source")
+        tag = None if statement.tag is None else run.number(run.value(statement.tag, always), always)
+        if tag is not None:
+            self._check(run, tag, None, "tag")
+        places = [statement.target, statement.sender, statement.which]
+        stores = [None if each is None else (each.name, self.indices(run, each)) for each in places]
+        indices = self.indices(run, statement.request)
+        self._one_request(run, state, statement.request.name, indices)
+        if not self.faults(run, state, statement.span):
+            return
+        number = len(self.made.receives)
+        shape, span = self.shapes.get(number), statement.span
+        event = events.ReceiveEvent(
+            self.number,
+            len(self.events),
+            state.guard,
+            number,
+            source,
+            statement.port,
+            tag,
+            state.received,
+            shape,
+            span,
+        )
+        self.made.receives.append(event)
+        self.add(event)
+        state.received = self.symbols.apply("+", state.received, self.symbols.true)
+        operation = PendingOperation("receive", number, received_value(self.symbols, number, shape), *stores)
+        self._request(run, state, statement.request.name, indices, Request(((always, operation),)))
+
+    def _requests(self, name: str, size: Term | None, span: Span, state: PathState) -> None:
+        if size is None:
+            state.requests[name] = INACTIVE
+            return
+        run, always = Evaluation(self.symbols, state.registers), self.symbols.true
+        length = run.number(run.value(size, always), always)
+        if not length.constant:
+            raise NotEncodedError("an array of requests whose length is known only in the run")
+        if length.value < 0:
+            run.fault(always, "length", always)
+        self.faults(run, state, span)
+        state.requests[name] = (INACTIVE,) * length.value
+
+    def _one_request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...]) -> None:
+        """Note the faults of making this request active: an array of them is none."""
+        found = self._request(run, state, name, indices, None)
+        if found is None:
+            raise NotEncodedError("an array of requests whose length differs between paths")
+        if isinstance(found, tuple):
+            run.fault(self.symbols.true, "kind", self.symbols.true)
+
+    def _request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...], new: Requests) -> Requests:
+        """Return what is at a place of requests, and put `new` there unless it is None. Notes faults of index and kind."""
+        trail: list[tuple[Requests, ...]] = []
+        at: Requests = state.requests[name]
+        for index in indices:
+            if not index.constant:
+                raise NotEncodedError("a request whose index is known only in the run")
+            if at is None:
+                raise NotEncodedError("an array of requests whose length differs between paths")
+            if not isinstance(at, tuple) or not 0 <= index.value < len(at):
+                run.fault(self.symbols.true, "index" if isinstance(at, tuple) else "kind", self.symbols.true)
+                return INACTIVE
+            trail.append(at)
+            at = at[index.value]
+        if new is not None:
+            for array, index in zip(reversed(trail), reversed(indices), strict=True):
+                new = (*array[: index.value], new, *array[index.value + 1 :])
+            state.requests[name] = new
+        return at
+
+    def _wait(self, place: mp.Place, span: Span, state: PathState) -> None:
+        run = Evaluation(self.symbols, state.registers)
+        indices = self.indices(run, place)
+        found = self._request(run, state, place.name, indices, None)
+        if not self.faults(run, state, span):
+            return
+        for which, each in leaves(found):
+            for condition, operation in each.active:
+                self._wait_for(operation, condition, span, state)
+            here = (*indices, *[self.symbols.const(index) for index in which])
+            self._request(run, state, place.name, here, INACTIVE)
+
+    def _wait_for(self, operation: PendingOperation, condition: Symbol, span: Span, state: PathState) -> None:
+        guard = self.symbols.conjunction(state.guard, condition)
+        self.add(events.WaitEvent(self.number, len(self.events), guard, operation.kind, operation.number, span))
+        if operation.target is None or operation.value is None or guard is self.symbols.false:
+            return
+        run, number = Evaluation(self.symbols, state.registers), operation.number
+        self.store(run, state, operation.target, operation.value, condition)
+        if operation.sender is not None:
+            self.store(run, state, operation.sender, self.symbols.leaf("sender", number), condition)
+        if operation.which is not None:
+            self.store(run, state, operation.which, self.symbols.leaf("tag", number), condition)
+        self.faults(run, state, span)

@@ -1,0 +1,219 @@
+"""From a message program to guarded events: branches meet again at joins, values by if-then-else; never a tree of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import Name
+from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.messages.encoding import unrolled as events
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held
+from rdma_robust.messages.encoding.path_states import (
+    INACTIVE,
+    PathState,
+    Requests,
+    joined,
+)
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
+from rdma_robust.messages.encoding.unrolled import Shape, Unrolled
+from rdma_robust.messages.encoding.unrolled_statements import Made, Statements
+from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+
+Exit = tuple[Symbol, Symbol, PathState]
+"""A way out of a loop: the guard before the test, the test, and where it leads if the test is false."""
+
+_FREE_ROUNDS: Final = 10_000
+"""Rounds of a `while` whose condition is known and changes; they do not count for the bound of loops."""
+
+
+def unrolled_with(
+    program: mp.MessageProgram, loop_bound: int, shapes: Mapping[int, Shape], limits: Limits = NO_LIMITS
+) -> Unrolled:
+    """Return `program` unrolled, where receives get messages of these shapes, by their numbers, and numbers otherwise.
+
+    Raises NotEncodedError, and LimitReached.
+    """
+    symbols = Symbols()
+    made = Made(program, loop_bound, symbols, shapes, limits)
+    ends, of_process = [], []
+    for number in range(len(program.processes)):
+        process = _Process(number, made)
+        ends.append(process.run())
+        of_process.append(tuple(process.events))
+    return Unrolled(
+        program,
+        loop_bound,
+        symbols,
+        tuple(of_process),
+        tuple(ends),
+        tuple(made.sends),
+        tuple(made.receives),
+        tuple(made.choices),
+    )
+
+
+class _Process(Statements):
+    """Unrolls one process: its control structures."""
+
+    returned: list[list[PathState]]
+    ended: Symbol
+
+    def run(self) -> Symbol:
+        """Go through the body; return where the process ends."""
+        self.returned, self.ended = [], self.symbols.false
+        process, zero = self.program.processes[self.number], self.symbols.false
+        registers: dict[str, Held] = dict.fromkeys(process.registers, zero)
+        requests: dict[str, Requests] = dict.fromkeys(process.requests, INACTIVE)
+        last = self.block(process.body, PathState(self.symbols.true, registers, requests, zero, zero))
+        return self.symbols.disjunction(self.ended, last.guard)
+
+    def block(self, statements: mp.Block, state: PathState) -> PathState:
+        for statement in statements:
+            if state.guard is self.symbols.false:
+                break
+            self.poll()
+            state = self.statement(statement, state)
+        return state
+
+    def statement(self, statement: mp.Statement, state: PathState) -> PathState:
+        """Go through one statement; return where it leads. Changes `state`."""
+        match statement:
+            case mp.If():
+                return self._if(statement, state)
+            case mp.While(condition, body, span):
+                return self._while(condition, body, span, state)
+            case mp.For():
+                return self._for(statement, state)
+            case mp.Loop(body, span):
+                return self._loop(body, span, state)
+            case mp.Choose(branches, span):
+                return self._choose(branches, span, state)
+            case mp.Inlined(_, body, _):
+                self.returned.append([])
+                state = self.block(body, state)
+                for each in self.returned.pop():
+                    state = joined(self.symbols, None, each.guard, each, state)
+                return state
+            case mp.Return():
+                self.returned[-1].append(state.copy(state.guard))
+                state.guard = self.symbols.false
+            case mp.Halt():
+                self.ended = self.symbols.disjunction(self.ended, state.guard)
+                state.guard = self.symbols.false
+            case _:
+                self.simple(statement, state)
+        return state
+
+    def _if(self, statement: mp.If, state: PathState) -> PathState:
+        truth = self.truth(statement.condition, state, statement.span)
+        if truth.constant:
+            return self.block(statement.then if truth.value else statement.other, state)
+        return self._branches(truth, statement.then, statement.other, state)
+
+    def _branches(self, test: Symbol, then: mp.Block, other: mp.Block, state: PathState) -> PathState:
+        symbols, entry = self.symbols, state.guard
+        opposite = symbols.negation(test)
+        a = self.block(then, state.copy(symbols.conjunction(entry, test)))
+        b = self.block(other, state.copy(symbols.conjunction(entry, opposite)))
+        return joined(self.symbols, entry, test, a, b)
+
+    def _choose(self, branches: tuple[mp.Block, ...], span: Span, state: PathState) -> PathState:
+        taken = self._choice(len(branches), span, state)
+        return self._alternatives(taken, branches, 0, state)
+
+    def _alternatives(self, taken: Symbol, branches: tuple[mp.Block, ...], first: int, state: PathState) -> PathState:
+        if first == len(branches) - 1:
+            return self.block(branches[first], state)
+        entry, test = state.guard, self.symbols.apply("==", taken, self.symbols.const(first))
+        a = self.block(branches[first], state.copy(self.symbols.conjunction(entry, test)))
+        rest = state.copy(self.symbols.conjunction(entry, self.symbols.negation(test)))
+        return joined(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
+
+    def _choice(self, options: int, span: Span, state: PathState) -> Symbol:
+        number = len(self.made.choices)
+        event = events.ChoiceEvent(self.number, len(self.events), state.guard, number, options, span)
+        self.made.choices.append(event)
+        self.add(event)
+        return self.symbols.leaf("choice", number) if options > 1 else self.symbols.false
+
+    def _while(self, condition: Term, body: mp.Block, span: Span, state: PathState) -> PathState:
+        exits: list[Exit] = []
+        read = sorted(names_of(condition))
+        counted, free, before = 0, 0, None
+        while state.guard is not self.symbols.false:
+            truth = self.truth(condition, state, span)
+            held = [state.registers[name] for name in read]
+            changed = before is not None and any(a is not b for a, b in zip(before, held, strict=True))
+            before = held
+            if truth is self.symbols.false:
+                break
+            if truth.constant and changed and free < _FREE_ROUNDS:
+                free += 1
+            else:
+                counted += 1
+            state = self._round(truth, body, span, state, exits, over=counted > self.loop_bound)
+        return self._left(state, exits)
+
+    def _loop(self, body: mp.Block, span: Span, state: PathState) -> PathState:
+        exits: list[Exit] = []
+        rounds = 0
+        while state.guard is not self.symbols.false:
+            rounds += 1
+            taken = self._choice(2, span, state)
+            state = self._round(self.symbols.truth(taken), body, span, state, exits, over=rounds > self.loop_bound)
+        return self._left(state, exits)
+
+    def _for(self, statement: mp.For, state: PathState) -> PathState:
+        run, always, symbols = Evaluation(self.symbols, state.registers), self.symbols.true, self.symbols
+        low = run.number(run.value(statement.low, always), always)
+        high = run.number(run.value(statement.high, always), always)
+        self.faults(run, state, statement.span)
+        exits: list[Exit] = []
+        rounds = 0
+        while state.guard is not symbols.false:
+            counter = symbols.apply("+", low, symbols.const(rounds))
+            truth = symbols.apply("<=", counter, high)
+            if truth is symbols.false:
+                break
+            rounds += 1
+            state.registers[statement.counter] = counter
+            over = not truth.constant and rounds > self.loop_bound
+            state = self._round(truth, statement.body, statement.span, state, exits, over=over)
+        return self._left(state, exits)
+
+    def _round(
+        self, truth: Symbol, body: mp.Block, span: Span, state: PathState, exits: list[Exit], *, over: bool
+    ) -> PathState:
+        """Note the way out of a loop in `exits`, and return where its body leads; nowhere if that is `over` the bound."""
+        entry, symbols = state.guard, self.symbols
+        if not truth.constant:
+            exits.append((entry, truth, state.copy(symbols.conjunction(entry, symbols.negation(truth)))))
+            state.guard = symbols.conjunction(entry, truth)
+        if over:
+            self.add(events.CutEvent(self.number, len(self.events), state.guard, span))
+            state.guard = symbols.false
+            return state
+        return self.block(body, state)
+
+    def _left(self, state: PathState, exits: list[Exit]) -> PathState:
+        for entry, truth, left in reversed(exits):
+            state = joined(self.symbols, entry, truth, state, left)
+        return state
+
+
+def names_of(term: Term) -> set[str]:
+    """Return the registers that a term names."""
+    match term:
+        case Name(name):
+            return {name}
+        case Operation(_, operands):
+            return set().union(*map(names_of, operands))
+        case Element(of, index):
+            return names_of(of) | names_of(index)
+        case Length(of) | Zeros(of):
+            return names_of(of)
+        case _:
+            return set()
