@@ -21,13 +21,15 @@ from rdma_robust.cli.stderr import error_line
 from rdma_robust.cli.warning_choice import EVERYTHING, WarningChoice
 from rdma_robust.errors import LimitReached, RdmaRobustError
 from rdma_robust.files import LARGEST, read_regular
-from rdma_robust.language.value_ranges import Valuation, instances
+from rdma_robust.language.value_ranges import Valuation, file_of, instances
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.text import printable
 
 STDIN = "<stdin>"
 SUFFIX = ".rdma"
 TRENCHER_SUFFIX = ".trencher"
+MESSAGES_SUFFIX = ".mp"
 BOM = b"\xef\xbb\xbf"
 _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
@@ -232,4 +234,8 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
         return text
     from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and few programs are read so
 
+    if is_messages(text, file_of(source.name)):
+        from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415 - as above
+
+        return defined(text, source.define, message_grammar())
     return defined(text, source.define)

@@ -16,6 +16,7 @@ from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
 from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.grammar import Grammar
 from rdma_robust.language.syntax.parse import parse
 from rdma_robust.language.value_ranges import is_range
 
@@ -28,19 +29,19 @@ def definitions(values: Mapping[str, int | str] | None) -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in (values or {}).items())
 
 
-def defined(text: str, define: Sequence[str]) -> str:
+def defined(text: str, define: Sequence[str], grammar: Grammar | None = None) -> str:
     """Return the text of a program in which each constant that `define` names, as `NAME=VALUE`, has this value, and of each
-    crowd of threads that it names there are so many.
+    crowd of threads that it names there are so many. The text is one of the language of `grammar`, or else a program.
 
     Raises UsageError for what defines nothing, and for a name that is neither in the program.
     """
     values = _read(define)
     if not values:
         return text
-    if is_trencher(text, ""):
+    if grammar is None and is_trencher(text, ""):
         raise UsageError(f"{quote(next(iter(values)))} is no constant: programs of Trencher have none")
     report = Reporter("", text)
-    tree, _, _ = parse(text, report)
+    tree, _, _ = parse(text, report, grammar)
     if tree is None:
         return text  # whoever reads it says what is wrong
     found = _places(tree)

@@ -41,6 +41,27 @@ def test_what_does_not_parse_is_never_written(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "crooked.rdma").read_text() != CROOKED
 
 
+def test_message_programs_have_the_same_layout(cli: Cli, tmp_path: Path) -> None:
+    crooked = "proc P[i in 0..1]{reg r;recv r from any // kept\n}\nexpect no  deadlock under any"
+    formatted = """\
+proc P[i in 0..1] {
+  reg r
+  recv r from any  // kept
+}
+expect no deadlock under any
+"""
+    (tmp_path / "a.mp").write_text(crooked)
+    assert cli("fmt", "a.mp").stdout == formatted
+    assert cli("fmt", "-", stdin=crooked).stdout == formatted
+    assert cli("fmt", "--write", ".").returncode == 0
+    assert (tmp_path / "a.mp").read_text() == formatted
+    (tmp_path / "b.mp").write_text("proc P { recv r form Q }")
+    wrong = cli("fmt", "b.mp")
+    assert wrong.returncode == 2
+    assert "b.mp:1:17: error: unexpected `form` [RR101]" in wrong.stderr
+    assert "did you mean `from`?" in wrong.stderr
+
+
 def test_usage(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.rdma").write_text(NOT_ROBUST)
     assert cli("fmt", "--check", "--write", "a.rdma").returncode == 2

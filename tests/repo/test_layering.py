@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
-        "analyses.hardware reports batch teaching.demos teaching.explorer teaching.patterns editing"
+        "analyses.hardware messages.language reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
     "__main__": "__init__ cli",

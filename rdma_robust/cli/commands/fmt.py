@@ -10,12 +10,13 @@ import typer
 
 from rdma_robust.cli.answering import answer_each, default_limits
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.inputs import Item, Source, expand
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source, expand
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.cli.output import StandardOutput, replace_file
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
 from rdma_robust.language.value_ranges import one_value
+from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
@@ -44,7 +45,7 @@ def fmt_command(
         raise UsageError("--check, --write and --output exclude one another")
     one_value(define or (), "fmt --expand")
     mode: Mode = "check" if check else "write" if write else "print"
-    items = expand(files, define=define)
+    items = expand(files, suffixes=(SUFFIX, MESSAGES_SUFFIX), define=define)
     if output not in (None, "-") and len(items) > 1:
         raise UsageError(f"--output takes one program, and there are {len(items)}; --write writes all of them back")
     made_file(output, items, force=force, back="--write")
@@ -64,6 +65,12 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
             format_tree,
         )
 
+        if is_messages(old, source.name):
+            if expanded:
+                raise UsageError("--expand is about programs of .rdma")
+            from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415 - as above
+
+            return _deliver(source, old, format_messages(old, source.name), mode, path)
         if is_trencher(old, source.name):
             raise UsageError("a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has")
         new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)

@@ -22,7 +22,7 @@ Examples
   rdma-robust demo pcp --top a,ab,bba --bottom baa,aa,bb --html pcp.html
 """
 
-FMT_HELP = """Format programs: print them in their one layout, comments kept.
+FMT_HELP = """Format programs, `.rdma` and `.mp`: print them in their one layout, comments kept.
 
 A program that does not parse is reported and never written.
 

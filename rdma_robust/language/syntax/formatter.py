@@ -8,15 +8,16 @@ own above what it precedes; one in the middle of a line moves above that line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from lark import Token
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.grammar import Grammar, load_grammar
 from rdma_robust.language.syntax.parse import parse
 from rdma_robust.language.syntax.tree_limits import blocks_of
 
@@ -26,28 +27,42 @@ _INDENT: Final = "  "
 _BETWEEN: Final = " \t\r\f\ufeff;,"
 
 
-def format_source(text: str, file: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A language as it is printed: its grammar, and the one text of declarations, statements and expressions."""
+
+    grammar: Callable[[], Grammar]
+    item: Callable[[Any], str]
+    statement: Callable[[Any], str]
+    expression: Callable[[Any], str]
+
+
+RDMA_STYLE: Final = Style(load_grammar, printer.item, printer.statement, printer.expression)
+
+
+def format_source(text: str, file: str, style: Style = RDMA_STYLE) -> str:
     """Return `text` in canonical layout, ending with a line end unless it is empty.
 
     Raises ProgramError with every syntax error; names are not checked, so also unfinished programs can be formatted.
     """
-    tree, comments = _parse(text, file)
-    result = _Formatter(text, comments).program(tree)
-    again, comments_again = _parse(result, file)
+    tree, comments = _parse(text, file, style)
+    result = _Formatter(text, comments, style).program(tree)
+    again, comments_again = _parse(result, file, style)
     # Comparing the trees themselves could exceed the recursion limit.
-    if format_tree(again) != format_tree(tree) or Counter(map(_normal, comments)) != Counter(map(_normal, comments_again)):
+    same = format_tree(again, style) == format_tree(tree, style)
+    if not same or Counter(map(_normal, comments)) != Counter(map(_normal, comments_again)):
         raise InternalError(f"{file}: formatting would change the program")
     return result
 
 
-def format_tree(tree: ast.Program) -> str:
+def format_tree(tree: ast.Program, style: Style = RDMA_STYLE) -> str:
     """Return a syntax tree as a program in canonical layout, without comments and empty lines."""
-    return _Formatter("", ()).program(tree)
+    return _Formatter("", (), style).program(tree)
 
 
-def _parse(text: str, file: str) -> tuple[ast.Program, list[Token]]:
+def _parse(text: str, file: str, style: Style) -> tuple[ast.Program, list[Token]]:
     report = Reporter(file, text)
-    tree, layout, _ = parse(text, report)
+    tree, layout, _ = parse(text, report, style.grammar())
     report.raise_errors()
     assert tree is not None
     return tree, layout.comments
@@ -60,7 +75,8 @@ def _normal(comment: Token) -> str:
 class _Formatter:
     """Walks the tree and puts each comment in as soon as the walk has come to it."""
 
-    def __init__(self, source: str, comments: Sequence[Token]) -> None:
+    def __init__(self, source: str, comments: Sequence[Token], style: Style) -> None:
+        self._style = style
         self._source = source
         self._comments = list(reversed(comments))
         self._lines: list[str] = []
@@ -75,13 +91,13 @@ class _Formatter:
         return "".join(f"{line}\n" for line in self._lines)
 
     def _item(self, item: ast.Item) -> None:
-        match item:
-            case ast.Thread() | ast.Macro():
-                self._with_blocks([printer.item(item)], [item.body], item.span)
-            case ast.Node():
-                self._node(item)
-            case _:
-                self._line(printer.item(item), item.span)
+        body = getattr(item, "body", None)
+        if isinstance(body, ast.Block):
+            self._with_blocks([self._style.item(item)], [body], item.span)
+        elif isinstance(item, ast.Node):
+            self._node(item)
+        else:
+            self._line(self._style.item(item), item.span)
 
     def _node(self, item: ast.Node) -> None:
         cells = [printer.cell(c) for c in item.cells]
@@ -106,7 +122,7 @@ class _Formatter:
         label: ast.Label | None = None
         for statement in (*statements, None):
             if label is not None and (statement is None or isinstance(statement, ast.Label)):
-                self._line(f"{printer.statement(label)} skip", label.span)
+                self._line(f"{self._style.statement(label)} skip", label.span)
                 label = None
             if isinstance(statement, ast.Label):
                 label = statement
@@ -115,14 +131,14 @@ class _Formatter:
                 label = None
 
     def _statement(self, statement: ast.Statement, label: ast.Label | None) -> None:
-        text = printer.statement(statement)
+        text = self._style.statement(statement)
         span = statement.span
         if label is not None:
-            text = f"{printer.statement(label)} {text}"
+            text = f"{self._style.statement(label)} {text}"
             span = replace(span, line=label.span.line, column=label.span.column, start=label.span.start)
         match statement:
             case ast.If(arms, otherwise):
-                heads = [text, *(f"else if {printer.expression(arm.condition)}" for arm in arms[1:])]
+                heads = [text, *(f"else if {self._style.expression(arm.condition)}" for arm in arms[1:])]
                 blocks = [arm.block for arm in arms]
                 if otherwise is not None:
                     heads.append("else")
@@ -169,10 +185,10 @@ class _Formatter:
             case ():
                 return f"{head} {{ }}"
             case (statement,) if not blocks_of(statement) and not isinstance(statement, ast.Label):
-                line = f"{head} {{ {printer.statement(statement)} }}"
+                line = f"{head} {{ {self._style.statement(statement)} }}"
                 return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
             case (ast.Label() as label, statement) if not blocks_of(statement) and not isinstance(statement, ast.Label):
-                line = f"{head} {{ {printer.statement(label)} {printer.statement(statement)} }}"
+                line = f"{head} {{ {self._style.statement(label)} {self._style.statement(statement)} }}"
                 return line if len(line) + len(_INDENT) * self._depth <= SHORT else ""
             case _:
                 return ""

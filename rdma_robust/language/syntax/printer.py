@@ -46,10 +46,13 @@ def _operand(part: ast.Expr, op: str, right: int) -> str:
     text = expression(part)
     if isinstance(part, ast.CopiesWhere) and part.kind != "count":
         return f"({text})"
-    if not isinstance(part, ast.Binary):
-        return text
-    clearer = part.op == "&&" and op == "||"
-    return f"({text})" if clearer or _BINDING[part.op] < _BINDING[op] + right else text
+    return f"({text})" if isinstance(part, ast.Binary) and needs_brackets(part.op, op, right) else text
+
+
+def needs_brackets(inner: str, op: str, right: int) -> bool:
+    """Return whether an operand of `op`, the left (0) or the right one (1), stands in brackets if it is one of `inner`."""
+    clearer = inner == "&&" and op == "||"
+    return clearer or _BINDING[inner] < _BINDING[op] + right
 
 
 def reference(ref: ast.Ref) -> str:

@@ -7,6 +7,7 @@ from typing import cast
 
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_world import BUILT_IN
 
@@ -68,19 +69,45 @@ def calls_in(block: ast.Block) -> Iterator[tree.FunctionCall]:
                 yield each
 
 
-def gives_value(block: ast.Block) -> bool:
-    """Whether each way through a block of a function that comes to an end returns a value."""
-    for line in tree.lines(block):
-        match line:
-            case tree.ReturnLine(value):
-                return value is not None
-            case ast.Halt():
-                return True
-            case ast.If(arms, otherwise) if otherwise is not None:
-                if all(map(gives_value, (*(arm.block for arm in arms), otherwise))):
-                    return True
-            case ast.Choose(branches) if all(map(gives_value, branches)):
-                return True
+def gives_value(block: made.Block, result: str) -> bool:
+    """Whether each way through the statements of a function that comes to an end gives a value to its `result`.
+
+    A `return` with a value is an assignment right before a :class:`Return`.
+    """
+    return not _falls_through(block) and not _returns_nothing(block, result)
+
+
+def _falls_through(block: made.Block) -> bool:
+    for statement in block:
+        match statement:
+            case made.Return() | made.Halt():
+                return False
+            case made.If(_, then, other) if not _falls_through(then) and not _falls_through(other):
+                return False
+            case made.Choose(branches) if not any(map(_falls_through, branches)):
+                return False
             case _:
                 pass
-    return False
+    return True
+
+
+def _returns_nothing(block: made.Block, result: str) -> bool:
+    """Whether there is a `return` without a value somewhere in a block."""
+    pairs = zip((None, *block), block, strict=False)
+    for before, this in pairs:
+        if isinstance(this, made.Return) and not (isinstance(before, made.Assign) and before.target.name == result):
+            return True
+    return any(_returns_nothing(inner, result) for statement in block for inner in inner_blocks(statement))
+
+
+def inner_blocks(statement: made.Statement) -> tuple[made.Block, ...]:
+    """Return the blocks directly inside of a statement, but that of a function."""
+    match statement:
+        case made.If(_, then, other):
+            return then, other
+        case made.While(body=body) | made.For(body=body) | made.Loop(body=body):
+            return (body,)
+        case made.Choose(branches):
+            return branches
+        case _:
+            return ()

@@ -21,8 +21,6 @@ from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World
 from rdma_robust.messages.language.writing_out import InFunction, TooLargeError, Writer, Written
 
-SUFFIX = ".mp"
-
 
 def load_messages(text: str, file: str) -> MessageProgram:
     """Return the checked program in `text`, with its warnings; `file` is its name for messages.

@@ -231,7 +231,7 @@ class Writer:
 
     def _filled(self, place: made.Place, value: Term, span: Span) -> list[made.Statement]:
         """Return what gives every element of a new array the same value."""
-        index, filling = f"{place.name}.index", f"{place.name}.value"
+        index, filling = f"{place.name}$index", f"{place.name}$value"
         if self._written is not None:
             self._written.registers += (index, filling)
         high = folded("-", Length(Name(place.name)), Const(1))
@@ -335,7 +335,7 @@ class Writer:
         constants = {
             parameter.text: term
             for parameter, term in zip(function.parameters, arguments, strict=True)
-            if isinstance(term, Const) and parameter.text not in changed
+            if isinstance(term, Const) and parameter.text not in changed and (not of_library or parameter.text == "root")
         }
         report = LIBRARY_REPORT if of_library else self.report
         inner = Scope(world, report, self.scope.pid, constants, prefix)
@@ -353,10 +353,9 @@ class Writer:
         result = f"{prefix}{'.' * ('result' in declared_names(function))}result"
         writer = Writer(inner, self._library, written, InFunction(result, span), self._depth)
         writer._repeats = self._repeats
-        gives = returns(function.body)
-        if gives and not gives_value(function.body):
-            found.append(made.Assign(made.Place(result), NOTHING, span))
-        if gives:
+        if returns(function.body):
             written.registers.append(result)
-        found.append(made.Inlined(name, writer.block(function.body), span))
-        return found, Name(result)
+        body = writer.block(function.body)
+        if returns(function.body) and not gives_value(body, result):
+            found.append(made.Assign(made.Place(result), NOTHING, span))
+        return [*found, made.Inlined(name, body, span)], Name(result)

@@ -1,0 +1,16 @@
+"""Which texts are programs of `.mp`. Imports nothing: whoever reads any file asks this first."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+SUFFIX: Final = ".mp"
+_PROCESS: Final = re.compile(r"^[ \t]*(?:daemon[ \t]+)?proc[ \t]+[A-Za-z_]\w*[ \t]*[\[{]", re.ASCII | re.MULTILINE)
+
+
+def is_messages(text: str, file: str) -> bool:
+    """Return whether a text is one of `.mp`: its name says so or, if it says nothing, it declares a process."""
+    if file.endswith(SUFFIX):
+        return True
+    return "." not in file and _PROCESS.search(text) is not None
