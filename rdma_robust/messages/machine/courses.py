@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -13,7 +14,7 @@ from rdma_robust.messages.machine.local_runs import BUFFERED, REFUSED, Trail
 from rdma_robust.messages.machine.matching import Meeting, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import Frame, Local, Sending, initial
-from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step
+from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step, Waiting
 
 _MOVES = 100_000
 """Of a run that does not end by itself."""
@@ -93,6 +94,17 @@ class Course:
                 return
             steps -= 1
             self.step(process, next(decisions) if self.rules[process].choices(self.frames[process]) else None)
+
+
+def blocked(course: Course) -> tuple[Waiting, ...]:
+    """Return the processes that wait for what is not there, and for what."""
+    found = []
+    for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
+        handle = rules.blocking(frame) if frame.status == "runs" else None
+        if handle is not None:
+            kind: Literal["send", "receive"] = "send" if isinstance(handle, Sending) else "receive"
+            found.append(Waiting(me, kind, Issued(me, handle.nth), rules.span(frame.pc)))
+    return tuple(found)
 
 
 def expanded(program: MessageProgram, buffer: Buffer, decisions: Decisions) -> Schedule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rdma_robust.messages.machine.process_state import ANYTHING, Local, ReceiveOp, SendOp
+from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, ReceiveOp, SendOp
 
 
 class Meeting(NamedTuple):
@@ -20,7 +20,7 @@ def accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
     return receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
 
 
-def meetings(receiver: int, receives: Local, sender: int, sends: Local) -> Iterator[Meeting]:
+def meetings(receiver: int, receives: Local | Frame, sender: int, sends: Local | Frame) -> Iterator[Meeting]:
     """Yield the matches that are enabled between a receiving and a sending process.
 
     No earlier send of the channel is accepted by the receive: messages do not overtake one another. No earlier receive of

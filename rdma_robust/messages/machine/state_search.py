@@ -177,12 +177,23 @@ class StateSearch:
             return
         self._compared.add(key)
         for pair in combinations(range(len(key)), 2):
-            (ours, over), (theirs, others_over) = key[pair[0]], key[pair[1]]
-            both = min(len(ours), len(theirs))
-            position = next((at for at in range(both) if ours[at] != theirs[at]), both)
-            calls = _call(ours, position), _call(theirs, position)
-            if calls[0] != calls[1] and (calls[0] or over) and (calls[1] or others_over):
-                self.found.differences.setdefault(pair, Difference(position, pair, calls))
+            difference = first_difference(pair, key[pair[0]], key[pair[1]])
+            if difference is not None:
+                self.found.differences.setdefault(pair, difference)
+
+
+Called = tuple[tuple[str, ...], bool]
+"""The library procedures that a process has called, and whether it will call no more."""
+
+
+def first_difference(pair: tuple[int, int], ours: Called, theirs: Called) -> Difference | None:
+    """Return the first library procedure in which two processes differ, if they do already."""
+    both = min(len(ours[0]), len(theirs[0]))
+    position = next((at for at in range(both) if ours[0][at] != theirs[0][at]), both)
+    calls = _call(ours[0], position), _call(theirs[0], position)
+    if calls[0] != calls[1] and (calls[0] or ours[1]) and (calls[1] or theirs[1]):
+        return Difference(position, pair, calls)
+    return None
 
 
 def _call(calls: tuple[str, ...], at: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course
+from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.flat_code import FlatProcess
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import State, Table
-from rdma_robust.messages.machine.process_state import Frame, Sending
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import Arrival, Broke, Found, StateSearch
 from rdma_robust.messages.message_answers import (
@@ -23,7 +23,6 @@ from rdma_robust.messages.message_answers import (
     Schedule,
     Tri,
     Violation,
-    Waiting,
 )
 
 _CUTS: dict[Cut, str] = {
@@ -120,7 +119,9 @@ def _violations(search: StateSearch) -> tuple[Violation, ...]:
     found = []
     for (span, kind), broke in search.found.violations.items():
         schedule = _to_violation(search, broke)
-        found.append(Violation(broke.process, kind, span, schedule, _said(search, broke)))
+        found.append(
+            Violation(broke.process, kind, span, schedule, said_of(search.table.processes[broke.process], broke.broken.kind))
+        )
     return tuple(found)
 
 
@@ -136,8 +137,9 @@ _FAULTS = {
 }
 
 
-def _said(search: StateSearch, broke: Broke) -> str:
-    return f"{search.table.processes[broke.process].name}: {_FAULTS[broke.broken.kind]}"
+def said_of(process: FlatProcess, kind: str) -> str:
+    """Return what a violation of this kind is, for people."""
+    return f"{process.name}: {_FAULTS[kind]}"
 
 
 def _way(search: StateSearch, state: State) -> list[Arrival]:
@@ -176,16 +178,7 @@ def _deadlock(search: StateSearch) -> Deadlock | None:
     if state is None:
         return None
     course = _course(search, state)
-    waiting = [each for me, frame in enumerate(course.frames) if (each := _waiting(course, me, frame)) is not None]
-    return Deadlock(tuple(waiting), tuple(course.moves))
-
-
-def _waiting(course: Course, me: int, frame: Frame) -> Waiting | None:
-    handle = course.rules[me].blocking(frame) if frame.status == "runs" else None
-    if handle is None:
-        return None
-    place = course.rules[me].span(frame.pc)
-    return Waiting(me, "send" if isinstance(handle, Sending) else "receive", Issued(me, handle.nth), place)
+    return Deadlock(blocked(course), tuple(course.moves))
 
 
 def _leak(search: StateSearch) -> Leak | None:

@@ -1,0 +1,166 @@
+"""Programs whose receives name their senders: all runs make the same matches, so one decides (Lemma 3)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from rdma_robust.errors import Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.matching import meetings
+from rdma_robust.messages.machine.process_state import ANYTHING
+from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.state_search import first_difference
+from rdma_robust.messages.machine.states import said_of
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    Deadlock,
+    Issued,
+    Leak,
+    Matched,
+    Matchings,
+    Mismatch,
+    Pair,
+    Questions,
+    Tri,
+    Violation,
+)
+
+MOVES = 300_000
+"""Of a run that is followed; a longer one is left to the other engines."""
+
+
+def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer | None:
+    """Answer all questions by one run, or return None if it meets a receive from any, a choice, or no end.
+
+    Under `any` the run in which every send gets a buffer says all but the deadlock, and the one in which none does has a
+    deadlock if and only if some run has.
+    """
+    run = _Run(program, buffer, grants=buffer == "any")
+    if not run.to_the_end(limits):
+        return None
+    stuck = run
+    if buffer == "any":
+        stuck = _Run(program, buffer, grants=False)
+        if not stuck.to_the_end(limits):
+            return None
+    deadlock, leak = stuck.deadlock(), run.leak()
+    pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, Matched))
+    return BufferAnswer(
+        buffer,
+        "one run",
+        _tri(run.violations),
+        _tri(deadlock),
+        _tri(leak),
+        tuple(run.violations.values()),
+        deadlock,
+        leak,
+        pairs if questions.pairs else None,
+        matchings=run.matchings(pairs, questions) if questions.count else None,
+        mismatches=run.mismatches(),
+        work={"matches": len(pairs), "moves": len(run.course.moves)},
+    )
+
+
+def _tri(found: object) -> Tri:
+    return "yes" if found else "no"
+
+
+class _Run:
+    """The run that makes every move as soon as it can, and grants buffers only if it is told to."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, *, grants: bool) -> None:
+        self.program = program
+        self.buffer = buffer
+        self.grants = grants
+        self.course = Course(program, buffer)
+        self.violations: dict[tuple[Span, str], Violation] = {}
+
+    def to_the_end(self, limits: Limits) -> bool:
+        """Make all moves; False if another engine must do it."""
+        reached = limits.watch(256)
+        todo = dict.fromkeys(range(len(self.course.frames)))
+        for process in todo:
+            if not self._settle(process):
+                return False
+        while todo:
+            process = next(iter(todo))
+            del todo[process]
+            for changed in self._match_all(process):
+                if reached() or not self._settle(changed):
+                    return False
+                todo[changed] = None
+        return True
+
+    def _settle(self, process: int) -> bool:
+        """Let a process go on until it waits or is over; False if it chooses, takes from any, or goes on for too long."""
+        course, frame = self.course, self.course.frames[process]
+        while len(course.moves) < MOVES:
+            if self.grants and course.waited_send(process) is not None:
+                course.grant(process)
+            if not course.can_step(process):
+                return True
+            if course.rules[process].choices(frame):
+                return False
+            at, received = frame.pc, frame.received
+            if kind := course.step(process):
+                self._violated(process, at, kind)
+            if frame.received > received and frame.receives[-1].source == ANYTHING:
+                return False
+        return False
+
+    def _violated(self, process: int, at: int, kind: str) -> None:
+        span = self.course.rules[process].span(at)
+        if (span, kind) not in self.violations:
+            schedule = cut_to_the_end(self.program, self.buffer, tuple(self.course.moves))
+            text = said_of(self.course.processes[process], kind)
+            self.violations[span, kind] = Violation(process, kind, span, schedule, text)
+
+    def _match_all(self, process: int) -> list[int]:
+        """Make the matches of a process that are enabled; return who made them."""
+        frames = self.course.frames
+        ends = [(process, source) for source in dict.fromkeys(op.source for op in frames[process].receives)]
+        ends += [(to, process) for to in dict.fromkeys(op.to for op in frames[process].sends)]
+        changed: dict[int, None] = {}
+        for receiver, sender in ends:
+            while (meeting := next(meetings(receiver, frames[receiver], sender, frames[sender]), None)) is not None:
+                self.course.match(receiver, sender, meeting)
+                changed.update({receiver: None, sender: None})
+        return list(changed)
+
+    def _complete(self) -> bool:
+        return all(frame.status != "stopped" for frame in self.course.frames) and not self._stuck()
+
+    def _stuck(self) -> bool:
+        """Return whether a process waits that may not wait for ever."""
+        return any(not self.course.processes[each.process].daemon or each.kind == "send" for each in blocked(self.course))
+
+    def deadlock(self) -> Deadlock | None:
+        if any(frame.status == "stopped" for frame in self.course.frames) or not self._stuck():
+            return None
+        return Deadlock(blocked(self.course), tuple(self.course.moves))
+
+    def leak(self) -> Leak | None:
+        if not self._complete():
+            return None
+        frames, processes = self.course.frames, self.course.processes
+        sends = tuple(Issued(me, op.nth) for me, frame in enumerate(frames) for op in frame.sends)
+        receives = tuple(
+            Issued(me, op.nth) for me, frame in enumerate(frames) if not processes[me].daemon for op in frame.receives
+        )
+        return Leak(sends, receives, tuple(self.course.moves)) if sends or receives else None
+
+    def matchings(self, pairs: frozenset[Pair], questions: Questions) -> Matchings:
+        count = int(self._complete())
+        return Matchings(min(count, questions.limit), count <= questions.limit, (pairs,) * min(count, questions.listed))
+
+    def mismatches(self) -> tuple[Mismatch, ...]:
+        calls = [(frame.calls, frame.status == "ended") for frame in self.course.frames]
+        found = []
+        for ours, theirs in combinations(range(len(calls)), 2):
+            each = first_difference((ours, theirs), calls[ours], calls[theirs])
+            if each is not None:
+                span = self.program.processes[ours].span
+                found.append(Mismatch(each.position, each.processes, each.calls, span))
+        return tuple(found)

@@ -1,0 +1,70 @@
+"""Programs whose receives name their senders, decided by one run."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.one_run import by_one_run
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import BufferAnswer, Questions
+
+RING = """
+proc P[i in 0..2] {
+  reg best = i, v
+  for r in 1..2 {
+    send best to P[(i + 1) % 3]
+    recv v from P[(i + 2) % 3]
+    if v > best { best = v }
+  }
+  assert best == 2
+  send best to P[(i + 1) % 3]
+}
+"""
+ASKED = """
+proc Client { reg v; assert v == 1; send 1 to Server; recv v from Server; assert v == 1 }
+daemon proc Server { reg v; while 1 { recv v from Client; send v + 1 to Client } }
+"""
+STOPPING = """
+proc P { reg v; recv v from Q; assume v == 2; recv v from Q }
+proc Q { send 1 to P; recv v from P }
+"""
+COLLECTIVES = """
+proc P { reg x; barrier(); x = bcast(1, 0) }
+proc Q { reg x; x = bcast(1, 0); barrier() }
+"""
+PROGRAMS = {"ring": RING, "asked": ASKED, "stopping": STOPPING.replace("recv v from P", "reg v; recv v from P")}
+PROGRAMS["collectives"] = COLLECTIVES
+
+
+def said(answer: BufferAnswer) -> object:
+    """What an answer says, but for its runs and its work."""
+    violations = {(each.process, each.kind, each.span, each.text) for each in answer.violations}
+    calls = {(each.position, each.processes, each.calls) for each in answer.mismatches}
+    verdicts = (answer.violated, answer.deadlocked, answer.leaking)
+    return verdicts, violations, answer.pairs, answer.matchings, calls
+
+
+@pytest.mark.parametrize("buffer", BUFFERS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_one_run_says_what_all_states_say(name: str, buffer: Buffer) -> None:
+    program = load_messages(PROGRAMS[name], f"{name}.mp")
+    questions = Questions(count=True, listed=10)
+    answer = by_one_run(program, buffer, questions, Limits())
+    assert answer is not None
+    assert said(answer) == said(by_states(program, buffer, questions, Limits()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "proc P { reg v; recv v from any }\nproc Q { send 1 to P }",
+        "proc P { choose { skip } or { send 1 to Q } }\nproc Q { reg v; recv v from P }",
+        "proc P { reg x; while 1 { x = 1 - x } }",
+    ],
+    ids=["any", "choose", "endless"],
+)
+def test_others_are_left_to_the_other_engines(text: str) -> None:
+    assert by_one_run(load_messages(text, "p.mp"), "any", Questions(), Limits()) is None
