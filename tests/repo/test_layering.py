@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
+    "messages.replay": f"{WORDS} messages.language messages.message_answers",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
     "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers",

@@ -16,7 +16,11 @@ Value = int | tuple["Value", ...]
 """A number, or an array of values."""
 
 FaultKind = Literal["division", "index", "destination", "source", "tag", "kind", "length"]
-"""Division by zero; index, destination or source out of range; negative tag; number and array confused; negative length."""
+"""Division by zero; index, destination or source out of range; negative tag; number and array confused; a length
+that is negative or over LONGEST."""
+
+LONGEST: Final = 1_000_000
+"""Elements of the longest array that there can be."""
 
 
 class FaultError(Exception):
@@ -95,7 +99,7 @@ def with_element(value: Value, indices: tuple[int, ...], new: Value) -> Value:
 def zeros(size: Value) -> tuple[Value, ...]:
     """Return that many zeros. Raises FaultError if there cannot be so many."""
     length = number(size)
-    if length < 0:
+    if not 0 <= length <= LONGEST:
         raise FaultError("length")
     return (0,) * length
 

@@ -1,0 +1,192 @@
+"""The rules of the machine, one by one: which moves a state has, and what each makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.errors import NO_SPAN, InternalError, Span
+from rdma_robust.messages.language.message_program import Buffer, Choose, Loop, MessageProgram
+from rdma_robust.messages.language.message_terms import FaultError
+from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Step
+from rdma_robust.messages.replay.performing import Opened, Performer
+from rdma_robust.messages.replay.world import (
+    Active,
+    ActiveReceive,
+    ActiveSend,
+    At,
+    Called,
+    Delivered,
+    Event,
+    Process,
+    Receive,
+    Send,
+    World,
+)
+
+
+class NotEnabled(InternalError):
+    """A move that no rule allows where it comes."""
+
+
+class Interpreter:
+    """One program under one buffer semantics."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
+        self.program = program
+        self.buffer = buffer
+        self.performer = Performer(program)
+
+    def start(self) -> World:
+        """Return the state in which nothing has happened."""
+        return World(tuple(self.performer.start(me) for me in range(len(self.program.processes))))
+
+    def span(self, process: Process) -> Span:
+        """Return the place of a process's next statement in the text."""
+        if not process.point or isinstance(process.point[-1], Called):
+            return NO_SPAN
+        return self.performer.statement(process.point[-1]).span
+
+    def moves(self, world: World) -> Iterator[Move]:
+        """Yield every move that a rule allows: steps with each choice, buffers, matches."""
+        for me, process in enumerate(world.processes):
+            if process.status != "runs":
+                continue
+            if self.can_step(world, me):
+                yield from (Step(me, choice) for choice in self.choices(process))
+            elif self.buffer == "any" and isinstance(self.performer.awaited(me, process), ActiveSend):
+                yield Granted(me)
+        for receive in world.receives:
+            for send in world.sends:
+                if self.can_match(world, receive, send):
+                    yield Matched(Pair(receive.name, send.name))
+
+    def choices(self, process: Process) -> list[int | None]:
+        """Return the choices of a process's next step, [None] if it has none to make."""
+        top = process.point[-1]
+        assert not isinstance(top, Called)
+        statement = self.performer.statement(top)
+        if isinstance(statement, Choose):
+            return list(range(len(statement.branches)))
+        return [0, 1] if isinstance(statement, Loop) else [None]
+
+    def accepts(self, receive: Receive, send: Send) -> bool:
+        """Whether destination and port are the same, and source and tag are `any` or the send's."""
+        if send.to != receive.name.process or send.port != receive.port:
+            return False
+        return receive.source in (None, send.name.process) and receive.tag in (None, send.tag)
+
+    def overtakes(self, world: World, receive: Receive, send: Send) -> bool:
+        """Whether an earlier unmatched send of the same channel is accepted by the receive."""
+        return any(
+            other.name.process == send.name.process
+            and other.name.nth < send.name.nth
+            and (other.to, other.port) == (send.to, send.port)
+            and self.accepts(receive, other)
+            for other in world.sends
+        )
+
+    def jumps_the_queue(self, world: World, receive: Receive, send: Send) -> bool:
+        """Whether an earlier posted unmatched receive of the same endpoint accepts the send."""
+        return any(
+            other.name.process == receive.name.process
+            and other.name.nth < receive.name.nth
+            and other.port == receive.port
+            and self.accepts(other, send)
+            for other in world.receives
+        )
+
+    def can_match(self, world: World, receive: Receive, send: Send) -> bool:
+        """Whether the rule `match` applies to two unmatched operations."""
+        if not self.accepts(receive, send):
+            return False
+        return not self.overtakes(world, receive, send) and not self.jumps_the_queue(world, receive, send)
+
+    def can_step(self, world: World, me: int) -> bool:
+        """Whether the process has a next statement and is not at a wait that is closed."""
+        process = world.processes[me]
+        return process.status == "runs" and not self.is_closed(world, self.performer.awaited(me, process))
+
+    def is_closed(self, world: World, request: Active | None) -> bool:
+        """Whether the wait for a request cannot be passed: rules `wait R` and `wait S`."""
+        match request:
+            case ActiveReceive(receive):
+                return all(each.receive != receive for each in world.delivered)
+            case ActiveSend(send):
+                if self.buffer == "infinite":
+                    return False
+                return send not in world.sent_off and not (self.buffer == "any" and send in world.buffered)
+            case _:
+                return False
+
+    def after(self, world: World, move: Move) -> tuple[World, Event | None]:
+        """Return the state after a move, and the violation that it is. Raises NotEnabled."""
+        match move:
+            case Matched(pair):
+                return self._matched(world, pair), None
+            case Granted(process):
+                return self._granted(world, process), None
+            case Step(process, choice):
+                if not 0 <= process < len(world.processes):
+                    raise NotEnabled(f"there is no process {process}")
+                return self._step(world, process, choice)
+
+    def _matched(self, world: World, pair: Pair) -> World:
+        receive = next((each for each in world.receives if each.name == pair.receive), None)
+        send = next((each for each in world.sends if each.name == pair.send), None)
+        if receive is None or send is None:
+            raise NotEnabled(f"{pair}: both must be issued and unmatched")
+        if not self.accepts(receive, send):
+            raise NotEnabled(f"{pair}: the receive does not accept the send")
+        if self.overtakes(world, receive, send):
+            raise NotEnabled(f"{pair}: the message would overtake an earlier one of its channel")
+        if self.jumps_the_queue(world, receive, send):
+            raise NotEnabled(f"{pair}: a receive that is posted earlier accepts the send")
+        return world._replace(
+            receives=tuple(each for each in world.receives if each != receive),
+            sends=tuple(each for each in world.sends if each != send),
+            delivered=tuple(sorted((*world.delivered, Delivered(receive.name, send.value, send.name.process, send.tag)))),
+            sent_off=world.sent_off | {send.name},
+            pairs=world.pairs | {pair},
+        )
+
+    def _granted(self, world: World, me: int) -> World:
+        request = self.performer.awaited(me, world.processes[me])
+        if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
+            raise NotEnabled(f"process {me} does not wait for a send that could get a buffer")
+        return world._replace(buffered=world.buffered | {request.send})
+
+    def _step(self, world: World, me: int, choice: int | None) -> tuple[World, Event | None]:
+        process = world.processes[me]
+        if process.status != "runs":
+            raise NotEnabled(f"process {me} has {process.status}")
+        if not self.can_step(world, me):
+            raise NotEnabled(f"process {me} waits")
+        if choice not in self.choices(process):
+            raise NotEnabled(f"process {me} cannot choose {choice}")
+        top = process.point[-1]
+        assert not isinstance(top, Called)
+        opened = self.performer.opened(me, process)
+        try:
+            self.performer.execute(world, opened, choice)
+        except FaultError as fault:
+            opened.status, opened.violation = "stopped", fault.kind
+            opened.send = opened.receive = None
+        else:
+            self.performer.advance(opened)
+        event = Event(me, opened.violation, At(top.block, top.index)) if opened.violation else None
+        return self._put_back(world, opened), event
+
+    def _put_back(self, world: World, opened: Opened) -> World:
+        processes = list(world.processes)
+        processes[opened.me] = self.performer.closed(opened)
+        sends = world.sends if opened.send is None else tuple(sorted((*world.sends, opened.send), key=_name))
+        receives = world.receives if opened.receive is None else tuple(sorted((*world.receives, opened.receive), key=_name))
+        delivered = world.delivered
+        if isinstance(opened.passed, ActiveReceive):
+            passed = opened.passed.receive
+            delivered = tuple(each for each in delivered if each.receive != passed)
+        return world._replace(processes=tuple(processes), sends=sends, receives=receives, delivered=delivered)
+
+
+def _name(operation: Send | Receive) -> Issued:
+    return operation.name

@@ -1,0 +1,45 @@
+"""Whether the engine `states` says of a message program what all its interleavings do."""
+
+from __future__ import annotations
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import BufferAnswer, Matched, Questions, Schedule
+from rdma_robust.messages.replay.replaying import confirm
+from tests.support.naive_messages import Naive, naive_messages
+
+QUESTIONS = Questions(pairs=True, count=True, limit=2_000, listed=2_000)
+
+
+def matches(schedule: Schedule) -> int:
+    """Return how many matches a run has."""
+    return sum(isinstance(each, Matched) for each in schedule)
+
+
+def differences(answer: BufferAnswer, naive: Naive) -> list[str]:
+    """Return in which points an exact answer is not what happens."""
+    shortest = {(each.span, each.kind): matches(each.schedule) for each in answer.violations}
+    listed = None if answer.matchings is None else set(answer.matchings.listed)
+    points: list[tuple[str, object, object]] = [
+        ("reason", answer.reason, ""),
+        ("violated", answer.violated, "yes" if naive.violations else "no"),
+        ("violations", shortest, naive.violations),
+        ("deadlocked", answer.deadlocked, "no" if naive.deadlock is None else "yes"),
+        ("deadlock", None if answer.deadlock is None else matches(answer.deadlock.schedule), naive.deadlock),
+        ("leaking", answer.leaking, "no" if naive.leak is None else "yes"),
+        ("leak", None if answer.leak is None else matches(answer.leak.schedule), naive.leak),
+        ("pairs", answer.pairs, naive.pairs),
+        ("matchings", listed, naive.matchings),
+    ]
+    return [f"{name}: {ours} is not {theirs}" for name, ours, theirs in points if ours != theirs]
+
+
+def disagreement(program: MessageProgram, buffer: Buffer, limit: int = 3_000) -> list[str] | None:
+    """Return where `states` and all interleavings differ; None if there are too many of these, or no end of names."""
+    naive = naive_messages(program, buffer, limit)
+    if naive is None:
+        return None
+    answer = by_states(program, buffer, QUESTIONS, Limits.of(20))
+    confirm(program, answer)
+    return differences(answer, naive)

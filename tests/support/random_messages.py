@@ -1,0 +1,250 @@
+"""Random message programs: few processes that do all that the language has, so small that all interleavings can be had."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Assume,
+    Block,
+    Choose,
+    CollectiveCall,
+    For,
+    Halt,
+    If,
+    Inlined,
+    IssueReceive,
+    IssueSend,
+    Loop,
+    MessageProgram,
+    Place,
+    Process,
+    Requests,
+    Return,
+    Statement,
+    Wait,
+    While,
+)
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+
+_REGISTERS = ("a", "b", "c", "s", "i", "j")
+_REQUESTS = ("h", "k", "g", "$send", "$recv")
+
+
+@dataclass(frozen=True)
+class Taste:
+    """How much there is of what: chances out of 100, and sizes."""
+
+    processes: tuple[int, int] = (2, 3)
+    statements: tuple[int, int] = (1, 4)
+    operations: int = 7
+    structure: int = 18
+    nonblocking: int = 35
+    wild: int = 55
+    tags: int = 35
+    ports: int = 12
+    faults: int = 5
+    daemons: int = 12
+    loops: int = 12
+    planned: int = 75
+    waits: int = 60
+    gathered: int = 10
+
+
+MIXED = Taste()
+RACY = Taste((3, 3), (0, 1), 8, 8, wild=85, tags=15, ports=3, faults=1, daemons=20, loops=4, planned=100, gathered=60)
+TAGGED = Taste((2, 3), (0, 1), 8, 5, 70, wild=70, tags=70, ports=0, faults=1, loops=4, planned=100, gathered=50)
+CROWDED = Taste((4, 4), (0, 1), 8, 8, 20, wild=80, tags=10, ports=0, faults=1, loops=2, planned=100, gathered=50)
+TASTES = (MIXED, RACY, TAGGED, CROWDED)
+
+
+class _Planned(NamedTuple):
+    """A send or a receive that a process is to have; peer and tag are None for `any`."""
+
+    sends: bool
+    peer: int | None
+    port: int
+    tag: int | None
+
+
+class _Writer:
+    def __init__(self, seed: int, taste: Taste) -> None:
+        self.chance = random.Random(seed)
+        self.taste = taste
+        self.line = 0
+        self.left = taste.operations
+        self.count = 0
+        self.plan: list[_Planned] = []
+
+    def odds(self, percent: int) -> bool:
+        return self.chance.randrange(100) < percent
+
+    def span(self) -> Span:
+        self.line += 1
+        return Span(self.line, 1, self.line, 2, 2 * self.line, 2 * self.line + 1)
+
+    def program(self, name: str) -> MessageProgram:
+        self.count = self.chance.randint(*self.taste.processes)
+        plans = self.plans() if self.odds(self.taste.planned) else [[] for _ in range(self.count)]
+        processes = []
+        for me in range(self.count):
+            self.plan = plans[me]
+            self.left = 1 if self.plan else max(2, self.taste.operations // self.count + self.chance.randint(-1, 1))
+            body = self.start() + self.block(2, self.chance.randint(*self.taste.statements))
+            while self.plan:
+                body += self.communication()
+            body += self.finish()
+            daemon = self.odds(self.taste.daemons)
+            processes.append(Process(f"P{me}", body, _REGISTERS, _REQUESTS, daemon, self.span()))
+        return MessageProgram(name, f"{name}.mp", "", tuple(processes), ("", "ctl"))
+
+    def plans(self) -> list[list[_Planned]]:
+        """Return sends and receives of each process that go together, but for a few that change places or are lost."""
+        plans: list[list[_Planned]] = [[] for _ in range(self.count)]
+        for _ in range(self.taste.operations // 2):
+            sender, receiver = self.chance.sample(range(self.count), 2) if self.odds(92) else (0, 0)
+            receiver = 0 if self.odds(self.taste.gathered) else receiver
+            port, tag = self.port(), self.chance.randint(1, 2) if self.odds(self.taste.tags) else 0
+            source = None if self.odds(self.taste.wild) else sender
+            plans[sender].append(_Planned(True, receiver, port, tag))
+            plans[receiver].append(_Planned(False, source, port, tag if self.odds(60) else None))
+        for plan in plans:
+            if len(plan) > 1 and self.odds(25):
+                at = self.chance.randrange(len(plan) - 1)
+                plan[at], plan[at + 1] = plan[at + 1], plan[at]
+            if plan and self.odds(10):
+                plan.pop(self.chance.randrange(len(plan)))
+        return plans
+
+    def start(self) -> Block:
+        made: list[Statement] = []
+        if self.odds(30):
+            made.append(Assign(Place("c"), Zeros(Const(2)), self.span()))
+        if self.odds(40):
+            made.append(Requests("g", Const(2), self.span()))
+        return tuple(made)
+
+    def finish(self) -> Block:
+        """Often wait for what is open, and often claim something of what was received."""
+        made: list[Statement] = []
+        if self.odds(40):
+            made.append(Wait(tuple(Place(each) for each in ("h", "k", "g") if self.odds(70)), self.span()))
+        if self.odds(60):
+            made.append(Assert(self.condition(), self.span()))
+        return tuple(made)
+
+    def block(self, depth: int, length: int) -> Block:
+        return tuple(each for _ in range(length) for each in self.statement(depth))
+
+    def statement(self, depth: int) -> Block:
+        if depth and self.odds(self.taste.structure):
+            return (self.structure(depth - 1),)
+        if (self.left or self.plan) and self.odds(75):
+            self.left -= 0 if self.plan else 1
+            return self.communication()
+        return self.local()
+
+    def communication(self) -> Block:
+        planned = self.plan.pop(0) if self.plan and self.odds(90) else self.unplanned()
+        nonblocking = self.odds(self.taste.nonblocking)
+        request = self.request() if nonblocking else Place("$send" if planned.sends else "$recv")
+        issue = self.issue_send(request, planned) if planned.sends else self.issue_receive(request, planned)
+        if not nonblocking:
+            return (issue, Wait((request,), self.span()))
+        return (issue, Wait((request,), self.span())) if self.odds(self.taste.waits // 2) else (issue,)
+
+    def unplanned(self) -> _Planned:
+        sends = self.odds(50)
+        some = sends or not self.odds(self.taste.wild)
+        tag = self.chance.randint(0, 2) if self.odds(self.taste.tags) else 0 if sends else None
+        return _Planned(sends, self.chance.randrange(self.count) if some else None, self.port(), tag)
+
+    def issue_send(self, request: Place, planned: _Planned) -> Statement:
+        assert planned.peer is not None
+        tag: Term = Const(planned.tag or 0)
+        if self.odds(self.taste.faults):
+            tag = Operation("-", (Name("a"), Const(1)))
+        return IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
+
+    def issue_receive(self, request: Place, planned: _Planned) -> Statement:
+        source = None if planned.peer is None else self.peer(planned.peer)
+        tag = None if planned.tag is None else Const(planned.tag)
+        sender = Place("s") if self.odds(15) else None
+        which = Place(self.chance.choice("sb")) if self.odds(10) else None
+        return IssueReceive(request, self.place(), source, planned.port, tag, sender, which, self.span())
+
+    def port(self) -> int:
+        return int(self.odds(self.taste.ports))
+
+    def request(self) -> Place:
+        if self.odds(15):
+            return Place("g", (Const(self.chance.randint(0, 1)),))
+        return Place(self.chance.choice("hk"))
+
+    def place(self) -> Place:
+        if self.odds(8):
+            return Place("c", (self.value(),))
+        return Place(self.chance.choice("ab"))
+
+    def peer(self, number: int) -> Term:
+        if self.odds(self.taste.faults):
+            return self.chance.choice([Name("a"), Name("s"), Const(self.count)])
+        return Const(number)
+
+    def value(self) -> Term:
+        if self.odds(self.taste.faults):
+            return self.chance.choice([Element(Name("c"), Const(1)), Length(Name("c")), Name("c")])
+        return self.chance.choice([Const(0), Const(1), Const(2), Name("a"), Operation("+", (Name("b"), Const(1)))])
+
+    def condition(self) -> Term:
+        if self.odds(self.taste.faults):
+            return Operation("/", (Const(2), Name(self.chance.choice("ab"))))
+        op = self.chance.choice(["==", "!=", "<=", ">"])
+        return Operation(op, (Name(self.chance.choice("abs")), Const(self.chance.randint(0, 2))))
+
+    def local(self) -> Block:
+        match self.chance.randrange(8):
+            case 0 | 1:
+                return (Assign(self.place(), self.value(), self.span()),)
+            case 2 | 3:
+                return (Assert(self.condition(), self.span()),)
+            case 4:
+                return (Assume(self.condition(), self.span()),)
+            case 5:
+                return (Halt(self.span()),) if self.odds(20) else (Assign(Place("b"), Const(1), self.span()),)
+            case 6:
+                root = self.value() if self.odds(50) else None
+                return (CollectiveCall(self.chance.choice(["barrier", "bcast"]), root, self.span()),)
+            case _:
+                return (Wait((self.request(), Place(self.chance.choice("hkg"))), self.span()),)
+
+    def structure(self, depth: int) -> Statement:
+        length = self.chance.randint(1, 2)
+        kind = self.chance.randrange(100)
+        if kind < self.taste.loops:
+            return Loop(self.block(depth, 1), self.span())
+        if kind < 2 * self.taste.loops:
+            counted = Assign(Place("b"), Operation("+", (Name("b"), Const(1))), self.span())
+            return While(Operation("<", (Name("b"), Const(2))), (*self.block(depth, 1), counted), self.span())
+        match kind % 4:
+            case 0:
+                return If(self.condition(), self.block(depth, length), self.block(depth, length - 1), self.span())
+            case 1:
+                return Choose((self.block(depth, length), self.block(depth, length - 1)), self.span())
+            case 2:
+                high = self.value() if self.odds(30) else Const(1)
+                return For(self.chance.choice("ij"), Const(0), high, self.block(depth, 1), self.span())
+            case _:
+                early = If(self.condition(), (Return(self.span()),), (), self.span())
+                return Inlined("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+
+
+def random_messages(seed: int, taste: Taste | None = None) -> MessageProgram:
+    """Return a program; the same seed gives the same, of one of TASTES in turn. Every statement has a place of its own."""
+    return _Writer(seed, taste or TASTES[seed % len(TASTES)]).program(f"random-{seed}")
