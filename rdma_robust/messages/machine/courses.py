@@ -128,7 +128,7 @@ class Decided(Course):
         super().__init__(program, buffer)
         given = decisions.choices or ((),) * len(self.frames)
         self.choices = [iter(each) for each in given]
-        self.granted = decisions.granted
+        self.granted = decisions.granted if buffer == "any" else frozenset()
 
     def settle_all(self) -> None:
         for process in range(len(self.frames)):

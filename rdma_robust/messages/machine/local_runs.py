@@ -19,7 +19,7 @@ BUFFERED: Final = -1
 REFUSED: Final = -2
 """In a trail: it gets none, and the process stays there."""
 
-_STEPS: Final = 1_000_000
+_STEPS: Final = 200_000
 """Steps of one process without a wait, after which the search does not follow it."""
 
 _AHEAD: Final = 4096

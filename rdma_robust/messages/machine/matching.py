@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, ReceiveOp, SendOp
@@ -20,17 +20,25 @@ def accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
     return receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
 
 
-def meetings(receiver: int, receives: Local | Frame, sender: int, sends: Local | Frame) -> Iterator[Meeting]:
-    """Yield the matches that are enabled between a receiving and a sending process.
+def candidates(receive: ReceiveOp, receiver: int, sender: int, sends: Sequence[SendOp]) -> Iterator[int]:
+    """Yield which unmatched send of a process a receive can take: the first of the channel that it accepts.
 
-    No earlier send of the channel is accepted by the receive: messages do not overtake one another. No earlier receive of
-    the endpoint accepts the send: nor do receives.
+    That is the first condition of `match`: no earlier unmatched send of the channel is accepted.
     """
+    for at, send in enumerate(sends):
+        if send.to == receiver and accepts(receive, send, sender):
+            yield at
+            return
+
+
+def is_taken_earlier(send: SendOp, sender: int, earlier: Sequence[ReceiveOp]) -> bool:
+    """Whether a receive that is posted earlier accepts the send: what the second condition of `match` forbids."""
+    return any(accepts(each, send, sender) for each in earlier)
+
+
+def meetings(receiver: int, receives: Local | Frame, sender: int, sends: Local | Frame) -> Iterator[Meeting]:
+    """Yield the matches that are enabled between a receiving and a sending process: the rule `match`."""
     for at, op in enumerate(receives.receives):
-        if op.source not in (ANYTHING, sender):
-            continue
-        for number, send in enumerate(sends.sends):
-            if send.to == receiver and accepts(op, send, sender):
-                if not any(accepts(earlier, send, sender) for earlier in receives.receives[:at]):
-                    yield Meeting(at, number)
-                break
+        for number in candidates(op, receiver, sender, sends.sends):
+            if not is_taken_earlier(sends.sends[number], sender, receives.receives[:at]):
+                yield Meeting(at, number)

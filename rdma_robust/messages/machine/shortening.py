@@ -86,12 +86,16 @@ class _Needs:
         receive, posted = self.receives[receiver][pair.receive.nth]
         message, issued = self.sends[sender][pair.send.nth]
         needed = {posted, issued}
-        for send, _ in self.sends[sender][: pair.send.nth]:
-            if send.to == receiver and accepts(receive, send, sender):
-                needed.add(self.send_matched[Issued(sender, send.nth)])
-        for earlier, _ in self.receives[receiver][: pair.receive.nth]:
-            if accepts(earlier, message, sender):
-                needed.add(self.receive_matched[Issued(receiver, earlier.nth)])
+        before = [
+            self.send_matched.get(Issued(sender, send.nth))
+            for send, _ in self.sends[sender][: pair.send.nth]
+            if send.to == receiver and accepts(receive, send, sender)
+        ] + [
+            self.receive_matched.get(Issued(receiver, earlier.nth))
+            for earlier, _ in self.receives[receiver][: pair.receive.nth]
+            if accepts(earlier, message, sender)
+        ]
+        needed.update(each for each in before if each is not None)
         self.send_matched[pair.send] = self.receive_matched[pair.receive] = at
         for me, single in (
             (receiver, holder(self.course.frames[receiver], Receiving, pair.receive.nth)),
