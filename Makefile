@@ -58,6 +58,7 @@ dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
 promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line) and the reference pages in docs/
 	$(BIN)/python -m tests.litmus.goldens
 	$(BIN)/python -m tests.litmus.prove_goldens
+	$(BIN)/python -m tests.litmus.message_goldens
 	$(BIN)/python -m sitegen
 
 lock: $(CREATED) ## resolve requirements/*.lock anew, to the newest versions that pyproject.toml allows

@@ -6,6 +6,7 @@ from __future__ import annotations
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
 from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
+from sitegen.messages_index import MESSAGES_INDEX, messages_index
 from sitegen.prove_index import PROVE_INDEX, prove_index
 from sitegen.reference import DOCS, GRAMMARS, pages
 from sitegen.shelved_index import FOLDERS
@@ -19,6 +20,7 @@ def main() -> None:
     INDEX.write_text(litmus_index(), encoding="utf-8")
     for folder in FOLDERS:
         folder.index.write_text(folder.text(), encoding="utf-8")
+    MESSAGES_INDEX.write_text(messages_index(), encoding="utf-8")
     PROVE_INDEX.write_text(prove_index(), encoding="utf-8")
     for name in NAMES:
         if not are_stored(name):

@@ -10,6 +10,7 @@ import pytest
 
 from rdma_robust.cli.inputs import expand
 from sitegen.litmus_index import INDEX, SHELVES, description, litmus_index, on
+from sitegen.messages_index import FAMILIES, MESSAGES, MESSAGES_INDEX, all_programs, messages_index
 from sitegen.prove_index import PROVE, PROVE_INDEX, prove_index
 from sitegen.shelved_index import FOLDERS
 from tests.conftest import ROOT
@@ -23,6 +24,7 @@ def test_the_index_is_up_to_date() -> None:
     assert INDEX.read_text(encoding="utf-8") == litmus_index(), "make promote writes it anew"
     for folder in FOLDERS:
         assert folder.index.read_text(encoding="utf-8") == folder.text(), "make promote writes it anew"
+    assert MESSAGES_INDEX.read_text(encoding="utf-8") == messages_index(), "make promote writes it anew"
     assert PROVE_INDEX.read_text(encoding="utf-8") == prove_index(), "make promote writes it anew"
 
 
@@ -40,8 +42,13 @@ def test_no_shelf_names_what_is_not_there() -> None:
 
 
 def test_every_program_begins_with_a_sentence() -> None:
-    for path in [*PROGRAMS, *TO_PROVE, *IN_FOLDERS]:
+    for path in [*PROGRAMS, *TO_PROVE, *IN_FOLDERS, *all_programs()]:
         assert re.fullmatch(r"[A-Z0-9].{10,170}[.?]", description(path)), path
+
+
+def test_every_program_that_passes_messages_is_in_a_family() -> None:
+    assert sorted(MESSAGES.rglob("*.mp")) == sorted(all_programs())
+    assert {path.name for path in MESSAGES.iterdir() if path.is_dir()} == {*FAMILIES, "expected"}
 
 
 @pytest.mark.parametrize("named", ["litmus", "litmus/", "litmus/**", "litmus/*", "litmus/*.rdma"])

@@ -1,0 +1,65 @@
+"""What the tests pin of every program of litmus/messages; `python -m tests.litmus.message_goldens` rewrites the files
+(make promote).
+
+A golden never holds an expectation: those are the `expect` lines. It holds which asserts are violated and which faults are
+met, whether some run leaks, which processes call library procedures in different orders, how many pairs are feasible, and
+how many states the engine `states` had to look at.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from sitegen.messages_index import FAMILIES, MESSAGES, family_programs
+
+EXPECTED: Final = MESSAGES / "expected"
+ALL: Final = Questions(count=True)
+
+
+@functools.cache
+def load(path: Path) -> MessageProgram:
+    return load_messages(path.read_text(encoding="utf-8"), path.name)
+
+
+def facts(program: MessageProgram, answer: BufferAnswer) -> dict[str, Any]:
+    """Return what any engine has to find out about a program under one buffer semantics, besides what can be expected."""
+    violations = {f"{program.processes[v.process].name}: {v.kind}, line {v.span.line}" for v in answer.violations}
+    found: dict[str, Any] = {"violations": sorted(violations), "leak": answer.leaking}
+    if answer.mismatches:
+        found["mismatches"] = ["; ".join(each.calls) for each in answer.mismatches]
+    return found | {"pairs": len(answer.pairs or ()), "races": len(answer.races)}
+
+
+def measured(path: Path) -> dict[str, Any]:
+    """Return the golden of a program."""
+    program = load(path)
+    answers = [by_states(program, buffer, ALL, Limits()) for buffer in BUFFERS]
+    return {each.buffer: facts(program, each) | {"states": each.work["states"]} for each in answers}
+
+
+def read_golden(path: Path) -> dict[str, Any]:
+    text = (EXPECTED / f"{path.parent.name}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)[path.stem]
+    return found
+
+
+def main() -> None:
+    EXPECTED.mkdir(exist_ok=True)
+    for old in EXPECTED.glob("*.json"):
+        if old.stem not in FAMILIES:
+            old.unlink()
+    for family in FAMILIES:
+        content = {path.stem: measured(path) for path in family_programs(family)}
+        (EXPECTED / f"{family}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

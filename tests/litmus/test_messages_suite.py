@@ -1,0 +1,102 @@
+"""The programs of litmus/messages: what they expect, what is pinned of them, and how they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.one_run import by_one_run
+from rdma_robust.messages.language.message_printer import format_messages
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, ClaimKind, MessageClaim
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import BufferAnswer
+from sitegen.messages_index import FAMILIES, all_programs, family_programs
+from tests.litmus.message_goldens import ALL, EXPECTED, facts, load, read_golden
+from tests.support.shares import share
+
+PROGRAMS: Final = all_programs()
+QUESTIONS: Final = ({"holds", "violated"}, {"deadlock", "no deadlock"}, {"race", "no race"}, {"matchings"})
+
+
+def met(claim: MessageClaim, answer: BufferAnswer) -> bool | None:
+    """Return whether an answer is as claimed; None if the engine did not find out."""
+    known = {"yes": True, "no": False, "unknown": None}
+    if claim.kind == "matchings":
+        found = answer.matchings
+        assert found is not None
+        return found.count == claim.number if found.exact or found.count > claim.number else None
+    if claim.kind in ("race", "no race"):
+        truth = True if answer.races else False if answer.pairs is not None and answer.pairs_exact else None
+    else:
+        truth = known[answer.deadlocked if "deadlock" in claim.kind else answer.violated]
+    return truth if truth is None or claim.kind in ("violated", "deadlock", "race") else not truth
+
+
+def test_there_are_enough_of_every_kind() -> None:
+    assert len(PROGRAMS) >= 80
+    claims = [claim for path in PROGRAMS for claim in load(path).claims]
+    assert {(claim.kind, buffer) for claim in claims for buffer in claim.buffers} == {
+        (kind, buffer) for kind in get_args(ClaimKind) for buffer in BUFFERS
+    }
+    assert sum(path.read_text(encoding="utf-8").count("\n") > 40 for path in family_programs("long")) >= 10
+    assert {path.stem for path in EXPECTED.glob("*.json")} == set(FAMILIES)
+
+
+def test_programs_whose_answers_differ_between_buffers() -> None:
+    """A deadlock only where some are buffered, one that buffers make, and violations that need a buffer."""
+    found = {(path.stem, tuple(expects(path, kind))) for path in PROGRAMS for kind in ("deadlock", "violated")}
+    assert ("only-any", ("any",)) in found
+    assert ("buffers-make-it-worse", ("infinite", "any")) in found
+    assert ("figure-1", ("infinite", "any")) in found
+
+
+def expects(path: Path, kind: ClaimKind) -> list[Buffer]:
+    claims = [claim for claim in load(path).claims if claim.kind == kind]
+    return [buffer for buffer in BUFFERS if any(buffer in claim.buffers for claim in claims)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_program_answers_all_questions_once(family: str) -> None:
+    for path in family_programs(family):
+        program = load(path)
+        assert path.read_text(encoding="utf-8").startswith("//"), path
+        for buffer in BUFFERS:
+            kinds = [claim.kind for claim in program.claims if buffer in claim.buffers]
+            assert all(sum(kind in of for kind in kinds) == 1 for of in QUESTIONS), (path, buffer, kinds)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_finds_what_is_expected_and_what_is_pinned(family: str) -> None:
+    for path in family_programs(family):
+        program, golden = load(path), read_golden(path)
+        for buffer in BUFFERS:
+            answer = by_states(program, buffer, ALL, Limits())
+            wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
+            assert not wrong, (path, buffer, wrong, answer.reason)
+            assert facts(program, answer) | {"states": answer.work["states"]} == golden[buffer], (path, buffer)
+
+
+@pytest.mark.ci
+def test_one_run_finds_what_is_expected_and_what_is_pinned() -> None:
+    decided = 0
+    for path in PROGRAMS:
+        program, golden = load(path), read_golden(path)
+        for buffer in BUFFERS:
+            answer = by_one_run(program, buffer, ALL, Limits())
+            if answer is not None:
+                decided += 1
+                wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
+                assert not wrong, (path, buffer, wrong)
+                states = {"states": golden[buffer]["states"]}
+                assert facts(program, answer) | states == golden[buffer], (path, buffer)
+    assert decided >= len(PROGRAMS)
+
+
+@pytest.mark.parametrize("family", share(FAMILIES, 5))
+def test_programs_are_written_in_their_one_layout(family: str) -> None:
+    for path in family_programs(family):
+        text = path.read_text(encoding="utf-8")
+        assert format_messages(text, path.name) == text, path
