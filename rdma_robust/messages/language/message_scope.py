@@ -35,15 +35,18 @@ class Scope:
         self.prefix = prefix
         self.strict = True
         self.locals: dict[str, Local] = {}
+        self.declared: list[tuple[str, Local]] = []
+        """All that was ever declared, in the order of the text."""
 
     def declare(self, name: ast.Ident, kind: LocalKind, *, array: bool = False) -> Local:
         """Return what `name` is from here on; an error if it is something already."""
         text = name.text
-        made = Local(self.prefix + text, kind, name.span, array)
         before = self.locals.get(text)
-        if before is not None and kind == before.kind == "counter" and not before.visible:
-            before.visible = True
-            return before
+        made = Local(self.prefix + text, kind, name.span, array, again=before is not None)
+        if before is not None and kind == before.kind and not before.visible:
+            self.locals[text] = made
+            self.declared.append((text, made))
+            return made
         first = self.world.first.get(text) if before is None else before.span
         if text in self.values:
             self.report.error("RR904", name.span, f"{quote(text)} is a number in this process already")
@@ -52,7 +55,13 @@ class Scope:
         elif text in BUILT_IN:
             self.report.error("RR904", name.span, f"{quote(text)} has a meaning of its own in expressions")
         self.locals[text] = made
+        self.declared.append((text, made))
         return made
+
+    def leave(self, before: int) -> None:
+        """Note that a block ends, at whose start so many names were declared: those of it are known no more."""
+        for _, local in self.declared[before:]:
+            local.visible = False
 
     def find(self, name: ast.Ident) -> Local | None:
         """Return the register, request or counter that a name means here."""
@@ -206,7 +215,7 @@ class Scope:
             return
         hidden = self.locals.get(text)
         if hidden is not None:
-            hint = f"the counter of the `for` of line {hidden.span.line} is known inside of it only"
+            hint = f"what line {hidden.span.line} declares is known in its block only"
             self.report.error("RR901", name.span, f"{quote(text)} is not known here", hint=hint)
         elif self.world.function(text) is not None:
             said = f"{quote(text)} is a function, and has no value"

@@ -22,7 +22,8 @@ LocalKind = Literal["register", "request", "counter"]
 class Local:
     """A register, a request or the counter of a `for`; `written` is its name in the process that is written out.
 
-    `array` is that of requests; of registers nothing is known. A counter is `visible` inside of its `for` only.
+    `array` is that of requests; of registers nothing is known. It is `visible` inside of its block; one that is declared
+    `again` in another one is not new any more.
     """
 
     written: str
@@ -30,6 +31,7 @@ class Local:
     span: Span
     array: bool = False
     visible: bool = True
+    again: bool = False
     used: bool = False
 
 

@@ -78,10 +78,12 @@ class Writer:
         if self._depth > MAX_DEPTH:
             raise TooLargeError(f"more than {MAX_DEPTH} blocks and functions inside of one another")
         found: list[made.Statement] = []
+        before = len(self.scope.declared)
         for line in tree.lines(block):
             new = self.line(line)
             found += new
             self._count(len(new))
+        self.scope.leave(before)
         self._depth -= 1
         return tuple(found)
 
@@ -158,8 +160,9 @@ class Writer:
         """Read a block that is never executed: names must be right, numbers need not be."""
         before, self.scope.strict = self.scope.strict, False
         written, self._written = self._written, None
+        known = dict(self.scope.locals)
         self.block(block)
-        self.scope.strict, self._written = before, written
+        self.scope.strict, self._written, self.scope.locals = before, written, known
 
     def _if(self, arms: tuple[ast.Arm, ...], otherwise: ast.Block | None, span: Span) -> made.Block:
         """Return an `if` with its `else if`s; a branch in its place if it is known to be the one."""
@@ -219,15 +222,17 @@ class Writer:
             before, value = self._call(call)
         elif declared.value is not None:
             value = self.scope.term(declared.value)
-        place = made.Place(self._declared(self.scope.declare(declared.name, "register")).written)
-        return [*before, *self._first_value(place, size, value, self.at(declared.span))]
+        local = self._declared(self.scope.declare(declared.name, "register"))
+        if size is None and value is None and (local.again or self._repeats):
+            value = NOTHING
+        return [*before, *self._first_value(made.Place(local.written), size, value, self.at(declared.span))]
 
     def _first_value(self, place: made.Place, size: Term | None, value: Term | None, span: Span) -> list[made.Statement]:
-        """Return what gives a register its first value; nothing is needed where it must be 0 still."""
+        """Return what gives a register its first value; without one it is 0 still."""
         if size is not None:
             filled = [] if value is None else self._filled(place, value, span)
             return [made.Assign(place, size, span), *filled]
-        return [made.Assign(place, value or NOTHING, span)] if value is not None or self._repeats else []
+        return [] if value is None else [made.Assign(place, value, span)]
 
     def _filled(self, place: made.Place, value: Term, span: Span) -> list[made.Statement]:
         """Return what gives every element of a new array the same value."""

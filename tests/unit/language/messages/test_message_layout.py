@@ -36,9 +36,7 @@ daemon proc Server {
   wait h[0]
   v = f(v, 2)  // behind it
   none()
-  if v == 0 && !s || v != 1 {
-    halt
-  } else if len(w) > 0 { return } else { skip }
+  if (v == 0 && !s) || v != 1 { halt } else { return }
   while 1 { v += w[v][0] % 3 }
   choose { send PID to NPROCS - 1 } or { assume v >= 1 }
   loop {

@@ -1,0 +1,335 @@
+"""Statements of checked message programs as statements of the language."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from rdma_robust.errors import InternalError
+from rdma_robust.expr import Const, Name
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.formatter import format_tree
+from rdma_robust.messages.language import message_program as made
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.function_parts import inner_blocks
+from rdma_robust.messages.language.message_library import library
+from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.written_terms import Families, Names, TermTrees
+
+
+@dataclass(slots=True)
+class Functions:
+    """The functions that are written, each text once."""
+
+    items: list[tree.Function] = field(default_factory=list)
+    _named: dict[str, str] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
+
+    def name_of(self, name: str, parameters: Sequence[str], body: ast.Block) -> str:
+        """Return what a function is called in the text, which has it from now on; `name` if there is no other of it."""
+        item = tree.Function(ast.Ident(name), tuple(map(ast.Ident, parameters)), body)
+        text = format_tree(ast.Program(tree.inside((item,))), MESSAGE_STYLE)
+        if text not in self._named:
+            number, shown = 1, name
+            while shown in self._taken:
+                number += 1
+                shown = f"{name}_{number}"
+            self._taken.add(shown)
+            self._named[text] = shown
+            self.items.append(tree.Function(ast.Ident(shown), item.parameters, body))
+        return self._named[text]
+
+
+@dataclass(slots=True)
+class ProgramText:
+    """What all processes of a program share in its text: names, functions, and the registers outside of them."""
+
+    program: made.MessageProgram
+    families: Families
+    names: Names
+    shared: Sequence[str]
+    functions: Functions = field(default_factory=Functions)
+
+
+def foreign_names(block: made.Block) -> Iterator[str]:
+    """Yield the registers that functions use in a block and do not have themselves: those outside of processes."""
+    for statement in block:
+        if isinstance(statement, made.Inlined):
+            yield from (name for name in _used(statement.body) if "." not in name and name[0] != "$")
+        for inner in inner_blocks(statement):
+            yield from foreign_names(inner)
+
+
+def _used(block: made.Block) -> Iterator[str]:
+    """Yield the names in a block, those of functions that are called there too."""
+    for statement in block:
+        for part in _parts(statement):
+            yield from _names(part)
+        inlined = (statement.body,) if isinstance(statement, made.Inlined) else ()
+        for inner in (*inner_blocks(statement), *inlined):
+            yield from _used(inner)
+
+
+def _parts(statement: made.Statement) -> Iterator[Term | made.Place]:
+    for name in statement.__slots__:
+        value = getattr(statement, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, made.Place | Term):
+                yield each
+
+
+def _names(part: Term | made.Place) -> Iterator[str]:
+    match part:
+        case made.Place(name, indices):
+            yield name
+            for index in indices:
+                yield from _names(index)
+        case Name(name):
+            yield name
+        case Element(array, index):
+            yield from (*_names(array), *_names(index))
+        case Length(inner) | Zeros(inner):
+            yield from _names(inner)
+        case Operation(_, operands):
+            for operand in operands:
+                yield from _names(operand)
+        case Const():
+            pass
+
+
+class ProcessTree:
+    """One process, or one call of a function in it, as statements of the language.
+
+    A register is declared where it is first assigned in the text, or else at the start.
+    """
+
+    def __init__(
+        self,
+        text: ProgramText,
+        process: made.Process,
+        prefix: str = "",
+        parameters: Sequence[str] = (),
+    ) -> None:
+        self._text = text
+        self._process = process
+        self._prefix = prefix
+        self.terms = TermTrees(text.families, text.names, prefix)
+        self._result = _result_of(prefix, process)
+        self._known = {*text.shared, *parameters}
+        """Names that are declared by now."""
+        self._first: list[str] = []
+        """Names that must be declared at the start."""
+        self._all: Counter[str] = Counter()
+        self._here: Counter[str] = Counter()
+        """How often each name occurs in the process or function, and in the block that is read."""
+
+    def block(self, body: made.Block) -> ast.Block:
+        """Return all statements of the process or function."""
+        self._all = Counter(_used(body))
+        lines = self._lines(body)
+        own = (name for name in self._process.registers if name.startswith(self._prefix))
+        self._first += [name for name in own if not set("$.") & {*name.removeprefix(self._prefix)} and self._is_left(name)]
+        registers = [name for name in self._first if name not in self._process.requests]
+        requests = [name for name in self._first if name in self._process.requests]
+        start: list[object] = []
+        for names, line in ((registers, tree.RegisterLine), (requests, tree.RequestLine)):
+            if names:
+                start.append(line(tuple(tree.Declared(self.terms.name(name), None) for name in names)))
+        return ast.Block(tree.inside((*start, *lines)))
+
+    def _is_left(self, name: str) -> bool:
+        """Whether a register is not declared by now, nor named as the result of the function."""
+        return name not in self._known and not (self._prefix and name == self._result)
+
+    def _lines(self, body: made.Block) -> list[object]:
+        around, self._here = self._here, Counter(_used(body))
+        found: list[object] = []
+        at = 0
+        while at < len(body):
+            line, at = self._line(body, at)
+            found.append(line)
+        self._here = around
+        return found
+
+    def _is_declared_by(self, place: made.Place) -> bool:
+        """Whether what is stored to is a register that nothing has declared, and that occurs in this block only."""
+        name = place.name
+        return not place.indices and name not in self._known and self._here[name] == self._all[name]
+
+    def _inner(self, body: made.Block) -> ast.Block:
+        return ast.Block(tree.inside(tuple(self._lines(body))))
+
+    def _line(self, body: made.Block, at: int) -> tuple[object, int]:
+        """Return the statement that begins at `at`, and where the next one does."""
+        end = self._call_ends(body, at)
+        if end is not None:
+            return self._call(body, at, end)
+        statement = body[at]
+        match statement:
+            case made.Assign(made.Place(name, ()), value) if self._prefix and name == self._result:
+                if at + 1 < len(body) and isinstance(body[at + 1], made.Return):
+                    return tree.ReturnLine(self.terms.term(value)), at + 2
+                return self._assign(statement), at + 1
+            case made.Assign():
+                return self._assign(statement), at + 1
+            case made.IssueSend() | made.IssueReceive():
+                hidden = statement.request.name[0] == "$"
+                return self._message(statement, None if hidden else self._place(statement.request)), at + 1 + hidden
+            case _:
+                return self._other(statement), at + 1
+
+    def _note(self, part: Term | made.Place) -> None:
+        """Have the names in something declared at the start, unless they are by now."""
+        for name in _names(part):
+            if name not in self._known:
+                self._known.add(name)
+                self._first.append(name)
+
+    def _term(self, term: Term) -> tree.Operand:
+        self._note(term)
+        return self.terms.term(term)
+
+    def _inside(self, term: Term) -> ast.Expr:
+        return cast(ast.Expr, self._term(term))
+
+    def _place(self, place: made.Place) -> tree.Indexed:
+        self._note(place)
+        return self.terms.place(place)
+
+    def _assign(self, statement: made.Assign) -> object:
+        name, value = statement.target.name, self._term(statement.value)
+        if not self._is_declared_by(statement.target):
+            return ast.Assign(tree.inside(self._place(statement.target)), tree.inside(value))
+        self._known.add(name)
+        return tree.RegisterLine((tree.Declared(self.terms.name(name), None, value),))
+
+    def _message(self, statement: made.IssueSend | made.IssueReceive, request: tree.Indexed | None) -> object:
+        last = len(self._text.program.processes) - 1
+        port = ast.Ident(self._text.program.ports[statement.port]) if statement.port else None
+        if isinstance(statement, made.IssueSend):
+            self._note(statement.value)
+            self._note(statement.to)
+            self._note(statement.tag)
+            tag = None if statement.tag == Const(0) else self.terms.within(statement.tag, 0, None)
+            value, to = self.terms.term(statement.value), self.terms.within(statement.to, 0, last)
+            return tree.SendLine(request, value, to, port, tag)
+        target = self._place(statement.target)
+        source = self._pattern(statement.source, statement.sender, last)
+        return tree.ReceiveLine(request, target, source, port, self._pattern(statement.tag, statement.which, None))
+
+    def _pattern(self, term: Term | None, stored: made.Place | None, high: int | None) -> tree.AnyOf | tree.Operand | None:
+        if term is None:
+            return None if stored is None else tree.AnyOf(self._place(stored))
+        self._note(term)
+        return self.terms.within(term, 0, high)
+
+    def _other(self, statement: made.Statement) -> object:
+        match statement:
+            case made.Requests(name, size):
+                self._known.add(name)
+                declared = tree.Declared(self.terms.name(name), None if size is None else self._term(size))
+                return tree.RequestLine((declared,))
+            case made.Wait(requests):
+                return tree.WaitLine(tuple(map(self._place, requests)))
+            case made.Assume(condition):
+                return ast.Assume(self._inside(condition))
+            case made.Assert(condition):
+                return ast.Assert(self._inside(condition))
+            case made.Halt():
+                return ast.Halt()
+            case made.Return():
+                return tree.ReturnLine(None)
+            case made.If():
+                return self._if(statement)
+            case made.While(condition, inner):
+                return ast.While(self._inside(condition), self._inner(inner))
+            case made.For(counter, low, high, inner):
+                bounds = self._inside(low), self._inside(high)
+                self._known.add(counter)
+                return ast.For(self.terms.name(counter), *bounds, self._inner(inner))
+            case made.Loop(inner):
+                return ast.Loop(self._inner(inner))
+            case made.Choose(branches):
+                return ast.Choose(tuple(map(self._inner, branches)))
+        raise InternalError(f"no statement of the language is {statement}")
+
+    def _if(self, statement: made.If) -> ast.If:
+        arms = []
+        other: made.Block = (statement,)
+        while len(other) == 1 and isinstance(other[0], made.If):
+            inner = other[0]
+            arms.append(ast.Arm(self._inside(inner.condition), self._inner(inner.then)))
+            other = inner.other
+        return ast.If(tuple(arms), self._inner(other) if other else None)
+
+    def _call_ends(self, body: made.Block, at: int) -> int | None:
+        """Return where the function is that is called here: before it stand its parameters and the mark of the library."""
+        for end in range(at, len(body)):
+            statement = body[end]
+            match statement:
+                case made.Inlined():
+                    return end
+                case made.CollectiveCall():
+                    pass
+                case made.Assign(made.Place(name, ())) if "." in name.removeprefix(self._prefix).removeprefix("."):
+                    pass
+                case _:
+                    return None
+        return None
+
+    def _call(self, body: made.Block, at: int, end: int) -> tuple[object, int]:
+        inlined = body[end]
+        assert isinstance(inlined, made.Inlined)
+        given: dict[str, Term] = {}
+        prefix, marked = f"{inlined.name}.", None
+        for statement in body[at:end]:
+            if isinstance(statement, made.CollectiveCall):
+                marked = statement
+            elif isinstance(statement, made.Assign):
+                start, _, base = statement.target.name.partition(".")
+                prefix = f"{start}."
+                given[base] = statement.value
+        prefix = _prefix_in(inlined, prefix)
+        result = _result_of(prefix, self._process)
+        given.pop(result.removeprefix(prefix), None)
+        if marked is not None:
+            call = self._library_call(marked, given)
+        else:
+            parameters = [f"{prefix}{base}" for base in given]
+            inner = ProcessTree(self._text, self._process, prefix, parameters)
+            written = inner.block(inlined.body)
+            shown = [inner.terms.name(parameter).text for parameter in parameters]
+            name = self._text.functions.name_of(inlined.name, shown, written)
+            call = tree.FunctionCall(ast.Ident(name), tuple(map(self._term, given.values())))
+        after = body[end + 1] if end + 1 < len(body) else None
+        if isinstance(after, made.Assign) and isinstance(after.value, Name) and after.value.name == result:
+            return self._stored(after.target, call), end + 2
+        return tree.CallLine(call), end + 1
+
+    def _library_call(self, marked: made.CollectiveCall, given: dict[str, Term]) -> tree.FunctionCall:
+        parameters = [each.text for each in library()[marked.name].parameters]
+        arguments = {**given, **({} if marked.root is None or "root" in given else {"root": marked.root})}
+        return tree.FunctionCall(ast.Ident(marked.name), tuple(self._term(arguments[each]) for each in parameters))
+
+    def _stored(self, place: made.Place, call: tree.FunctionCall) -> object:
+        if not self._is_declared_by(place):
+            return ast.Assign(tree.inside(self._place(place)), tree.inside(call))
+        self._known.add(place.name)
+        return tree.RegisterLine((tree.Declared(self.terms.name(place.name), None, call),))
+
+
+def _result_of(prefix: str, process: made.Process) -> str:
+    """Return the register of a function's result, which gives way to one that the function has by that name."""
+    given_way = f"{prefix}.result"
+    return given_way if given_way in process.registers else f"{prefix}result"
+
+
+def _prefix_in(inlined: made.Inlined, prefix: str) -> str:
+    """Return the prefix of a function's registers: of one without parameters from what it stores to, if it does."""
+    start = f"{inlined.name}."
+    again = f"{inlined.name}@"
+    own = [name for name in _used(inlined.body) if name.startswith((start, again))]
+    return f"{own[0].partition('.')[0]}." if own and prefix == start else prefix

@@ -1,0 +1,115 @@
+"""A checked program as text is read as the same program, up to names of functions that stand there several times."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.messages_text import written_out
+from tests.conftest import ROOT
+from tests.unit.language.messages.test_loading import RELAY
+from tests.unit.language.messages.test_message_layout import EVERYTHING
+
+TEXTS = {
+    "relay": RELAY,
+    "everything": EVERYTHING,
+    "nothing": "",
+    "words": "reg to, any\nproc P { reg tag\n send tag to P tag to\n recv tag from any any on on tag any to }\nport on",
+    "same functions": "fun f(x) { return x + PID }\nproc P[i in 0..2] { reg r\n r = f(r)\n r = f(r + 1)\n f(i) }",
+    "known arguments": "fun f(x, y) { if y { return x } else { return -x } }\n"
+    "proc P { reg r, s\n r = f(s, 1)\n r = f(s, 0) }",
+    "nested calls": "fun g(x) { return x }\nfun f(x) { reg r\n r = g(x)\n r = g(r)\n return r }\n"
+    "proc P { reg a[2]\n a[1] = f(a) }",
+    "no result": "reg n\nfun f() { reg r = 1; n += r; if n { return } }\nproc P { f() }\nproc Q { f() }",
+    "sometimes a result": "fun f(x) { if x { return 1 } }\nproc P { reg r\n while r { r = f(r) } }",
+    "result as a name": "fun f(result) { reg x\n result = x; if x { return result }; return 2 }\n"
+    "proc P { reg r\n r = f(r) }",
+    "fault": "proc P[i in 0..1] { send 1 / i to P[i + 1] tag -i\n reg a = new(-i) }",
+    "low": "proc Q { }\nproc P[i in 3..4] { for k in 3..4 { send 1 to P[k]\n recv k2 from P[k + 1] }\n }\nreg k2",
+    "a family of one": "proc P[i in 5..5] { reg r\n send i to P[r] }",
+    "library": "proc P[i in 0..1] { reg x, a\n barrier()\n x = bcast(i, 1)\n x = reduce(x, 1 - 1)\n x = allreduce(x + 1)\n"
+    " a = gather(x, x)\n x = scatter(a, 0) }",
+    "blocks": "proc P { choose { reg x = 1 } or { reg x\n req h\n h = irecv x\n wait h }\n"
+    "loop { reg x, y; for k in x..y { x = k } } }",
+    "hidden": "fun barrier() { reg told\n recv told }\nproc P { barrier()\n barrier() }",
+    "arrays": "reg g[2] = 3\nproc P { reg a[3] = 4, b\n b = a\n b[0] = new(2)\n a[0] = b[0][1] + len(b[0]) }",
+}
+
+
+def same(program: MessageProgram) -> str:
+    """What must be the same of two programs."""
+    shown: list[object] = [program.name, program.ports, *((each.kind, each.buffers, each.number) for each in program.claims)]
+    for process in program.processes:
+        names = sorted(process.registers), sorted(process.requests)
+        shown += [
+            process.name,
+            process.daemon,
+            *names,
+            re.sub(r"span=Span\(.*?origin=(None|.*?None\)+)\)", "", str(process.body)),
+        ]
+    return "\n".join(map(str, shown))
+
+
+def renamed(text: str) -> str:
+    """Functions without the numbers that tell several of one name apart, and calls without theirs."""
+    return re.sub(r"\b(f|g)(?:_\d)?(?:@\d)?\b", r"\1", text).replace("$index", "_index").replace("$value", "_value")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_written_out_is_read_as_the_same(name: str) -> None:
+    program = load_messages(TEXTS[name], "t.mp")
+    text = written_out(program)
+    again = load_messages(text, "t.mp")
+    if name != "fault":
+        assert written_out(again) == text
+        assert renamed(same(again)) == renamed(same(program))
+
+
+def test_the_programs_of_the_suite_are_written_out() -> None:
+    paths = sorted((ROOT / "litmus/messages").rglob("*.mp"))[::10]
+    for path in paths:
+        text = written_out(load_messages(path.read_text(encoding="utf-8"), path.name))
+        assert written_out(load_messages(text, path.name)) == text, path
+
+
+def test_functions_stand_once() -> None:
+    text = written_out(load_messages(TEXTS["nested calls"], "t.mp"))
+    assert (
+        text
+        == """\
+program t
+fun g(x) { return x }
+fun f(x) {
+  reg r = g(x)
+  r = g(r)
+  return r
+}
+proc P {
+  reg a = new(2)
+  a[1] = f(a)
+}
+"""
+    )
+
+
+def test_what_is_not_known_before_it_is_computed_stays_so() -> None:
+    text = written_out(load_messages(TEXTS["fault"], "t.mp"))
+    assert (
+        text
+        == """\
+program t
+reg nought
+proc P[k in 0..1] {
+  if k == 0 {
+    send 1 / nought to 1
+    reg a = new(0)
+  } else {
+    send 1 to P[nought + 2] tag nought + -1
+    reg a = new(nought + -1)
+  }
+}
+"""
+    )
