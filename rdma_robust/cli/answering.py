@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rdma_robust.cli.inputs import Item, Missing, Source, all_loaded, expand, read_source
+from rdma_robust.cli.inputs import SUFFIX, Item, Missing, Source, all_loaded, expand, read_source
 from rdma_robust.cli.options.defaults import TIMEOUT_S, default_memory
 from rdma_robust.cli.processes.apart import each_apart, warned
 from rdma_robust.cli.processes.decide_program import exit_of_error, message_of
@@ -21,10 +21,12 @@ from rdma_robust.text import printable
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str, define: Sequence[str] | None = None) -> Item:
+def only(
+    file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (SUFFIX,)
+) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
     one_value(define or (), command)
-    items = expand([file], define=define)
+    items = expand([file], suffixes=suffixes, define=define)
     if len(items) > 1:
         raise UsageError(f"{command} takes one program, and {printable(file)} stands for {len(items)}")
     return items[0]

@@ -3,6 +3,7 @@ it checks of them, and what it does."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -11,9 +12,11 @@ import typer
 
 from rdma_robust import VERSION_TEXT
 from rdma_robust.cli.colour import choose
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, TRENCHER_SUFFIX
 from rdma_robust.cli.mistakes import is_mistake, mistyped_command, told
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
 from rdma_robust.cli.processes.stop import listen
 from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.cli.stderr import error_line, warn
@@ -39,15 +42,34 @@ WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "comple
 def with_command(arguments: list[str]) -> list[str]:
     """Return `arguments` with the default command in front unless they begin with a command or ask about the tool.
 
+    Where all programs are message programs that is the one for these; `messages` has a default command too.
     Raises UsageError if they begin with what is nearly a command and no file.
     """
     if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in COMMANDS:
         arguments = [arguments[2], *arguments[:2], *arguments[3:]]
+    if arguments[:1] == ["messages"]:
+        return _with_messages_command(arguments)
+    named = arguments[:1] == ["check"]
+    if arguments[:1] and (named or arguments[0] not in (*COMMANDS, *HELP_ASKED)) and _all_messages(arguments):
+        return ["messages", "check", *arguments[named:]]
     if not arguments or arguments[0] in (*COMMANDS, *HELP_ASKED):
         return list(arguments)
     if complaint := mistyped_command(arguments[0], tuple(COMMANDS)):
         raise UsageError(complaint)
     return ["check", *arguments]
+
+
+def _with_messages_command(arguments: list[str]) -> list[str]:
+    """Return the arguments of `messages` with its default command, unless they name one or ask about it."""
+    rest = [each for each in arguments[1:] if not each.startswith("-")]
+    asks = any(each in HELP_ASKED for each in arguments)
+    return list(arguments) if not rest or asks or rest[0] in MESSAGES_COMMANDS else ["messages", "check", *arguments[1:]]
+
+
+def _all_messages(arguments: Sequence[str]) -> bool:
+    """Whether there are message programs among the arguments and no other programs or folders."""
+    others = any(each.endswith((SUFFIX, TRENCHER_SUFFIX)) or os.path.isdir(each) for each in arguments)
+    return not others and any(each.endswith(MESSAGES_SUFFIX) for each in arguments)
 
 
 def command_line(wanted: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -123,13 +145,19 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.INVALID
 
 
+def _defaults(command: str, settings: Settings) -> dict[str, Any]:
+    """Return the defaults that settings give the options of a command; those of `messages` are for each of its commands."""
+    found = settings.defaults(command)
+    return {each: found for each in MESSAGES_COMMANDS} if command == "messages" else found
+
+
 def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: Settings) -> int:
     """Append to `plan` what `arguments` ask for; return the exit code if that is nothing. The parser has its own ideas about
     Ctrl-C and broken pipes, so what takes time is done after it.
 
     Raises UsageError, and ProgramError where it is a setting that an option does not take.
     """
-    defaults = {name: settings.defaults(name) for name in arguments[:1] if name in COMMANDS}
+    defaults = {name: _defaults(name, settings) for name in arguments[:1] if name in COMMANDS}
     try:
         code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False, default_map=defaults)
     except Exception as error:

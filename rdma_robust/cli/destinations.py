@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.cli.inputs import SUFFIX, Item, Source
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Source
 from rdma_robust.cli.output import StandardOutput, must_be_writable, replace_file
 from rdma_robust.errors import UsageError
 from rdma_robust.reports.batch.batch_formats import FORMS
@@ -39,7 +39,7 @@ SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What the suffix of a report's file means: the form that it picks, and the others that are no contradiction to it."""
 
-SOURCES: Final = (SUFFIX, ".spec")
+SOURCES: Final = (SUFFIX, MESSAGES_SUFFIX, ".spec")
 """The suffixes of what people write: a report never has one of them."""
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rdma_robust.cli.options.messages_help_text import MESSAGES_HELP
 from rdma_robust.cli.options.models_help_text import MODELS_HELP
 from rdma_robust.cli.options.prove_help_text import PROVE_HELP
 from rdma_robust.cli.options.scale_help_text import SCALE_HELP
@@ -352,6 +353,7 @@ COMMANDS: Final = {
     "models": MODELS_HELP,
     "scale": SCALE_HELP,
     "cover": COVER_HELP,
+    "messages": MESSAGES_HELP,
     "new": NEW_HELP,
     "fmt": FMT_HELP,
     "outcomes": OUTCOMES_HELP,
@@ -376,7 +378,7 @@ COMMANDS: Final = {
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""
 
 GROUPS: Final = {
-    "Decide": ("check", "models", "scale", "verify", "reach", "outcomes", "prove", "cover", "lint"),
+    "Decide": ("check", "models", "scale", "verify", "reach", "outcomes", "prove", "cover", "messages", "lint"),
     "Understand": ("explain", "explore", "explain-code", "synthesise"),
     "Write and repair": ("new", "fmt", "repair", "import"),
     "Report": ("report", "compare", "verify-certificate", "export"),

@@ -21,9 +21,11 @@ OPTION_GROUPS: Final = {
         "models",
         "reduction",
         "bound",
+        "buffer",
+        "loop_bound",
     ),
     "Limits": ("timeout", "max_states", "memory", "depth", "indices"),
-    "Many programs": ("jobs", "expect", "quiet", "watch", "cache", "no_cache", "executor"),
+    "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache", "executor"),
     "Output": (
         "format_",
         "formats",

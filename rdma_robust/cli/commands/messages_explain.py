@@ -1,0 +1,125 @@
+"""The `messages explain` command: decide one message program, draw runs of it, and say why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rdma_robust import TOOL, __version__
+from rdma_robust.cli.answering import answer_sources, only
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Source, expand
+from rdma_robust.cli.options.arguments import (
+    FORMAT_HELP,
+    AllSteps,
+    Define,
+    File,
+    Memory,
+    OutputFile,
+    Timeout,
+    limit,
+    memory_limit,
+)
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
+from rdma_robust.cli.options.messages_options import BufferOption, LoopBound, MessageEngineOption
+from rdma_robust.cli.output import output
+from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time
+from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.cli.stderr import warn
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.messages.messages_explanation import MessagesExplanation
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesExplainRequest:
+    """What to explain and how; `to` of None is standard output."""
+
+    file: str
+    asking: MessagesAsking
+    format: str
+    to: str | None
+
+
+def explain_command(
+    context: typer.Context,
+    file: File,
+    *,
+    format_: Annotated[ExplainFormat | None, typer.Option("--format", help=FORMAT_HELP, show_default=False)] = None,
+    buffer: BufferOption = "all",
+    engine: MessageEngineOption = "auto",
+    loop_bound: LoopBound = 8,
+    define: Define = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    output: OutputFile = None,
+    all_steps: AllSteps = False,
+) -> None:
+    """Note in the context what is to be done."""
+    asking = MessagesAsking(
+        buffer,
+        engine,
+        loop_bound,
+        limit(timeout),
+        memory_limit(memory),
+        define=tuple(define or ()),
+        full=all_steps,
+        width=width_of_output(output),
+    )
+    form = report_form(output, format_, EXPLAIN_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,)))
+    context.obj.append(partial(run_messages_explain, MessagesExplainRequest(file, asking, form, output)))
+
+
+def run_messages_explain(request: MessagesExplainRequest) -> Exit:
+    """Decide and explain the program of `request`; return the exit code, that of `messages check`. Raises UsageError."""
+    item = only(request.file, "messages explain", request.asking.define, (MESSAGES_SUFFIX,))
+    place = output(request.to)
+    limits = request.asking.limits()
+
+    def explained(source: Source) -> Exit:
+        from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow
+
+        found = decide_in_time(source, request.asking, limits)
+        program = found.program
+        assert program is not None
+        for warning in program.warnings:
+            warn(printable(warning.render(program.file, program.source), "\n"))
+        told = messages_explanation(program, found.answers)
+        text = _written(told, request).rstrip("\n")
+        with place:
+            (place.say if request.format == "text" else place.line)(text)
+        return told.exit_code
+
+    return answer_sources([item], lambda: limits, explained, ENDING)
+
+
+def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
+    match request.format:
+        case "text":
+            from rdma_robust.reports.messages.messages_explanation_text import messages_explanation_text  # noqa: PLC0415
+
+            return "\n".join(messages_explanation_text(told, request.asking.width, full=request.asking.full))
+        case "json":
+            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation_json import messages_explanation_object  # noqa: PLC0415
+
+            return layout(messages_explanation_object(told, TOOL))
+        case "dot":
+            from rdma_robust.reports.messages.chart_dot import chart_dot  # noqa: PLC0415
+
+            return chart_dot(told.findings[0].chart)
+        case "svg":
+            from rdma_robust.reports.messages.chart_svg import chart_svg  # noqa: PLC0415
+
+            return chart_svg(told.findings[0].chart)
+        case _:
+            from rdma_robust.reports.messages.messages_page import messages_page  # noqa: PLC0415
+
+            return messages_page(told, __version__)

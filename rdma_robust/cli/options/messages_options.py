@@ -1,0 +1,46 @@
+"""Options of the commands about message programs."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Final, Literal, get_args
+
+import typer
+
+from rdma_robust.errors import UsageError
+
+BufferName = Literal["zero", "infinite", "any", "all"]
+MessageEngineName = Literal["auto", "states", "sat", "smt"]
+Denied = Literal["race", "leak"]
+
+BufferOption = Annotated[
+    BufferName,
+    typer.Option(
+        "--buffer",
+        help="When a send completes: zero, at its match; infinite, at once; any, as the runtime likes. all: each of them.",
+    ),
+]
+LoopBound = Annotated[
+    int, typer.Option(metavar="N", min=0, max=1000, help="Rounds of `while` and `loop` that sat and smt unroll.")
+]
+MessageEngineOption = Annotated[MessageEngineName, typer.Option("--engine", help="How to decide; auto picks by the program.")]
+Deny = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES", help="Count against the exit code too: race, leak, or both with a comma.", show_default=False
+    ),
+]
+
+
+def denied(text: str | None) -> tuple[Denied, ...]:
+    """Return what `--deny` names. Raises UsageError."""
+    known: Final[tuple[Denied, ...]] = get_args(Denied)
+    found: list[Denied] = []
+    for name in [] if text is None else [part.strip() for part in text.split(",")]:
+        word = next((each for each in known if each == name), None)
+        if word is None:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"--deny: there is no {name!r} to deny, only {' and '.join(known)}{hint}")
+        found.append(word)
+    return tuple(dict.fromkeys(found))

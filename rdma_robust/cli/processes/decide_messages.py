@@ -1,0 +1,183 @@
+"""One message program from its source to a record, whatever happens on the way."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.options.messages_options import BufferName, MessageEngineName
+from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
+from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
+from rdma_robust.errors import LimitReached
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+    from rdma_robust.messages.message_answers import BufferAnswer, Questions
+    from rdma_robust.reports.messages.messages_record import MessagesRecord
+
+COUNTED: Final = 100
+"""Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesAsking:
+    """What is asked of every program. The limits are those of one program, None is no limit.
+
+    `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
+    asks for what is beneath the row, `full` for all of long runs; the text is `width` wide.
+    """
+
+    buffer: BufferName = "all"
+    engine: MessageEngineName = "auto"
+    loop_bound: int = 8
+    timeout: float | None = None
+    memory: int | None = None
+    expect: bool = False
+    deny: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    counted: int = COUNTED
+    listed: int = 0
+    explain: bool = False
+    full: bool = False
+    width: int | None = None
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The buffer semantics that are asked about."""
+        return ("zero", "infinite", "any") if self.buffer == "all" else (self.buffer,)
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        asked: dict[str, object] = {"buffer": self.buffer, "engine": self.engine, "loop_bound": self.loop_bound}
+        judged = {"expect": self.expect, "deny": list(self.deny), "define": list(self.define)}
+        return asked | {"timeout": self.timeout, "memory": self.memory} | judged
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return Limits.of(self.timeout, None, self.memory)
+
+    def questions(self, program: MessageProgram) -> Questions:
+        """Return what engines are asked: with --expect as many matchings as claims are about."""
+        from rdma_robust.messages.message_answers import Questions  # noqa: PLC0415 - slow, and reading may have failed
+
+        claimed = [claim.number + 1 for claim in program.claims if claim.kind == "matchings"] if self.expect else []
+        most = max([self.counted, *claimed])
+        return Questions(count=most > 0, limit=most, listed=self.listed, loop_bound=self.loop_bound)
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesAnswer:
+    """The record of one program, and what to say about it on standard error."""
+
+    record: MessagesRecord
+    messages: tuple[str, ...] = ()
+
+
+@dataclass
+class Answered:
+    """What is known so far of a program: a limit may end the work between two buffer semantics."""
+
+    program: MessageProgram | None = None
+    answers: list[BufferAnswer] = field(default_factory=list)
+
+
+def answer_messages(item: Item, asking: MessagesAsking, progress: Progress = ignore) -> MessagesAnswer:
+    """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
+    if isinstance(item, Missing):
+        return _unanswered(decide_item(item, CheckOptions()))
+    loaded = guarded(item.name, load_messages_room)
+    if isinstance(loaded, Answer):
+        return _unanswered(loaded)
+    started = time.monotonic()
+    limits = asking.limits()
+    so_far = Answered()
+    found = within_limits(item.name, limits, partial(decide, item, asking, limits, so_far))
+    if isinstance(found, Answer):
+        spent = round(time.monotonic() - started, 6)
+        return _unanswered(replace(found, result=replace(found.result, time_s=spent)))
+    told = guarded(item.name, partial(_told, asking, so_far, round(time.monotonic() - started, 6), found))
+    return _unanswered(told) if isinstance(told, Answer) else told
+
+
+def within_limits(name: str, limits: Limits, action: partial[None]) -> str | Answer:
+    """Return '' once `action` is done, why it ended before that, or the answer that its exception means."""
+    try:
+        with guarded_by(limits, ENDING):
+            found = guarded(name, action)
+    except (Overrun, LimitReached) as error:
+        return str(error)
+    except MemoryError as error:
+        return out_of_memory(error)
+    return "" if found is None else _cut(found)
+
+
+def _cut(answer: Answer) -> str | Answer:
+    """Return the reason of an answer that a limit gave: what was found before counts still."""
+    return answer.result.reason if answer.result.verdict == "unknown" else answer
+
+
+def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
+    """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
+    from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow
+    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415
+
+    so_far.program = program = load_messages(read_source(source), source.name)
+    questions = asking.questions(program)
+    for number, buffer in enumerate(asking.buffers):
+        part = _part(limits, len(asking.buffers) - number)
+        so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+
+
+def lost_messages(name: str, why: str, defect: bool, time_s: float) -> MessagesAnswer:
+    """Return the answer for a program whose process gave none."""
+    return _unanswered(lost_program(name, why, defect, time_s))
+
+
+def load_messages_room() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.messages.engines import engine_table  # noqa: F401, PLC0415
+    from rdma_robust.messages.language import load_messages  # noqa: F401, PLC0415
+    from rdma_robust.reports.messages import messages_record  # noqa: F401, PLC0415
+
+
+def _part(limits: Limits, parts: int) -> Limits:
+    """Return limits with one of so many equal parts of the time that is left."""
+    left = limits.seconds_left()
+    return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
+
+
+def _told(asking: MessagesAsking, so_far: Answered, spent: float, cut: str) -> MessagesAnswer:
+    """Return the record of what was found until a limit came, if one did (`cut`)."""
+    from rdma_robust.reports.check.result import gave_up  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_record import Judging, messages_record  # noqa: PLC0415
+
+    program = so_far.program
+    if program is None:
+        return _unanswered(Answer(gave_up("", cut)))
+    answers = [*so_far.answers, *(_open(buffer, cut) for buffer in asking.buffers[len(so_far.answers) :])]
+    record = messages_record(program, answers, Judging(asking.expect, asking.deny), spent)
+    if asking.explain:
+        record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
+    warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
+    return MessagesAnswer(record, warnings)
+
+
+def _open(buffer: Buffer, reason: str) -> BufferAnswer:
+    from rdma_robust.messages.message_answers import BufferAnswer  # noqa: PLC0415
+
+    return BufferAnswer(buffer, "-", "unknown", "unknown", "unknown", pairs_exact=False, reason=reason)
+
+
+def _unanswered(answer: Answer) -> MessagesAnswer:
+    from rdma_robust.reports.messages.messages_record import unanswered_messages  # noqa: PLC0415 - slow
+
+    return MessagesAnswer(
+        unanswered_messages(answer.result), answer.messages if answer.result.verdict == "error" else ()
+    )

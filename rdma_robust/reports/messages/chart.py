@@ -1,0 +1,83 @@
+"""A sequence chart as plain data: lifelines, rows in the order of time, an arrow from each send to the wait of its receive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Mark = Literal["send", "post", "take", "match", "grant", "choice", "false", "fault", "stop", "stuck", "leak"]
+"""What a row tells: a send or a receive is issued; a receive has its message, at its wait or, if nothing waits for it, at the
+match; the runtime buffers a message; a choice; a false assertion, a fault, a false assumption; a process waits for ever; an
+operation is left over."""
+
+BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """What one process does at one moment. `line` is None for what the text of the program does not say; `label` is `text`
+    in few words, beside the lifeline of the process."""
+
+    lane: int
+    mark: Mark
+    text: str
+    line: int | None = None
+    label: str = ""
+
+    @property
+    def bad(self) -> bool:
+        return self.mark in BAD
+
+
+@dataclass(frozen=True, slots=True)
+class ChartArrow:
+    """A message, from the row and lane of its send to those where its receive has it.
+
+    `possible` messages did not come in this run and could have. `begin` is None for one that is sent in another run only.
+    """
+
+    source: int
+    target: int
+    begin: int | None
+    end: int
+    label: str
+    text: str
+    possible: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBar:
+    """A process waits behind the row `begin`, to the row `end`; `for_ever` to the end of the chart. -1 is the start."""
+
+    lane: int
+    begin: int
+    end: int
+    for_ever: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WaitsFor:
+    """A link of a waiting cycle: a process, and one that would have to go on before it can."""
+
+    process: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A run. `lanes` are the names of the processes, `cycle` the processes that wait for one another, in a circle."""
+
+    title: str
+    lanes: tuple[str, ...]
+    rows: tuple[ChartRow, ...]
+    arrows: tuple[ChartArrow, ...] = ()
+    bars: tuple[ChartBar, ...] = ()
+    cycle: tuple[WaitsFor, ...] = field(default=())
+
+    def arrows_at(self, row: int) -> tuple[ChartArrow, ...]:
+        """Return the arrows that end at a row, those of this run first."""
+        return tuple(sorted((each for each in self.arrows if each.end == row), key=lambda each: each.possible))
+
+    def waiting(self, lane: int, row: int) -> ChartBar | None:
+        """Return the bar that a lifeline has at a row."""
+        return next((bar for bar in self.bars if bar.lane == lane and bar.begin < row <= bar.end), None)

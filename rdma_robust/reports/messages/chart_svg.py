@@ -1,0 +1,153 @@
+"""A sequence chart as a drawing: lifelines side by side, time from the top down, an arrow from each send to its receive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, WaitsFor
+from rdma_robust.reports.share.svg import arrow_head, drawing, fitted, number, text_of, width_of
+
+HEAD: Final = 40
+ROW: Final = 32
+CHIP: Final = 22
+PAD: Final = 14
+LINK: Final = 26
+LEAST: Final = 120
+LONGEST: Final = 32
+ASIDE: Final = 12
+"""From a lifeline to the chips beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where lifelines are, by the number of the process."""
+
+    x: dict[int, float]
+    width: float
+    rows: int
+
+    def y(self, row: int) -> float:
+        return HEAD + ROW * (row + 0.75)
+
+    @property
+    def bottom(self) -> float:
+        return HEAD + ROW * (self.rows + 0.25)
+
+
+def chart_svg(chart: Chart) -> str:
+    """Return the chart as an SVG image. Processes without a part in the run are left out."""
+    lanes = _lanes(chart)
+    places = _placed(chart, lanes)
+    height = places.bottom + (LINK * len(chart.cycle) + PAD if chart.cycle else 0) + PAD
+    body = [_lifeline(chart.lanes[lane], places.x[lane], places.bottom) for lane in lanes]
+    body += [_bar(bar, places) for bar in chart.bars]
+    body += [_arrow(each, places) for each in chart.arrows]
+    body += [_row(number_, row, places) for number_, row in enumerate(chart.rows)]
+    body += [_link(chart, each, place, places) for place, each in enumerate(chart.cycle)]
+    return drawing(places.width, height, _said(chart), body, "chart")
+
+
+def _said(chart: Chart) -> str:
+    """Return what the drawing shows for those who do not see it: all rows in order."""
+    rows = "; ".join(f"{'' if row.line is None else f'line {row.line}: '}{row.text}" for row in chart.rows)
+    return f"{chart.title}. {rows}."
+
+
+def _lanes(chart: Chart) -> list[int]:
+    used = {*(row.lane for row in chart.rows), *(each.source for each in chart.arrows), *(bar.lane for bar in chart.bars)}
+    return sorted(used) or list(range(len(chart.lanes)))
+
+
+def _placed(chart: Chart, lanes: Sequence[int]) -> _Places:
+    found: dict[int, float] = {}
+    x: float = PAD + 12
+    for lane in lanes:
+        found[lane] = x
+        widest = max((_chip_width(row) for row in chart.rows if row.lane == lane), default=0)
+        x += max(LEAST, widest + ASIDE + 2 * PAD, width_of(chart.lanes[lane]) + PAD)
+    return _Places(found, x + PAD, len(chart.rows))
+
+
+def _lifeline(name: str, x: float, bottom: float) -> str:
+    return (
+        f'<text class="rr-head rr-sans" x="{number(x - 8)}" y="22">{text_of(name)}</text>'
+        f'<path class="rr-rule" d="M{number(x)},{HEAD - 8}V{number(bottom)}" stroke-width="1.5"/>'
+    )
+
+
+def _bar(bar: ChartBar, places: _Places) -> str:
+    x, top = places.x[bar.lane], places.y(bar.begin) + (CHIP / 2 if bar.begin >= 0 else 0)
+    end = places.bottom if bar.for_ever else places.y(bar.end + 1)
+    colour = "var(--rr-cycle)" if bar.for_ever else "var(--rr-rule)"
+    what = "waits for ever" if bar.for_ever else "waits"
+    return (
+        f'<g><title>{what}</title><rect x="{number(x - 4)}" y="{number(top)}" width="8" height="{number(max(6, end - top))}" '
+        f'rx="3" style="fill:{colour}"/></g>'
+    )
+
+
+def _arrow(arrow: ChartArrow, places: _Places) -> str:
+    """Return a message, dashed if it only could have come; to the same process it goes round."""
+    begin = arrow.end if arrow.begin is None else min(arrow.begin, arrow.end)
+    x, y = places.x[arrow.source], places.y(begin)
+    to_x, to_y = places.x[arrow.target], places.y(arrow.end)
+    if arrow.begin is None:
+        y -= ROW / 2
+    colour = "var(--rr-muted)" if arrow.possible else "var(--rr-mo)"
+    dash = ' stroke-dasharray="5 4"' if arrow.possible else ""
+    if arrow.source == arrow.target:
+        path, tip = f"M{number(x)},{number(y)}C{number(x - 22)},{number(y)} {number(x - 22)},{number(to_y)} ", (9, 0)
+        path += f"{number(to_x)},{number(to_y)}"
+    else:
+        path, tip = f"M{number(x)},{number(y)}L{number(to_x)},{number(to_y)}", (to_x - x, to_y - y)
+    kind = " rr-possible" if arrow.possible else ""
+    label = fitted(arrow.label, 14) + ("?" if arrow.possible else "")
+    part = 0.35 if arrow.possible else 0.5
+    return (
+        f'<g class="rr-message{kind}"><title>{text_of(arrow.text)}</title>'
+        f'<path class="rr-edge" d="{path}" style="stroke:{colour}"{dash}/>'
+        f'<polygon points="{arrow_head(to_x, to_y, *tip, 9)}" style="fill:{colour}"/>'
+        f'<text class="rr-label" x="{number(x + (to_x - x) * part)}" y="{number(y + (to_y - y) * part - 4)}" '
+        f'text-anchor="middle" style="fill:{colour}">{text_of(label)}</text></g>'
+    )
+
+
+def _row(at: int, row: ChartRow, places: _Places) -> str:
+    x, y = places.x[row.lane], places.y(at)
+    marks = "rr-step rr-cycle" if row.bad else "rr-step"
+    line = "" if row.line is None else f' data-line="{row.line}" tabindex="0"'
+    colour = "var(--rr-cycle)" if row.bad else "var(--rr-mo)" if row.mark in ("send", "take", "match") else "var(--rr-muted)"
+    fill = colour if row.mark != "post" else "var(--rr-bg)"
+    said = f"{'' if row.line is None else f'line {row.line}: '}{row.text}"
+    number_of = "" if row.line is None else f'<tspan class="rr-muted">{row.line} </tspan>'
+    return (
+        f'<g class="{marks}"{line}><title>{text_of(said)}</title>'
+        f'<circle cx="{number(x)}" cy="{number(y)}" r="4.5" style="fill:{fill};stroke:{colour};stroke-width:1.5"/>'
+        f'<rect class="rr-chip" x="{number(x + ASIDE)}" y="{number(y - CHIP / 2)}" width="{number(_chip_width(row))}" '
+        f'height="{CHIP}" rx="6"/><text x="{number(x + ASIDE + 7)}" y="{number(y + 4)}">{number_of}'
+        f"{text_of(fitted(row.label, LONGEST))}</text></g>"
+    )
+
+
+def _chip_width(row: ChartRow) -> float:
+    line = "" if row.line is None else f"{row.line} "
+    return width_of(line + fitted(row.label, LONGEST)) + 14
+
+
+def _link(chart: Chart, link: WaitsFor, place: int, places: _Places) -> str:
+    """Return a link of the waiting cycle beneath the lifelines."""
+    x, to_x = places.x[link.process], places.x[link.other]
+    y = places.bottom + LINK * (place + 0.6)
+    said = f"{chart.lanes[link.process]} waits for {chart.lanes[link.other]}"
+    if x == to_x:
+        return f'<text class="rr-label" x="{number(x + 10)}" y="{number(y)}" style="fill:var(--rr-cycle)">waits for itself</text>'
+    tip = arrow_head(to_x, y, to_x - x, 0, 9)
+    return (
+        f'<g class="rr-waits"><title>{text_of(said)}</title>'
+        f'<path class="rr-edge" d="M{number(x)},{number(places.bottom)}V{number(y)}H{number(to_x)}" '
+        f'style="stroke:var(--rr-cycle);stroke-width:2" stroke-dasharray="5 4"/>'
+        f'<polygon points="{tip}" style="fill:var(--rr-cycle)"/><text class="rr-label" x="{number((x + to_x) / 2)}" '
+        f'y="{number(y - 4)}" text-anchor="middle" style="fill:var(--rr-cycle)">waits for</text></g>'
+    )

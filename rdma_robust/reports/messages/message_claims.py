@@ -1,0 +1,88 @@
+"""The claims of `expect` lines of a message program beside what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer, Tri
+
+ClaimStatus = Literal["met", "failed", "unknown"]
+
+_NEGATED: Final[Mapping[Tri, Tri]] = {"yes": "no", "no": "yes", "unknown": "unknown"}
+_STATUS: Final[Mapping[Tri, ClaimStatus]] = {"yes": "met", "no": "failed", "unknown": "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim under one buffer semantics, and what was found there."""
+
+    text: str
+    buffer: Buffer
+    status: ClaimStatus
+    found: str
+    line: int
+    column: int
+
+
+def judged(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[JudgedClaim, ...]:
+    """Return every claim of `program` under each of its buffers that there is an answer for."""
+    by_buffer = {answer.buffer: answer for answer in answers}
+    return tuple(
+        _judged(claim, by_buffer[buffer])
+        for claim in program.claims
+        for buffer in BUFFERS
+        if buffer in claim.buffers and buffer in by_buffer
+    )
+
+
+def race_of(answer: BufferAnswer) -> Tri:
+    """Return whether a receive has two feasible partners."""
+    if answer.races:
+        return "yes"
+    return "no" if answer.pairs is not None and answer.pairs_exact else "unknown"
+
+
+def matchings_of(answer: BufferAnswer) -> str:
+    """Return the number of matchings as people read it: `6`, `100+` for at least so many, `?` if nothing is known."""
+    if answer.matchings is None:
+        return "?"
+    return f"{answer.matchings.count:,}{'' if answer.matchings.exact else '+'}"
+
+
+def _judged(claim: MessageClaim, answer: BufferAnswer) -> JudgedClaim:
+    holds, found = _found(claim, answer)
+    text = f"matchings {claim.number}" if claim.kind == "matchings" else claim.kind
+    return JudgedClaim(text, answer.buffer, _STATUS[holds], found, claim.span.line, claim.span.column)
+
+
+def _found(claim: MessageClaim, answer: BufferAnswer) -> tuple[Tri, str]:
+    """Return whether a claim is true, and what was found instead or as well."""
+    match claim.kind:
+        case "holds":
+            return _NEGATED[answer.violated], _word(answer.violated, "violated", "holds")
+        case "violated":
+            return answer.violated, _word(answer.violated, "violated", "holds")
+        case "deadlock":
+            return answer.deadlocked, _word(answer.deadlocked, "deadlock", "no deadlock")
+        case "no deadlock":
+            return _NEGATED[answer.deadlocked], _word(answer.deadlocked, "deadlock", "no deadlock")
+        case "race":
+            return race_of(answer), _word(race_of(answer), "race", "no race")
+        case "no race":
+            return _NEGATED[race_of(answer)], _word(race_of(answer), "race", "no race")
+        case "matchings":
+            return _counted(claim.number, answer), f"matchings {matchings_of(answer)}"
+
+
+def _counted(number: int, answer: BufferAnswer) -> Tri:
+    found = answer.matchings
+    if found is None or (not found.exact and found.count <= number):
+        return "unknown"
+    return "yes" if found.exact and found.count == number else "no"
+
+
+def _word(found: Tri, yes: str, no: str) -> str:
+    return {"yes": yes, "no": no, "unknown": "unknown"}[found]

@@ -1,0 +1,202 @@
+"""The JSON of `messages check` (`schema/messages-check.schema.json`): one result for each program and buffer semantics."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.message_answers import (
+    BufferAnswer,
+    Granted,
+    Issued,
+    Matched,
+    Mismatch,
+    Move,
+    Pair,
+    Schedule,
+    Violation,
+    Waiting,
+)
+from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.messages.message_claims import JudgedClaim
+from rdma_robust.reports.messages.operation_names import Direction, OperationNames
+
+FORMAT: Final = "rdma-robust/messages-check"
+VERSION: Final = 1
+ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
+
+
+def result_object(
+    program: MessageProgram,
+    names: OperationNames,
+    answer: BufferAnswer,
+    claims: Iterable[JudgedClaim],
+    time_s: float,
+) -> JsonObject:
+    """Return the object of one program under one buffer semantics; `time_s` is that of all of its buffers."""
+    told = _Told(program, names)
+    return {
+        "file": valid_unicode(program.file),
+        "buffer": answer.buffer,
+        "program": program.name,
+        "processes": [each.name for each in program.processes],
+        "asserts": ASSERTS[answer.violated],
+        "violations": [told.violation(each) for each in answer.violations],
+        "deadlock": {
+            "answer": answer.deadlocked,
+            "waiting": [] if answer.deadlock is None else [told.waiting(each) for each in answer.deadlock.waiting],
+        },
+        "races": [told.race(answer, each) for each in answer.races],
+        "leak": {
+            "answer": answer.leaking,
+            "sends": [] if answer.leak is None else [told.operation("send", each) for each in answer.leak.sends],
+            "receives": [] if answer.leak is None else [told.operation("receive", each) for each in answer.leak.receives],
+        },
+        "matchings": None
+        if answer.matchings is None
+        else {
+            "count": answer.matchings.count,
+            "exact": answer.matchings.exact,
+            "listed": [[told.pair(pair) for pair in sorted(each)] for each in answer.matchings.listed],
+        },
+        "pairs": None if answer.pairs is None else [told.pair(each) for each in sorted(answer.pairs)],
+        "pairs_exact": answer.pairs is not None and answer.pairs_exact,
+        "mismatches": [told.mismatch(each) for each in answer.mismatches],
+        "reason": answer.reason,
+        "witness": told.witness(answer),
+        "claims": [{name: value for name, value in dataclasses.asdict(each).items() if name != "buffer"} for each in claims],
+        "engine": answer.engine,
+        "work": dict(answer.work),
+        "error_kind": None,
+        "warnings": [
+            {"line": each.span.line, "column": each.span.column, "code": each.code, "message": each.located}
+            for each in program.warnings
+        ],
+        "errors": [],
+        "time_s": time_s,
+    }
+
+
+def no_answer_object(result: Result) -> JsonObject:
+    """Return the only object of a program that got no answer."""
+    return {
+        "file": valid_unicode(result.file),
+        "buffer": None,
+        "program": None,
+        "processes": [],
+        "asserts": "unknown",
+        "violations": [],
+        "deadlock": {"answer": "unknown", "waiting": []},
+        "races": [],
+        "leak": {"answer": "unknown", "sends": [], "receives": []},
+        "matchings": None,
+        "pairs": None,
+        "pairs_exact": False,
+        "mismatches": [],
+        "reason": result.reason,
+        "witness": None,
+        "claims": [],
+        "engine": None,
+        "work": {},
+        "error_kind": result.error_kind,
+        "warnings": [_diagnostic(each) for each in result.warnings],
+        "errors": [_diagnostic(each) for each in result.errors],
+        "time_s": result.time_s,
+    }
+
+
+def document(
+    results: Sequence[JsonObject],
+    summary: Mapping[str, object],
+    *,
+    interrupted: bool,
+    tool: Mapping[str, object],
+    options: Mapping[str, object],
+) -> JsonObject:
+    """Return the whole report; `tool` and `options` say by what and how it was made."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "interrupted": interrupted,
+        "results": list(results),
+        "summary": dict(summary),
+    }
+
+
+def _diagnostic(each: object) -> JsonObject:
+    members = dataclasses.asdict(each)  # type: ignore[call-overload]
+    return {name: members[name] for name in ("line", "column", "code", "message")}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Told:
+    """Parts of answers as JSON, with the names and lines of the program."""
+
+    program: MessageProgram
+    names: OperationNames
+
+    def process(self, number: int) -> str:
+        return self.program.processes[number].name
+
+    def operation(self, direction: Direction, each: Issued) -> JsonObject:
+        """`nth` counts from 0; `line` is null if it is not the same in all runs."""
+        return {"process": self.process(each.process), "nth": each.nth, "line": self.names.line(direction, each)}
+
+    def pair(self, pair: Pair) -> JsonObject:
+        return {"receive": self.operation("receive", pair.receive), "send": self.operation("send", pair.send)}
+
+    def race(self, answer: BufferAnswer, receive: Issued) -> JsonObject:
+        senders = sorted(pair.send for pair in answer.pairs or () if pair.receive == receive)
+        return {
+            "receive": self.operation("receive", receive),
+            "sends": [self.operation("send", send) for send in senders],
+        }
+
+    def violation(self, each: Violation) -> JsonObject:
+        return {
+            "process": self.process(each.process),
+            "kind": each.kind,
+            **_place(each.span),
+            "text": each.text,
+            "schedule": self.schedule(each.schedule),
+        }
+
+    def waiting(self, each: Waiting) -> JsonObject:
+        found = {"process": self.process(each.process), "kind": each.kind, **_place(each.span)}
+        return {**found, "operation": self.operation(each.kind, each.operation)}
+
+    def mismatch(self, each: Mismatch) -> JsonObject:
+        processes = [self.process(number) for number in each.processes]
+        return {"position": each.position, "processes": processes, "calls": list(each.calls), **_place(each.span)}
+
+    def witness(self, answer: BufferAnswer) -> JsonObject | None:
+        """Return the run that shows the worst of what was found, None if there is nothing to show."""
+        if answer.violations:
+            return {"shows": "violation", "schedule": self.schedule(answer.violations[0].schedule)}
+        if answer.deadlock is not None:
+            return {"shows": "deadlock", "schedule": self.schedule(answer.deadlock.schedule)}
+        if answer.leak is not None:
+            return {"shows": "leak", "schedule": self.schedule(answer.leak.schedule)}
+        return None
+
+    def schedule(self, moves: Schedule) -> list[JsonObject]:
+        return [self.move(each) for each in moves]
+
+    def move(self, move: Move) -> JsonObject:
+        match move:
+            case Matched(pair):
+                return {"move": "match", **self.pair(pair)}
+            case Granted(process):
+                return {"move": "grant", "process": self.process(process)}
+            case _:
+                return {"move": "step", "process": self.process(move.process), "choice": move.choice}
+
+
+def _place(span: Span) -> JsonObject:
+    return {"line": None, "column": None} if span == NO_SPAN else {"line": span.line, "column": span.column}

@@ -1,0 +1,66 @@
+"""The explanation of a message program as one HTML file that needs nothing else: no network, no fonts, no library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from rdma_robust.reports.explanation.explanation_page import SCRIPT, STYLE
+from rdma_robust.reports.messages.chart import ChartRow, Mark
+from rdma_robust.reports.messages.chart_svg import chart_svg
+from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
+from rdma_robust.reports.messages.run_findings import RunFinding
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
+from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+
+PACKAGE: Final = "rdma_robust.reports.messages"
+KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}
+BADGES: Final[dict[Mark, str]] = {
+    "false": "false",
+    "fault": "goes wrong",
+    "stuck": "waits for ever",
+    "leak": "left over",
+    "take": "takes a message",
+    "send": "sends",
+}
+"""What is said at the end of the lines of a run, the most important first."""
+
+
+def messages_page(told: MessagesExplanation, version: str) -> str:
+    """Return the whole page; `version` is that of the tool."""
+    program = told.program
+    return (
+        templates(PACKAGE)
+        .get_template("messages.html.j2")
+        .render(
+            told=told,
+            program=program,
+            title=f"{program.name}: {told.verdict}",
+            kind=KINDS.get(told.exit_code, "unknown"),
+            heads=HEADS,
+            bad=("VIOLATED", "YES"),
+            style=PAGE_STYLE + STYLE,
+            script=page_script(SCRIPT),
+            findings=[(each, Markup(chart_svg(each.chart))) for each in told.findings],
+            source=marked_source(program.source, told.findings),
+            processes=", ".join(process.name for process in program.processes),
+            version=version,
+        )
+    )
+
+
+def marked_source(source: str, findings: Sequence[RunFinding], style: str = "") -> Markup:
+    """Return the listing of a program with marks where the first run goes wrong, and where it sends and takes messages."""
+    rows = [row for row in findings[0].chart.rows if row.line is not None] if findings else []
+    lines = source.splitlines() or [""]
+    return listing((_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1)), style)
+
+
+def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:
+    marks = {row.mark for row in rows}
+    badges = [badge for mark, badge in BADGES.items() if mark in marks]
+    kinds = ("cycle",) if any(row.bad for row in rows) else ("fault",) if "leak" in marks else ()
+    return SourceLine(number, text, kinds, ", ".join(badges[:2]), "; ".join(dict.fromkeys(row.text for row in rows)))

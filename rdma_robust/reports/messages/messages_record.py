@@ -1,0 +1,199 @@
+"""What `messages check` says of one program: plain data that crosses processes, for every form of report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer, Tri
+from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
+from rdma_robust.reports.messages.messages_json import no_answer_object, result_object
+from rdma_robust.reports.messages.operation_names import operation_names
+from rdma_robust.reports.messages.violation_words import line_of, violation_text
+from rdma_robust.reports.share.exits import Exit, within
+
+Asserts = Literal["hold", "violated", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What counts against the exit code: with `expect` what differs from the claims, instead of violations and deadlocks;
+    `deny` names what counts besides, `race` and `leak`."""
+
+    expect: bool = False
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BufferHeadline:
+    """What the row of a program says of one buffer semantics."""
+
+    buffer: Buffer
+    asserts: Asserts
+    deadlock: Tri
+    race: Tri
+    leak: Tri
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesRecord:
+    """The answers for one program; `error_kind` is set exactly if there are none because of an error.
+
+    `races` and `matchings` are those of the buffers with most runs. `note` is said beside the row, `lines` beneath it;
+    `results` are its JSON objects. `as_expected` is None without a claim, or as long as claims are open and none fails.
+    """
+
+    file: str
+    exit_code: int
+    headlines: tuple[BufferHeadline, ...] = ()
+    races: str = "-"
+    matchings: str = "-"
+    engine: str = "-"
+    reason: str = ""
+    error_kind: str | None = None
+    program: str | None = None
+    claims: tuple[JudgedClaim, ...] = ()
+    as_expected: bool | None = None
+    note: str = ""
+    lines: tuple[str, ...] = ()
+    warnings: tuple[DiagnosticView, ...] = ()
+    errors: tuple[DiagnosticView, ...] = ()
+    time_s: float = 0.0
+    results: tuple[JsonObject, ...] = field(default_factory=tuple)
+    source: str | None = None
+
+    @property
+    def asserts(self) -> Asserts | None:
+        """The worst answer about assertions and faults, None where there is none."""
+        found = {each.asserts for each in self.headlines}
+        return next((word for word in ("violated", "unknown", "hold") if word in found), None)
+
+    @property
+    def deadlock(self) -> Tri | None:
+        """The worst answer about deadlocks, None where there is none."""
+        return _worst([each.deadlock for each in self.headlines])
+
+    @property
+    def leak(self) -> Tri | None:
+        """The worst answer about leaks, None where there is none."""
+        return _worst([each.leak for each in self.headlines])
+
+
+def messages_record(
+    program: MessageProgram, answers: Sequence[BufferAnswer], judging: Judging, time_s: float
+) -> MessagesRecord:
+    """Return the record of a program from its answers, without what is said beneath its row."""
+    claims = judged(program, answers)
+    names = operation_names(program)
+    widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
+    headlines = tuple(_headline(answer) for answer in answers)
+    reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
+    code = within(_exits(answers, claims, judging))
+    return MessagesRecord(
+        file=program.file,
+        exit_code=code,
+        headlines=headlines,
+        races=_races(widest),
+        matchings="-" if widest.matchings is None else matchings_of(widest),
+        engine=",".join(dict.fromkeys(answer.engine for answer in answers)),
+        reason="; ".join(reasons),
+        program=program.name,
+        claims=claims,
+        as_expected=_as_expected(claims),
+        note=_note(program, answers, claims, judging),
+        warnings=diagnostics(program.warnings),
+        time_s=time_s,
+        results=tuple(result_object(program, names, answer, _of(claims, answer), time_s) for answer in answers),
+        source=program.source,
+    )
+
+
+def unanswered_messages(result: Result) -> MessagesRecord:
+    """Return the record of a program that got no answer, from that of a program that got no verdict."""
+    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+    return MessagesRecord(
+        file=result.file,
+        exit_code=exits.get(result.error_kind, Exit.INVALID),
+        reason=result.reason,
+        error_kind=result.error_kind,
+        note=result.reason,
+        warnings=result.warnings,
+        errors=result.errors,
+        time_s=result.time_s,
+        results=(no_answer_object(result),),
+    )
+
+
+def _of(claims: Sequence[JudgedClaim], answer: BufferAnswer) -> list[JudgedClaim]:
+    return [each for each in claims if each.buffer == answer.buffer]
+
+
+def _headline(answer: BufferAnswer) -> BufferHeadline:
+    asserts: dict[Tri, Asserts] = {"no": "hold", "yes": "violated", "unknown": "unknown"}
+    return BufferHeadline(answer.buffer, asserts[answer.violated], answer.deadlocked, race_of(answer), answer.leaking)
+
+
+def _races(answer: BufferAnswer) -> str:
+    if answer.pairs is None and not answer.races:
+        return "?" if not answer.pairs_exact or answer.reason else "-"
+    return f"{len(answer.races)}{'' if answer.pairs_exact else '+'}"
+
+
+def _exits(answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judging: Judging) -> list[Exit]:
+    """Return the exit codes of all that counts."""
+    codes = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
+    found: list[Exit] = []
+    if judging.expect:
+        met = {"failed": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "met": Exit.OK}
+        found += [met[each.status] for each in claims] or [Exit.NOT_ROBUST]
+    else:
+        found += [codes[each] for answer in answers for each in (answer.violated, answer.deadlocked)]
+    if "race" in judging.deny:
+        found += [codes[race_of(answer)] for answer in answers]
+    if "leak" in judging.deny:
+        found += [codes[answer.leaking] for answer in answers]
+    return found
+
+
+def _as_expected(claims: Sequence[JudgedClaim]) -> bool | None:
+    status = {each.status for each in claims}
+    return False if "failed" in status else None if not claims or "unknown" in status else True
+
+
+def _worst(answers: Sequence[Tri]) -> Tri | None:
+    order: tuple[Tri, ...] = ("yes", "unknown", "no")
+    return next((word for word in order if word in answers), None)
+
+
+def _note(
+    program: MessageProgram, answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judging: Judging
+) -> str:
+    """Return what a row says besides its cells."""
+    remarks: list[str] = []
+    if judging.expect:
+        remarks += [f"line {each.line}: {each.text} under {each.buffer}: found {each.found}" for each in _failed(claims)]
+        remarks += [] if claims else ["no `expect` line"]
+    places = [f"line {line_of(v.span)}: {violation_text(program, v)}" for answer in answers for v in answer.violations]
+    remarks += places[:1] if not judging.expect else []
+    remarks += _only(answers, "violated", lambda answer: answer.violated)
+    remarks += _only(answers, "leak", lambda answer: answer.leaking) or (
+        ["leak"] if any(answer.leaking == "yes" for answer in answers) else []
+    )
+    if any(answer.mismatches for answer in answers):
+        remarks.append("library procedures are called in different orders")
+    remarks += dict.fromkeys(answer.reason for answer in answers if answer.reason)
+    return "; ".join(remarks)
+
+
+def _failed(claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    return [each for each in claims if each.status == "failed"]
+
+
+def _only(answers: Sequence[BufferAnswer], word: str, of: Callable[[BufferAnswer], Tri]) -> list[str]:
+    """Return under which buffers something is, if not under all."""
+    there = [answer.buffer for answer in answers if of(answer) == "yes"]
+    return [f"{word} under {' and '.join(there)}"] if 0 < len(there) < len(answers) else []

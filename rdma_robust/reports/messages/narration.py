@@ -1,0 +1,213 @@
+"""A schedule, move by move, as events: what was issued, matched and waited for, with values and places in the text.
+
+The schedule was replayed by the module that shares nothing with the machine; here the machine tells what its moves did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assume,
+    Buffer,
+    CollectiveCall,
+    IssueReceive,
+    IssueSend,
+    MessageProgram,
+)
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Value, Zeros
+from rdma_robust.messages.machine.flat_code import Pick, WaitFor, flat
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
+from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Slot, initial
+from rdma_robust.messages.message_answers import Granted, Issued, Matched, Schedule
+from rdma_robust.reports.messages.operation_names import Direction
+
+EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
+Slots = dict[tuple[str, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A send or receive that was issued. `peer` is the destination or the named source; it and `tag` are None for any.
+
+    `hidden` if the statement waits for it by itself.
+    """
+
+    operation: Issued
+    direction: Direction
+    peer: int | None
+    port: int
+    tag: int | None
+    hidden: bool
+    span: Span
+    value: Value = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """What a move does. `request` is what is issued, or waited for, or for a match the receive, and `taken` its send; what a
+    wait for a receive stores is the value of `taken`. `text` is said of the others."""
+
+    kind: EventKind
+    process: int
+    span: Span
+    request: Request | None = None
+    taken: Request | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Narration:
+    """The events of a run, and its end: operations that nothing matched, and the processes that ended and that stopped."""
+
+    events: tuple[RunEvent, ...]
+    unmatched: tuple[Request, ...]
+    ended: frozenset[int]
+    stopped: frozenset[int]
+    requests: Mapping[tuple[Direction, Issued], Request]
+    matches: Mapping[Issued, Issued]
+    """The send of each receive that is matched."""
+
+
+def narrated(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Narration:
+    """Return what happens in a schedule that was replayed. A move that the machine does not have ends it there."""
+    teller = _Teller(program, buffer)
+    events = [event for move in schedule for event in teller.told(move)]
+    matched = {("receive", each) for each in teller.matches} | {("send", each) for each in teller.matches.values()}
+    return Narration(
+        tuple(events),
+        tuple(each for key, each in teller.requests.items() if key not in matched),
+        frozenset(number for number, frame in enumerate(teller.frames) if frame.status == "ended"),
+        frozenset(number for number, frame in enumerate(teller.frames) if frame.status == "stopped"),
+        teller.requests,
+        teller.matches,
+    )
+
+
+class _Teller:
+    """The processes as they are between two moves, and which operation each active request is."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
+        self.program = program
+        processes = [flat(process) for process in program.processes]
+        count = len(processes)
+        self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
+        self.frames = [Frame(process, initial(process)) for process in processes]
+        self.requests: dict[tuple[Direction, Issued], Request] = {}
+        self.matches: dict[Issued, Issued] = {}
+        self.slots: dict[tuple[int, str, int], Request] = {}
+
+    def told(self, move: object) -> Iterator[RunEvent]:
+        match move:
+            case Matched((receive, send)):
+                yield self._match(receive, send)
+            case Granted(process):
+                yield from self._grant(process)
+            case _:
+                yield from self._step(move.process, move.choice)  # type: ignore[attr-defined]
+
+    def _match(self, receive: Issued, send: Issued) -> RunEvent:
+        taker, giver = self.frames[receive.process], self.frames[send.process]
+        sent = next(number for number, op in enumerate(giver.sends) if op.nth == send.nth)
+        message = giver.sends[sent]
+        take(taker, next(n for n, op in enumerate(taker.receives) if op.nth == receive.nth), message, send.process)
+        give(giver, sent)
+        self.matches[receive] = send
+        request = self.requests["receive", receive]
+        return RunEvent("match", receive.process, request.span, request, self.requests["send", send])
+
+    def _grant(self, process: int) -> Iterator[RunEvent]:
+        frame = self.frames[process]
+        handle = self.rules[process].blocking(frame)
+        if handle is not None and getattr(handle, "got", 0) == 0:
+            request = self.requests["send", Issued(process, handle.nth)]
+            open_send(frame, handle.nth)
+            yield RunEvent("grant", process, request.span, request)
+
+    def _step(self, process: int, choice: int | None) -> Iterator[RunEvent]:
+        rules, frame = self.rules[process], self.frames[process]
+        instruction, span = rules.process.code[frame.pc], rules.span(frame.pc)
+        before, registers = _slots(frame), dict(frame.registers)
+        kind = rules.step(frame, choice or 0)
+        if kind and not isinstance(instruction, Assert):
+            yield RunEvent("fault", process, span, text=kind)
+            return
+        changed = [slot for slot, handle in _slots(frame).items() if before.get(slot) != handle]
+        match instruction:
+            case IssueSend() | IssueReceive():
+                yield self._issued(process, instruction, changed)
+            case WaitFor():
+                for slot in changed:
+                    request = self.slots.pop((process, *slot), None)
+                    if request is not None:
+                        taken = self.matches.get(request.operation) if request.direction == "receive" else None
+                        message = None if taken is None else self.requests["send", taken]
+                        yield RunEvent("wait", process, span, request, message)
+            case Assert(condition) if kind:
+                yield RunEvent("false", process, span, text=_values(condition, registers))
+            case Assume(condition) if frame.status == "stopped":
+                yield RunEvent("stop", process, span, text=_values(condition, registers))
+            case Pick():
+                yield RunEvent("choice", process, span, text=str((choice or 0) + 1))
+            case CollectiveCall(name):
+                yield RunEvent("collective", process, span, text=name)
+
+    def _issued(self, process: int, issue: IssueSend | IssueReceive, changed: list[tuple[str, int]]) -> RunEvent:
+        frame = self.frames[process]
+        hidden = issue.request.name.startswith("$")
+        if isinstance(issue, IssueSend):
+            sent = frame.sends[-1]
+            at = Issued(process, sent.nth)
+            request = Request(at, "send", sent.to, sent.port, sent.tag, hidden, issue.span, sent.value)
+        else:
+            op = frame.receives[-1]
+            at = Issued(process, op.nth)
+            request = Request(at, "receive", _any(op.source), op.port, _any(op.tag), hidden, issue.span)
+        self.requests[request.direction, at] = request
+        for name, index in changed:
+            self.slots[process, name, index] = request
+        return RunEvent("send" if request.direction == "send" else "post", process, issue.span, request)
+
+
+def _any(number: int) -> int | None:
+    return None if number == ANYTHING else number
+
+
+def _slots(frame: Frame) -> Slots:
+    """Return the requests of a process one by one."""
+    return {(name, index): handle for name, slot in frame.requests.items() for index, handle in _singles(slot)}
+
+
+def _singles(slot: Slot) -> list[tuple[int, object]]:
+    return list(enumerate(slot)) if isinstance(slot, tuple) else [(ANYTHING, slot)]
+
+
+def _values(condition: Term, registers: Mapping[str, Value]) -> str:
+    """Return what the registers of a condition were, as in `v is 2, w is 0`."""
+    names = dict.fromkeys(_names(condition))
+    return ", ".join(f"{name} is {shown(registers[name])}" for name in names if name in registers)
+
+
+def _names(term: Term) -> Iterator[str]:
+    match term:
+        case Name(name):
+            yield name
+        case Element(of, index):
+            yield from (*_names(of), *_names(index))
+        case Length(of) | Zeros(of):
+            yield from _names(of)
+        case Operation(_, operands):
+            for each in operands:
+                yield from _names(each)
+        case Const():
+            return
+
+
+def shown(value: Value) -> str:
+    """Return a value as people write it: a number, or `[1, 2]`."""
+    return str(value) if isinstance(value, int) else f"[{', '.join(map(shown, value))}]"

@@ -1,0 +1,150 @@
+"""What a message program does that is worth a run: a violation, a deadlock, a leak; each with its chart and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Leak, Schedule, Violation
+from rdma_robust.reports.messages.chart import Chart
+from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.narration import narrated
+from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
+from rdma_robust.reports.messages.violation_words import line_of, violation_text
+from rdma_robust.reports.messages.wait_reasons import deadlock_reason
+from rdma_robust.text import count
+
+FindingKind = Literal["violation", "deadlock", "leak", "run"]
+
+CLEAREST: Final[tuple[Buffer, ...]] = ("infinite", "zero", "any")
+"""Whose deadlock is shown, if there are several: that which no buffering helps, then that which any run may show."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinding:
+    """A run that shows something. `buffers` are those under which it is so, `buffer` that of the run; `headline` says what it
+    is in a line, `words` why, `advice` what to change, '' if there is nothing to say."""
+
+    kind: FindingKind
+    buffers: tuple[Buffer, ...]
+    buffer: Buffer
+    headline: str
+    words: tuple[str, ...]
+    advice: str
+    chart: Chart
+    schedule: Schedule
+    line: int | None = None
+
+
+def run_findings(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[RunFinding, ...]:
+    """Return the findings with runs: each violation once, a deadlock, a leak."""
+    return tuple(_Finder(program, tuple(answers), operation_names(program)).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    program: MessageProgram
+    answers: tuple[BufferAnswer, ...]
+    names: OperationNames
+
+    def all(self) -> Iterator[RunFinding]:
+        seen: dict[tuple[int, str, int], tuple[BufferAnswer, Violation]] = {}
+        for answer in self.answers:
+            for each in answer.violations:
+                seen.setdefault((each.process, each.kind, each.span.start), (answer, each))
+        for answer, each in seen.values():
+            yield self.violation(answer, each)
+        found = next((a for b in CLEAREST for a in self.answers if a.buffer == b and a.deadlock is not None), None)
+        if found is not None and found.deadlock is not None:
+            yield self.deadlock(found, found.deadlock)
+        leaking = next((answer for answer in self.answers if answer.leak is not None), None)
+        if leaking is not None and leaking.leak is not None:
+            yield self.leak(leaking, leaking.leak)
+
+    def violation(self, answer: BufferAnswer, each: Violation) -> RunFinding:
+        told = narrated(self.program, answer.buffer, each.schedule)
+        buffers = tuple(
+            other.buffer
+            for other in self.answers
+            if any((v.process, v.kind, v.span) == (each.process, each.kind, each.span) for v in other.violations)
+        )
+        line = line_of(each.span)
+        made = chart_of(self.program, self.names, told, Shown("", feasible=racing_sends(answer)))
+        what = next((row.text for row in reversed(made.rows) if row.bad), violation_text(self.program, each))
+        headline = f"VIOLATED {self.under(buffers, 'violated')}: line {line}: {what}"
+        chart = replace(made, title=f"line {line}: {what}")
+        return RunFinding("violation", buffers, answer.buffer, headline, (), "", chart, each.schedule, line)
+
+    def deadlock(self, answer: BufferAnswer, deadlock: Deadlock) -> RunFinding:
+        buffers = tuple(other.buffer for other in self.answers if other.deadlocked == "yes")
+        told = narrated(self.program, answer.buffer, deadlock.schedule)
+        fine = any(other.buffer == "infinite" and other.deadlocked == "no" for other in self.answers)
+        why = deadlock_reason(self.program, answer.buffer, deadlock, told, buffered_is_fine=fine)
+        who = [self.program.processes[each.process].name for each in deadlock.waiting]
+        waits = f"{_listed(who)} {'waits' if len(who) == 1 else 'wait'} for ever"
+        show = Shown(waits, why.reasons, why.cycle, feasible=racing_sends(answer))
+        return RunFinding(
+            "deadlock",
+            buffers,
+            answer.buffer,
+            f"DEADLOCK {self.under(buffers, 'deadlocked')}: {waits}",
+            (why.circle,) if why.circle else (),
+            why.advice,
+            chart_of(self.program, self.names, told, show),
+            deadlock.schedule,
+            line_of(deadlock.waiting[0].span) if deadlock.waiting else None,
+        )
+
+    def leak(self, answer: BufferAnswer, leak: Leak) -> RunFinding:
+        buffers = tuple(other.buffer for other in self.answers if other.leaking == "yes")
+        told = narrated(self.program, answer.buffer, leak.schedule)
+        lost = {("send", each) for each in leak.sends} | {("receive", each) for each in leak.receives}
+        left = tuple(each for each in told.unmatched if (each.direction, each.operation) in lost)
+        parts = [count(len(leak.sends), "message") + " that nothing takes"] if leak.sends else []
+        parts += [count(len(leak.receives), "receive") + " without a message"] if leak.receives else []
+        what = f"a run ends with {' and '.join(parts)}"
+        show = Shown(what, leaked=left, feasible=racing_sends(answer))
+        chart = chart_of(self.program, self.names, told, show)
+        headline = f"leak {self.under(buffers, 'leaking')}: {what}"
+        return RunFinding("leak", buffers, answer.buffer, headline, (), "", chart, leak.schedule)
+
+    def under(self, buffers: Sequence[Buffer], what: Literal["violated", "deadlocked", "leaking"]) -> str:
+        """Return `under zero and any, not under infinite`."""
+        text = f"under {_listed(buffers)}"
+        without = [each.buffer for each in self.answers if getattr(each, what) == "no"]
+        return f"{text}, not under {_listed(without)}" if without else text
+
+
+def racing_sends(answer: BufferAnswer) -> dict[Issued, list[Issued]]:
+    """Return the racing receives with the sends that they can take."""
+    found: dict[Issued, list[Issued]] = {each: [] for each in answer.races}
+    for pair in sorted(answer.pairs or ()):
+        if pair.receive in found:
+            found[pair.receive].append(pair.send)
+    return found
+
+
+def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list[str]:
+    """Return a line for each receive that races, under the buffers that have most runs."""
+    names = operation_names(program)
+    order = ("infinite", "any", "zero")
+    widest = next((each for b in order for each in answers if each.buffer == b and each.pairs is not None), None)
+    lines = []
+    for receive in () if widest is None else widest.races:
+        sends = sorted(pair.send for pair in widest.pairs or () if pair.receive == receive)  # type: ignore[union-attr]
+        can = ", ".join(names.told("send", each) for each in sends[:MOST_NAMED])
+        more = f" and {len(sends) - MOST_NAMED} more" if len(sends) > MOST_NAMED else ""
+        lines.append(f"{names.told('receive', receive)} can take {can}{more}")
+    return lines
+
+
+MOST_NAMED: Final = 6
+"""Sends of a race that are named."""
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,42 @@
+"""What is said of places and faults of message programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rdma_robust.errors import Span
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.message_answers import Violation
+from rdma_robust.text import one_line
+
+FAULTS: Final[Mapping[str, str]] = {
+    "division": "division by zero",
+    "index": "the index is out of range",
+    "destination": "there is no process of this number to send to",
+    "source": "there is no process of this number to receive from",
+    "tag": "the tag is negative",
+    "kind": "a number is used as an array, or an array as a number",
+    "length": "the length of an array is negative",
+}
+"""What faults are, by their kind."""
+
+
+def line_of(span: Span) -> int:
+    """Return the line of the program that a place is on, for a place in the text of a library procedure that of the call."""
+    outside = [each for each in span.chain() if not each.file]
+    return outside[-1].line if span.file and outside else span.line
+
+
+def statement_at(program: MessageProgram, span: Span) -> str:
+    """Return the text of a statement on one line, '' for one of a library procedure."""
+    return "" if span.file else one_line(program.source[span.start : span.end], 60)
+
+
+def violation_text(program: MessageProgram, violation: Violation) -> str:
+    """Return what a violation is: `assert v == 1 is false`, or the statement with its fault."""
+    statement = statement_at(program, violation.span)
+    if violation.kind == "assert":
+        return f"{statement or 'assert'} is false"
+    what = FAULTS.get(violation.kind, violation.text or violation.kind)
+    return f"{statement}: {what}" if statement else what
