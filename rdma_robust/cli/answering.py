@@ -21,9 +21,7 @@ from rdma_robust.text import printable
 Found = TypeVar("Found")
 
 
-def only(
-    file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (SUFFIX,)
-) -> Item:
+def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (SUFFIX,)) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
     one_value(define or (), command)
     items = expand([file], suffixes=suffixes, define=define)

@@ -148,7 +148,7 @@ def run(arguments: Sequence[str]) -> int:
 def _defaults(command: str, settings: Settings) -> dict[str, Any]:
     """Return the defaults that settings give the options of a command; those of `messages` are for each of its commands."""
     found = settings.defaults(command)
-    return {each: found for each in MESSAGES_COMMANDS} if command == "messages" else found
+    return dict.fromkeys(MESSAGES_COMMANDS, found) if command == "messages" else found
 
 
 def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: Settings) -> int:

@@ -142,9 +142,7 @@ def run_messages_check(request: MessagesRequest) -> Exit:
     """Answer and report every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
     asking = request.asking
-    question = Question(
-        lambda item, *tell: answer_messages(item, asking, *tell), lost_messages, asking.limits, load_messages_room
-    )
+    question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
     with output(request.path) as out:
         names = [item.name for item in request.items]
         run = _Run(request, out, MessagesText(names, asking.expect, asking.explain, asking.width))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-MESSAGES_HELP = """Decide programs of processes that send and receive messages, written as `.mp`, and recorded runs of such programs.
+MESSAGES_HELP = """Decide programs of processes that send and receive messages, `.mp`, and recorded runs of such programs.
 
 Which receive takes which message may differ from run to run. All of it is decided: whether an assertion can fail, whether
 processes can wait for ever, which receives race, and that under rendezvous, with unlimited buffers, and where the runtime

@@ -10,7 +10,7 @@ import typer
 from rdma_robust.errors import UsageError
 
 BufferName = Literal["zero", "infinite", "any", "all"]
-MessageEngineName = Literal["auto", "states", "sat", "smt"]
+MessageEngineName = Literal["auto", "states"]
 Denied = Literal["race", "leak"]
 
 BufferOption = Annotated[
@@ -23,7 +23,9 @@ BufferOption = Annotated[
 LoopBound = Annotated[
     int, typer.Option(metavar="N", min=0, max=1000, help="Rounds of `while` and `loop` that sat and smt unroll.")
 ]
-MessageEngineOption = Annotated[MessageEngineName, typer.Option("--engine", help="How to decide; auto picks by the program.")]
+MessageEngineOption = Annotated[
+    MessageEngineName, typer.Option("--engine", help="How to decide; auto picks by the program.")
+]
 Deny = Annotated[
     str | None,
     typer.Option(

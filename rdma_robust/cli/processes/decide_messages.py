@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_source
 from rdma_robust.cli.options.messages_options import BufferName, MessageEngineName
-from rdma_robust.cli.processes.decide_program import Answer, Progress, decide_item, guarded, ignore, lost_program
+from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Answered:
     answers: list[BufferAnswer] = field(default_factory=list)
 
 
-def answer_messages(item: Item, asking: MessagesAsking, progress: Progress = ignore) -> MessagesAnswer:
+def answer_messages(item: Item, asking: MessagesAsking) -> MessagesAnswer:
     """Return the answer for `item`. Raises nothing but KeyboardInterrupt."""
     if isinstance(item, Missing):
         return _unanswered(decide_item(item, CheckOptions()))
@@ -96,30 +97,40 @@ def answer_messages(item: Item, asking: MessagesAsking, progress: Progress = ign
         return _unanswered(loaded)
     started = time.monotonic()
     limits = asking.limits()
-    so_far = Answered()
-    found = within_limits(item.name, limits, partial(decide, item, asking, limits, so_far))
-    if isinstance(found, Answer):
-        spent = round(time.monotonic() - started, 6)
-        return _unanswered(replace(found, result=replace(found.result, time_s=spent)))
-    told = guarded(item.name, partial(_told, asking, so_far, round(time.monotonic() - started, 6), found))
-    return _unanswered(told) if isinstance(told, Answer) else told
-
-
-def within_limits(name: str, limits: Limits, action: partial[None]) -> str | Answer:
-    """Return '' once `action` is done, why it ended before that, or the answer that its exception means."""
+    found: MessagesAnswer | Answer
     try:
         with guarded_by(limits, ENDING):
-            found = guarded(name, action)
+            found = guarded(item.name, partial(_answer, item, asking, limits, started))
     except (Overrun, LimitReached) as error:
-        return str(error)
+        found = Answer(gave_up(item.name, str(error)))
     except MemoryError as error:
-        return out_of_memory(error)
-    return "" if found is None else _cut(found)
+        found = Answer(gave_up(item.name, out_of_memory(error)))
+    if isinstance(found, MessagesAnswer):
+        return found
+    return _unanswered(replace(found, result=replace(found.result, time_s=_since(started))))
 
 
-def _cut(answer: Answer) -> str | Answer:
-    """Return the reason of an answer that a limit gave: what was found before counts still."""
-    return answer.result.reason if answer.result.verdict == "unknown" else answer
+def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> Answered:
+    """Return the program of `source` and what was found until a limit came, if one did.
+
+    Raises what reading raises, LimitReached and Overrun if there was no time for that, and InternalError.
+    """
+    so_far = Answered()
+    try:
+        with guarded_by(limits):
+            decide(source, asking, limits, so_far)
+    except (Overrun, LimitReached) as error:
+        if so_far.program is None:
+            raise
+        cut = str(error)
+    except MemoryError as error:
+        if so_far.program is None:
+            raise
+        cut = out_of_memory(error)
+    else:
+        return so_far
+    so_far.answers += [_open(buffer, cut) for buffer in asking.buffers[len(so_far.answers) :]]
+    return so_far
 
 
 def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
@@ -152,21 +163,22 @@ def _part(limits: Limits, parts: int) -> Limits:
     return limits if left is None else Limits.of(round(left / parts, 3), limits.states, limits.memory)
 
 
-def _told(asking: MessagesAsking, so_far: Answered, spent: float, cut: str) -> MessagesAnswer:
-    """Return the record of what was found until a limit came, if one did (`cut`)."""
-    from rdma_robust.reports.check.result import gave_up  # noqa: PLC0415
+def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: float) -> MessagesAnswer:
     from rdma_robust.reports.messages.messages_explained import explained_lines  # noqa: PLC0415
     from rdma_robust.reports.messages.messages_record import Judging, messages_record  # noqa: PLC0415
 
-    program = so_far.program
-    if program is None:
-        return _unanswered(Answer(gave_up("", cut)))
-    answers = [*so_far.answers, *(_open(buffer, cut) for buffer in asking.buffers[len(so_far.answers) :])]
-    record = messages_record(program, answers, Judging(asking.expect, asking.deny), spent)
+    found = decide_in_time(source, asking, limits)
+    program, answers = found.program, found.answers
+    assert program is not None, "decided, so read"
+    record = messages_record(program, answers, Judging(asking.expect, asking.deny), _since(started))
     if asking.explain:
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     return MessagesAnswer(record, warnings)
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 6)
 
 
 def _open(buffer: Buffer, reason: str) -> BufferAnswer:
@@ -178,6 +190,4 @@ def _open(buffer: Buffer, reason: str) -> BufferAnswer:
 def _unanswered(answer: Answer) -> MessagesAnswer:
     from rdma_robust.reports.messages.messages_record import unanswered_messages  # noqa: PLC0415 - slow
 
-    return MessagesAnswer(
-        unanswered_messages(answer.result), answer.messages if answer.result.verdict == "error" else ()
-    )
+    return MessagesAnswer(unanswered_messages(answer.result), answer.messages if answer.result.verdict == "error" else ())

@@ -1,4 +1,4 @@
-"""A sequence chart as plain data: lifelines, rows in the order of time, an arrow from each send to the wait of its receive."""
+"""A sequence chart as plain data: lifelines, rows in the order of time, arrows from sends to the waits of receives."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 Mark = Literal["send", "post", "take", "match", "grant", "choice", "false", "fault", "stop", "stuck", "leak"]
-"""What a row tells: a send or a receive is issued; a receive has its message, at its wait or, if nothing waits for it, at the
-match; the runtime buffers a message; a choice; a false assertion, a fault, a false assumption; a process waits for ever; an
-operation is left over."""
+"""What a row tells: a send or a receive is issued; a receive has its message, at its wait or, if nothing waits for it, at
+its match; the runtime buffers a message; a choice; a false assertion, a fault, a false assumption; a process waits for ever;
+an operation is left over."""
 
 BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 

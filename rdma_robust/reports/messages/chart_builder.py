@@ -14,6 +14,7 @@ from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason
 
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What a chart shows besides a run: who waits for ever and why, operations left over, and for receives that race the

@@ -15,7 +15,10 @@ GREY = "#6b7280"
 def chart_dot(chart: Chart) -> str:
     """Return the chart as a DOT file."""
     lines = ["digraph chart {", f"  label={_quoted(chart.title)}; labelloc=t; fontname=Helvetica; newrank=true;"]
-    lines += ['  node [shape=box, style="rounded", fontname=Helvetica, fontsize=11];', "  edge [fontname=Helvetica, fontsize=10];"]
+    lines += [
+        '  node [shape=box, style="rounded", fontname=Helvetica, fontsize=11];',
+        "  edge [fontname=Helvetica, fontsize=10];",
+    ]
     for lane, name in enumerate(chart.lanes):
         rows = [number for number, row in enumerate(chart.rows) if row.lane == lane]
         if not rows and not any(lane in (link.process, link.other) for link in chart.cycle):
@@ -32,7 +35,7 @@ def chart_dot(chart: Chart) -> str:
         lines.append("  }")
     for arrow in chart.arrows:
         start = f"p{arrow.source}" if arrow.begin is None else f"r{arrow.begin}"
-        look = f'color={_quoted(GREY)}, style=dashed, constraint=false' if arrow.possible else f"color={_quoted(BLUE)}"
+        look = f"color={_quoted(GREY)}, style=dashed, constraint=false" if arrow.possible else f"color={_quoted(BLUE)}"
         lines.append(f"  {start} -> r{arrow.end} [label={_quoted(arrow.label)}, {look}];")
     for link in chart.cycle:
         ends = f"p{link.process} -> p{link.other}"

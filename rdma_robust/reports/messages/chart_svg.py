@@ -43,7 +43,7 @@ def chart_svg(chart: Chart) -> str:
     height = places.bottom + (LINK * len(chart.cycle) + PAD if chart.cycle else 0) + PAD
     body = [_lifeline(chart.lanes[lane], places.x[lane], places.bottom) for lane in lanes]
     body += [_bar(bar, places) for bar in chart.bars]
-    body += [_arrow(each, places) for each in chart.arrows]
+    body += [_arrow(chart, each, places) for each in chart.arrows]
     body += [_row(number_, row, places) for number_, row in enumerate(chart.rows)]
     body += [_link(chart, each, place, places) for place, each in enumerate(chart.cycle)]
     return drawing(places.width, height, _said(chart), body, "chart")
@@ -82,26 +82,23 @@ def _bar(bar: ChartBar, places: _Places) -> str:
     end = places.bottom if bar.for_ever else places.y(bar.end + 1)
     colour = "var(--rr-cycle)" if bar.for_ever else "var(--rr-rule)"
     what = "waits for ever" if bar.for_ever else "waits"
-    return (
-        f'<g><title>{what}</title><rect x="{number(x - 4)}" y="{number(top)}" width="8" height="{number(max(6, end - top))}" '
-        f'rx="3" style="fill:{colour}"/></g>'
-    )
+    place = f'x="{number(x - 4)}" y="{number(top)}" width="8" height="{number(max(6, end - top))}"'
+    return f'<g><title>{what}</title><rect {place} rx="3" style="fill:{colour}"/></g>'
 
 
-def _arrow(arrow: ChartArrow, places: _Places) -> str:
-    """Return a message, dashed if it only could have come; to the same process it goes round."""
-    begin = arrow.end if arrow.begin is None else min(arrow.begin, arrow.end)
-    x, y = places.x[arrow.source], places.y(begin)
-    to_x, to_y = places.x[arrow.target], places.y(arrow.end)
-    if arrow.begin is None:
-        y -= ROW / 2
+def _arrow(chart: Chart, arrow: ChartArrow, places: _Places) -> str:
+    """Return a message, dashed if it only could have come. It begins and ends at chips where these are in its way."""
+    (x, y), (to_x, to_y) = _start(chart, arrow, places), _end(chart, arrow, places)
     colour = "var(--rr-muted)" if arrow.possible else "var(--rr-mo)"
     dash = ' stroke-dasharray="5 4"' if arrow.possible else ""
     if arrow.source == arrow.target:
-        path, tip = f"M{number(x)},{number(y)}C{number(x - 22)},{number(y)} {number(x - 22)},{number(to_y)} ", (9, 0)
-        path += f"{number(to_x)},{number(to_y)}"
+        bow, tip = places.x[arrow.source] - 22, (9.0, 0.0)
+        path = (
+            f"M{number(x)},{number(y)}C{number(bow)},{number(y)} {number(bow)},{number(to_y)} {number(to_x)},{number(to_y)}"
+        )
     else:
-        path, tip = f"M{number(x)},{number(y)}L{number(to_x)},{number(to_y)}", (to_x - x, to_y - y)
+        tip = to_x - x, to_y - y
+        path = f"M{number(x)},{number(y)}L{number(to_x)},{number(to_y)}"
     kind = " rr-possible" if arrow.possible else ""
     label = fitted(arrow.label, 14) + ("?" if arrow.possible else "")
     part = 0.35 if arrow.possible else 0.5
@@ -112,6 +109,21 @@ def _arrow(arrow: ChartArrow, places: _Places) -> str:
         f'<text class="rr-label" x="{number(x + (to_x - x) * part)}" y="{number(y + (to_y - y) * part - 4)}" '
         f'text-anchor="middle" style="fill:{colour}">{text_of(label)}</text></g>'
     )
+
+
+def _start(chart: Chart, arrow: ChartArrow, places: _Places) -> tuple[float, float]:
+    x = places.x[arrow.source]
+    if arrow.begin is None:
+        return x, places.y(arrow.end) + 6
+    begin = min(arrow.begin, arrow.end)
+    beside = ASIDE + _chip_width(chart.rows[begin]) if places.x[arrow.target] > x else 0
+    return x + beside, places.y(begin)
+
+
+def _end(chart: Chart, arrow: ChartArrow, places: _Places) -> tuple[float, float]:
+    x = places.x[arrow.target]
+    beside = ASIDE + _chip_width(chart.rows[arrow.end]) if places.x[arrow.source] > x else 0
+    return x + beside, places.y(arrow.end) + (6 if arrow.begin is None else 0)
 
 
 def _row(at: int, row: ChartRow, places: _Places) -> str:
@@ -142,7 +154,8 @@ def _link(chart: Chart, link: WaitsFor, place: int, places: _Places) -> str:
     y = places.bottom + LINK * (place + 0.6)
     said = f"{chart.lanes[link.process]} waits for {chart.lanes[link.other]}"
     if x == to_x:
-        return f'<text class="rr-label" x="{number(x + 10)}" y="{number(y)}" style="fill:var(--rr-cycle)">waits for itself</text>'
+        at = f'x="{number(x + 10)}" y="{number(y)}"'
+        return f'<text class="rr-label" {at} style="fill:var(--rr-cycle)">waits for itself</text>'
     tip = arrow_head(to_x, y, to_x - x, 0, 9)
     return (
         f'<g class="rr-waits"><title>{text_of(said)}</title>'

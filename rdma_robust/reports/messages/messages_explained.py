@@ -35,8 +35,8 @@ def explained_lines(
         lines += ["", f"{len(races)} racing:" if len(races) > 1 else "racing:"]
         lines += [line for each in races[: None if full else MOST_RACES] for line in filled(each, room, "  ", "  ")]
         lines += [f"  and {len(races) - MOST_RACES} more; -v lists them"] if len(races) > MOST_RACES and not full else []
-    for each in (*order_lines(program, answers), *open_lines(answers)):
-        lines += ["", *filled(each, room, "", "  ")]
+    for note in (*order_lines(program, answers), *open_lines(answers)):
+        lines += ["", *filled(note, room, "", "  ")]
     return lines[1:]
 
 
@@ -56,7 +56,9 @@ def order_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> lis
     for mismatch in dict.fromkeys(each for answer in answers for each in answer.mismatches):
         one, other = (program.processes[number].name for number in mismatch.processes)
         calls = f"is {mismatch.calls[0]} in {one} and {mismatch.calls[1]} in {other}"
-        lines.append(f"different orders: call {mismatch.position + 1} of library procedures {calls}; MPI does not allow that")
+        lines.append(
+            f"different orders: call {mismatch.position + 1} of library procedures {calls}; MPI does not allow that"
+        )
     return lines
 
 

@@ -42,8 +42,8 @@ HEADS = ("buffers", "asserts", "deadlock", "races", "matchings", "leak", "engine
 
 @dataclass(frozen=True, slots=True)
 class MessagesExplanation:
-    """All that is said of a program. `findings` has at least one run, the one that says most first; `notes` are about library
-    procedures in different orders, and what is not known."""
+    """All that is said of a program. `findings` has at least one run, the one that says most first; `notes` are about
+    library procedures in different orders, and what is not known."""
 
     program: MessageProgram
     rows: tuple[BufferRow, ...]

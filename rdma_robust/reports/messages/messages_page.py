@@ -56,7 +56,9 @@ def marked_source(source: str, findings: Sequence[RunFinding], style: str = "") 
     """Return the listing of a program with marks where the first run goes wrong, and where it sends and takes messages."""
     rows = [row for row in findings[0].chart.rows if row.line is not None] if findings else []
     lines = source.splitlines() or [""]
-    return listing((_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1)), style)
+    return listing(
+        (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1)), style
+    )
 
 
 def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:

@@ -169,9 +169,7 @@ def _worst(answers: Sequence[Tri]) -> Tri | None:
     return next((word for word in order if word in answers), None)
 
 
-def _note(
-    program: MessageProgram, answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judging: Judging
-) -> str:
+def _note(program: MessageProgram, answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judging: Judging) -> str:
     """Return what a row says besides its cells."""
     remarks: list[str] = []
     if judging.expect:

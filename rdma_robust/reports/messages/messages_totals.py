@@ -13,8 +13,8 @@ from rdma_robust.reports.share.exits import Exit, worst
 
 @dataclass(frozen=True, slots=True)
 class MessagesSummary:
-    """Numbers of programs, of which `requested` were asked for. `good` ones hold and have no deadlock; a program may count as
-    violated and as deadlocked. `mismatched` ones have a claim that fails, or, where claims count, none."""
+    """Numbers of programs, of which `requested` were asked for. `good` ones hold and have no deadlock; a program may count
+    as violated and as deadlocked. `mismatched` ones have a claim that fails, or, where claims count, none."""
 
     requested: int
     programs: int
@@ -62,7 +62,10 @@ def _is_unknown(record: MessagesRecord) -> bool:
     """Whether nothing bad was found, and not everything is known."""
     if not record.headlines:
         return record.error_kind is None
-    return {record.asserts, record.deadlock}.isdisjoint({"violated", "yes"}) and "unknown" in (record.asserts, record.deadlock)
+    return {record.asserts, record.deadlock}.isdisjoint({"violated", "yes"}) and "unknown" in (
+        record.asserts,
+        record.deadlock,
+    )
 
 
 def _is_mismatch(record: MessagesRecord, expect: bool) -> bool:

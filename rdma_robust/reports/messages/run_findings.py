@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Leak, Schedule, Violation
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import Shown, chart_of
@@ -24,8 +24,8 @@ CLEAREST: Final[tuple[Buffer, ...]] = ("infinite", "zero", "any")
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """A run that shows something. `buffers` are those under which it is so, `buffer` that of the run; `headline` says what it
-    is in a line, `words` why, `advice` what to change, '' if there is nothing to say."""
+    """A run that shows something. `buffers` are those under which it is so, `buffer` that of the run; `headline` says what
+    it is in a line, `words` why, `advice` what to change, '' if there is nothing to say."""
 
     kind: FindingKind
     buffers: tuple[Buffer, ...]
@@ -81,7 +81,7 @@ class _Finder:
         buffers = tuple(other.buffer for other in self.answers if other.deadlocked == "yes")
         told = narrated(self.program, answer.buffer, deadlock.schedule)
         fine = any(other.buffer == "infinite" and other.deadlocked == "no" for other in self.answers)
-        why = deadlock_reason(self.program, answer.buffer, deadlock, told, buffered_is_fine=fine)
+        why = deadlock_reason(self.program, deadlock, told, buffered_is_fine=fine)
         who = [self.program.processes[each.process].name for each in deadlock.waiting]
         waits = f"{_listed(who)} {'waits' if len(who) == 1 else 'wait'} for ever"
         show = Shown(waits, why.reasons, why.cycle, feasible=racing_sends(answer))

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import Deadlock, Waiting
 from rdma_robust.reports.messages.chart import WaitsFor
 from rdma_robust.reports.messages.narration import Narration, Request
-from rdma_robust.text import count
+from rdma_robust.reports.messages.violation_words import line_of
 
 Links = Mapping[int, tuple[int, ...]]
 
@@ -36,7 +36,7 @@ class DeadlockReason:
 
 
 def deadlock_reason(
-    program: MessageProgram, buffer: Buffer, deadlock: Deadlock, narration: Narration, *, buffered_is_fine: bool
+    program: MessageProgram, deadlock: Deadlock, narration: Narration, *, buffered_is_fine: bool
 ) -> DeadlockReason:
     """Return why a deadlock is one; `buffered_is_fine` says that there is none where every message is buffered."""
     words = _Words(program, narration)
@@ -46,13 +46,9 @@ def deadlock_reason(
     named = {each.waiting.process: links[each.waiting.process] if each.request.peer is not None else () for each in reasons}
     circle = shortest_circle(named) or shortest_circle(links)
     cycle = tuple(WaitsFor(a, b) for a, b in zip(circle, (*circle[1:], *circle[:1]), strict=True))
-    return DeadlockReason(
-        reasons,
-        cycle,
-        words.circle(circle),
-        _advice(buffer, [each for each in reasons if not circle or each.waiting.process in circle], bool(circle), words,
-                buffered_is_fine=buffered_is_fine),
-    )
+    stuck = [each for each in reasons if not circle or each.waiting.process in circle]
+    advice = _advice(stuck, bool(circle), buffered_is_fine=buffered_is_fine)
+    return DeadlockReason(reasons, cycle, words.circle(circle), advice)
 
 
 def shortest_circle(links: Links) -> tuple[int, ...]:
@@ -123,7 +119,7 @@ class _Words:
                 continue
             if request.peer not in (None, other.operation.process):
                 continue
-            line = "" if other.span.file else f" (line {other.span.line})"
+            line = f" (line {line_of(other.span)})"
             if receive.peer not in (None, send.operation.process):
                 return f"; the receive of {self.name(other.operation.process)}{line} takes messages of another process"
             if receive.tag not in (None, send.tag):
@@ -147,28 +143,27 @@ class _Words:
         raise AssertionError(names)
 
 
-def _advice(
-    buffer: Buffer, reasons: Sequence[WaitReason], in_circle: bool, words: _Words, *, buffered_is_fine: bool
-) -> str:
+def _advice(reasons: Sequence[WaitReason], in_circle: bool, *, buffered_is_fine: bool) -> str:
     """Return what to change, for those on the circle, or without one for all that wait."""
     sends = [each for each in reasons if each.waiting.kind == "send"]
-    if sends and buffered_is_fine:
-        lines = ", ".join(str(each) for each in sorted({each.waiting.span.line for each in sends}))
-        relies = f"It relies on buffering at {'line' if ',' not in lines else 'lines'} {lines}: with room for every message there "
-        relies += "is no deadlock. "
-    else:
-        relies = ""
-    if sends and in_circle and len(sends) == len(reasons):
-        if len(reasons) == 1:
-            return f"{relies}Post the receive before: `irecv`, then `send`, then `wait`."
+    relies = _relies(sends) if sends and buffered_is_fine else ""
+    if in_circle and len(sends) == len(reasons) == 1:
+        return f"{relies}Post the receive before: `irecv`, then `send`, then `wait`."
+    if in_circle and sends and len(sends) == len(reasons):
         return (
-            f"{relies}Each of them sends before it receives. Post the receive first (`irecv` before the send, `wait` behind it), "
-            "use `isend` and wait for it behind the receive, or let one of them receive first."
+            f"{relies}Each of them sends before it receives. Post the receive first (`irecv` before the send, `wait` behind "
+            "it), use `isend` and wait for it behind the receive, or let one of them receive first."
         )
-    if sends and in_circle:
+    if in_circle and sends:
         return f"{relies}Use `isend` and wait for it later, or post the receive that takes the message before (`irecv`)."
     if in_circle:
         return "Each of them receives before it sends what another waits for: let one of them send first."
     if sends:
-        return f"{relies}There are more messages than receives: {count(len(sends), 'send')} without one."
+        return f"{relies}There are more messages than receives that take them: see that every send has its receive."
     return "There are more receives than messages that fit them: see that every receive has its send, and that tags agree."
+
+
+def _relies(sends: Sequence[WaitReason]) -> str:
+    lines = sorted({line_of(each.waiting.span) for each in sends})
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+    return f"The program relies on buffering at {where}: with room for every message there is no deadlock. "
