@@ -34,6 +34,9 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 """
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
+WITH_COMMANDS: Final = ("messages", "demo")
+"""The commands that have commands of their own; the library lists them last."""
+
 SHOW_SETTINGS: Final = "--show-settings"
 WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "completion"})
 """With one of these words there is no need for settings, and no harm in wrong ones."""
@@ -88,7 +91,7 @@ def command_line(wanted: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     )
     app.callback(invoke_without_command=True, no_args_is_help=False)(_main)
     for name, text in COMMANDS.items():
-        command = command_of(name) if name in wanted else _listed
+        command = command_of(name) if name in wanted else _stub(name)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=text, cls=HelpedGroup)
         else:
@@ -118,6 +121,15 @@ def _main(
 
 def _listed() -> None:
     """Stand for a command in the list of commands."""
+
+
+def _stub(name: str) -> Any:
+    """Return what stands for a command that is only listed; one with commands of its own stays in their order."""
+    if name not in WITH_COMMANDS:
+        return _listed
+    group = typer.Typer()
+    group.callback()(_listed)
+    return group
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import typer.main
 
 from rdma_robust.cli.mistakes import is_mistake, told
 from rdma_robust.cli.options.help_texts import COMMANDS
+from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
 from rdma_robust.cli.options.setting_names import COLOR, SETTINGS, TABLE
 from rdma_robust.cli.output import StandardOutput
 from rdma_robust.cli.settings import OWN, PROJECT, Settings
@@ -23,12 +24,13 @@ def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[
 
     `line` makes the command line in which the commands that are named have their options.
     """
-    command = arguments[0]
+    command, own = arguments[0], list(arguments[1:])
+    named = f"{command} {own.pop(0)}" if command == "messages" and own and own[0] in MESSAGES_COMMANDS else command
     if command not in COMMANDS:
         raise UsageError("--show-settings stands behind a command, or alone")
-    rows = list(_rows(line([command]), command, list(arguments[1:]), settings))
+    rows = list(_rows(line([command]), named, own, settings))
     file = settings.file or f"none ({OWN}, or [{TABLE}] in {PROJECT}, here or above)"
-    lines = [f"settings file: {printable(file)}", "", f"{command}:"]
+    lines = [f"settings file: {printable(file)}", "", f"{named}:"]
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else [0, 0]
     lines += [f"  {name:{widths[0]}}  {value:{widths[1]}}  {source}" for name, value, source in rows]
     counted = {(each.command, each.name) for each in settings.of(command).values()}
@@ -40,14 +42,17 @@ def show_settings(arguments: Sequence[str], settings: Settings, line: Callable[[
     return Exit.OK
 
 
-def _rows(line: typer.Typer, command: str, arguments: list[str], settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value, and source of each setting of a command, in the order of the list of settings."""
-    group: Any = typer.main.get_command(line)
-    defaults = {command: settings.defaults(command)}
+def _rows(line: typer.Typer, named: str, arguments: list[str], settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value, and source of each setting of a command, in the order of the list of settings; `named` may have two
+    words."""
+    below: Any = typer.main.get_command(line)
+    command, defaults = named.partition(" ")[0], settings.defaults(named.partition(" ")[0])
     try:
-        above = group.make_context("rdma-robust", [command], resilient_parsing=True, default_map=defaults)
-        below = group.commands[command]
-        context = below.make_context(command, arguments, parent=above, resilient_parsing=True)
+        context = below.make_context("rdma-robust", [command], resilient_parsing=True)
+        for name in named.split():
+            below = below.commands[name]
+            given = arguments if name == named.rsplit(maxsplit=1)[-1] else [name]
+            context = below.make_context(name, given, parent=context, resilient_parsing=True, default_map=defaults)
     except Exception as error:
         if is_mistake(error):
             raise UsageError(told(error, command)) from error

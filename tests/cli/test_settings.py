@@ -29,8 +29,11 @@ def test_settings_are_the_options_of_commands() -> None:
     group = typer.main.get_command(command_line())
     kinds = {"float": "number", "int": "whole", "bool": "yes or no", "boolean": "yes or no"}
     declared: dict[str, list[tuple[str, str]]] = {}
+    below = group.commands["messages"].commands.values()  # type: ignore[attr-defined]
+    own = {command: [*group.commands[command].params] for command in COMMANDS}  # type: ignore[attr-defined]
+    own["messages"] += [param for command in below for param in command.params]
     for command in COMMANDS:
-        for param in group.commands[command].params:  # type: ignore[attr-defined]
+        for param in own[command]:
             names = [each.removeprefix("--") for each in param.opts if each.startswith("--")]
             if names and names[0] in SETTINGS:
                 declared.setdefault(names[0], []).append(
@@ -45,7 +48,7 @@ def test_settings_are_the_options_of_commands() -> None:
     otherwise = {
         "timeout": {"explore", "lsp"},
         "max-states": {"export"},
-        "engine": {"cover", "prove"},
+        "engine": {"cover", "prove", "messages"},
         "instrumentation": {"export"},
     }
     otherwise |= {"strict": {"compare"}}

@@ -7,7 +7,7 @@ only by way of rich, which takes longer to load than the help to print.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final
@@ -101,7 +101,7 @@ def command_page(command: Any, context: Any, width: int) -> list[str]:
     for block in blocks(command.help or ""):
         lines += ["", *(filled(block, width) if isinstance(block, str) else _listed(block, width))]
     below = getattr(command, "commands", {})
-    groups = _command_groups(below)
+    groups = _command_groups(below, GROUPS if context.parent is None else {})
     listed = [Listing(title, tuple((name, summary(below[name])) for name in names)) for title, names in groups.items()]
     lines += _listings(listed, width)
     if below and not _example(command):
@@ -202,9 +202,9 @@ def _typed(command: str, width: int) -> list[str]:
     return lines
 
 
-def _command_groups(commands: dict[str, Any]) -> dict[str, list[str]]:
+def _command_groups(commands: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return the commands by group, those without one last."""
-    found = {title: [name for name in names if name in commands] for title, names in GROUPS.items()}
+    found = {title: [name for name in names if name in commands] for title, names in groups.items()}
     named = {name for names in found.values() for name in names}
     found["Commands" if not named else OTHER] = [name for name in commands if name not in named]
     return {title: names for title, names in found.items() if names}

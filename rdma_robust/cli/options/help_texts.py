@@ -353,7 +353,6 @@ COMMANDS: Final = {
     "models": MODELS_HELP,
     "scale": SCALE_HELP,
     "cover": COVER_HELP,
-    "messages": MESSAGES_HELP,
     "new": NEW_HELP,
     "fmt": FMT_HELP,
     "outcomes": OUTCOMES_HELP,
@@ -373,6 +372,7 @@ COMMANDS: Final = {
     "lint": LINT_HELP,
     "lsp": LSP_HELP,
     "completion": COMPLETION_HELP,
+    "messages": MESSAGES_HELP,
     "demo": DEMO_HELP,
 }
 """All commands, in the order of the help; a first argument that is none of them is a file to check."""

@@ -83,5 +83,6 @@ Examples
 
 MESSAGES_COMMANDS: Final = {
     "check": CHECK_HELP,
+    "explain": EXPLAIN_HELP,
 }
 """All commands of `messages`, in the order of the help."""

@@ -58,7 +58,7 @@ class _Builder:
         return self.program.processes[process].name
 
     def row(self, lane: int, mark: Mark, text: str, span: Span | None, label: str = "") -> int:
-        self.rows.append(ChartRow(lane, mark, text, None if span is None else line_of(span), label or text))
+        self.rows.append(ChartRow(lane, mark, text, None if span is None else line_of(self.program, span), label or text))
         return len(self.rows) - 1
 
     def add(self, event: RunEvent) -> None:
@@ -117,7 +117,7 @@ class _Builder:
         me = event.process
         self.wait_until_now(me)
         where = self.sent_at.get(send.operation)
-        line = "" if send.span.file else f" (line {line_of(send.span)})"
+        line = f" (line {line_of(self.program, send.span)})"
         text = f"{self.name(me)} takes {shown(send.value)} from {self.name(send.operation.process)}{line}"
         end = self.row(me, mark, text, event.span, f"takes {shown(send.value)}")
         self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown(send.value), text))
@@ -128,7 +128,8 @@ class _Builder:
     def possible(self, me: int, other: Issued, end: int) -> ChartArrow:
         there = self.run.requests.get(("send", other))
         value = "" if there is None else shown(there.value)
-        line = self.names.where("send", other) if there is None or there.span.file else f" (line {line_of(there.span)})"
+        known = None if there is None else line_of(self.program, there.span)
+        line = self.names.where("send", other) if known is None else f" (line {known})"
         text = f"could take {value or 'a message'} from {self.name(other.process)}{line} instead"
         return ChartArrow(other.process, me, self.sent_at.get(other), end, value, text, possible=True)
 

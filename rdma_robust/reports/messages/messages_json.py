@@ -24,6 +24,7 @@ from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames
+from rdma_robust.reports.messages.violation_words import place_of
 
 FORMAT: Final = "rdma-robust/messages-check"
 VERSION: Final = 1
@@ -162,18 +163,18 @@ class _Told:
         return {
             "process": self.process(each.process),
             "kind": each.kind,
-            **_place(each.span),
+            **self.place(each.span),
             "text": each.text,
             "schedule": self.schedule(each.schedule),
         }
 
     def waiting(self, each: Waiting) -> JsonObject:
-        found = {"process": self.process(each.process), "kind": each.kind, **_place(each.span)}
+        found = {"process": self.process(each.process), "kind": each.kind, **self.place(each.span)}
         return {**found, "operation": self.operation(each.kind, each.operation)}
 
     def mismatch(self, each: Mismatch) -> JsonObject:
         processes = [self.process(number) for number in each.processes]
-        return {"position": each.position, "processes": processes, "calls": list(each.calls), **_place(each.span)}
+        return {"position": each.position, "processes": processes, "calls": list(each.calls), **self.place(each.span)}
 
     def witness(self, answer: BufferAnswer) -> JsonObject | None:
         """Return the run that shows the worst of what was found, None if there is nothing to show."""
@@ -184,6 +185,12 @@ class _Told:
         if answer.leak is not None:
             return {"shows": "leak", "schedule": self.schedule(answer.leak.schedule)}
         return None
+
+    def place(self, span: Span) -> JsonObject:
+        if span == NO_SPAN:
+            return {"line": None, "column": None}
+        place = place_of(self.program, span)
+        return {"line": place.line, "column": place.column}
 
     def schedule(self, moves: Schedule) -> list[JsonObject]:
         return [self.move(each) for each in moves]
@@ -196,7 +203,3 @@ class _Told:
                 return {"move": "grant", "process": self.process(process)}
             case _:
                 return {"move": "step", "process": self.process(move.process), "choice": move.choice}
-
-
-def _place(span: Span) -> JsonObject:
-    return {"line": None, "column": None} if span == NO_SPAN else {"line": span.line, "column": span.column}

@@ -175,7 +175,9 @@ def _note(program: MessageProgram, answers: Sequence[BufferAnswer], claims: Sequ
     if judging.expect:
         remarks += [f"line {each.line}: {each.text} under {each.buffer}: found {each.found}" for each in _failed(claims)]
         remarks += [] if claims else ["no `expect` line"]
-    places = [f"line {line_of(v.span)}: {violation_text(program, v)}" for answer in answers for v in answer.violations]
+    places = [
+        f"line {line_of(program, v.span)}: {violation_text(program, v)}" for answer in answers for v in answer.violations
+    ]
     remarks += places[:1] if not judging.expect else []
     remarks += _only(answers, "violated", lambda answer: answer.violated)
     remarks += _only(answers, "leak", lambda answer: answer.leaking) or (

@@ -23,6 +23,7 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.message_answers import Issued
+from rdma_robust.reports.messages.violation_words import line_of
 
 Direction = Literal["send", "receive"]
 
@@ -101,7 +102,7 @@ class OperationNames:
 
     def line(self, direction: Direction, operation: Issued) -> int | None:
         """Return the line of the operation if it is the same in all runs."""
-        lines = {span.line for span in self.spans(direction, operation)}
+        lines = {line_of(self.program, span) for span in self.spans(direction, operation)}
         return lines.pop() if len(lines) == 1 else None
 
     def told(self, direction: Direction, operation: Issued) -> str:
@@ -111,7 +112,7 @@ class OperationNames:
 
     def where(self, direction: Direction, operation: Issued) -> str:
         """Return ` (line 9)`, or '' if that is not known."""
-        lines = sorted({span.line for span in self.spans(direction, operation)})
+        lines = sorted({line_of(self.program, span) for span in self.spans(direction, operation)})
         return f" (line {' or '.join(map(str, lines))})" if 0 < len(lines) <= 3 else ""
 
 

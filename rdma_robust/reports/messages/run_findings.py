@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Issued, Leak, Schedule, Violation
 from rdma_robust.reports.messages.chart import Chart
@@ -50,10 +51,10 @@ class _Finder:
     names: OperationNames
 
     def all(self) -> Iterator[RunFinding]:
-        seen: dict[tuple[int, str, int], tuple[BufferAnswer, Violation]] = {}
+        seen: dict[tuple[str, Span], tuple[BufferAnswer, Violation]] = {}
         for answer in self.answers:
             for each in answer.violations:
-                seen.setdefault((each.process, each.kind, each.span.start), (answer, each))
+                seen.setdefault((each.kind, each.span), (answer, each))
         for answer, each in seen.values():
             yield self.violation(answer, each)
         found = next((a for b in CLEAREST for a in self.answers if a.buffer == b and a.deadlock is not None), None)
@@ -68,9 +69,9 @@ class _Finder:
         buffers = tuple(
             other.buffer
             for other in self.answers
-            if any((v.process, v.kind, v.span) == (each.process, each.kind, each.span) for v in other.violations)
+            if any((v.kind, v.span) == (each.kind, each.span) for v in other.violations)
         )
-        line = line_of(each.span)
+        line = line_of(self.program, each.span)
         made = chart_of(self.program, self.names, told, Shown("", feasible=racing_sends(answer)))
         what = next((row.text for row in reversed(made.rows) if row.bad), violation_text(self.program, each))
         headline = f"VIOLATED {self.under(buffers, 'violated')}: line {line}: {what}"
@@ -94,7 +95,7 @@ class _Finder:
             why.advice,
             chart_of(self.program, self.names, told, show),
             deadlock.schedule,
-            line_of(deadlock.waiting[0].span) if deadlock.waiting else None,
+            line_of(self.program, deadlock.waiting[0].span) if deadlock.waiting else None,
         )
 
     def leak(self, answer: BufferAnswer, leak: Leak) -> RunFinding:

@@ -22,15 +22,24 @@ FAULTS: Final[Mapping[str, str]] = {
 """What faults are, by their kind."""
 
 
-def line_of(span: Span) -> int:
-    """Return the line of the program that a place is on, for a place in the text of a library procedure that of the call."""
-    outside = [each for each in span.chain() if not each.file]
-    return outside[-1].line if span.file and outside else span.line
+def in_program(program: MessageProgram, span: Span) -> bool:
+    """Return whether a place is in the text of the program, and not in that of a library procedure."""
+    return span.file in ("", program.file)
+
+
+def place_of(program: MessageProgram, span: Span) -> Span:
+    """Return a place in the program as it is, for a place in a library procedure that of its call."""
+    return next((each for each in (span, *span.chain()) if in_program(program, each)), span)
+
+
+def line_of(program: MessageProgram, span: Span) -> int:
+    """Return the line of the program that a place is on, see :func:`place_of`."""
+    return place_of(program, span).line
 
 
 def statement_at(program: MessageProgram, span: Span) -> str:
     """Return the text of a statement on one line, '' for one of a library procedure."""
-    return "" if span.file else one_line(program.source[span.start : span.end], 60)
+    return one_line(program.source[span.start : span.end], 60) if in_program(program, span) else ""
 
 
 def violation_text(program: MessageProgram, violation: Violation) -> str:

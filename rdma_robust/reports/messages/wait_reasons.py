@@ -47,7 +47,7 @@ def deadlock_reason(
     circle = shortest_circle(named) or shortest_circle(links)
     cycle = tuple(WaitsFor(a, b) for a, b in zip(circle, (*circle[1:], *circle[:1]), strict=True))
     stuck = [each for each in reasons if not circle or each.waiting.process in circle]
-    advice = _advice(stuck, bool(circle), buffered_is_fine=buffered_is_fine)
+    advice = _advice(program, stuck, bool(circle), buffered_is_fine=buffered_is_fine)
     return DeadlockReason(reasons, cycle, words.circle(circle), advice)
 
 
@@ -119,7 +119,7 @@ class _Words:
                 continue
             if request.peer not in (None, other.operation.process):
                 continue
-            line = f" (line {line_of(other.span)})"
+            line = f" (line {line_of(self.program, other.span)})"
             if receive.peer not in (None, send.operation.process):
                 return f"; the receive of {self.name(other.operation.process)}{line} takes messages of another process"
             if receive.tag not in (None, send.tag):
@@ -143,10 +143,10 @@ class _Words:
         raise AssertionError(names)
 
 
-def _advice(reasons: Sequence[WaitReason], in_circle: bool, *, buffered_is_fine: bool) -> str:
+def _advice(program: MessageProgram, reasons: Sequence[WaitReason], in_circle: bool, *, buffered_is_fine: bool) -> str:
     """Return what to change, for those on the circle, or without one for all that wait."""
     sends = [each for each in reasons if each.waiting.kind == "send"]
-    relies = _relies(sends) if sends and buffered_is_fine else ""
+    relies = _relies(program, sends) if sends and buffered_is_fine else ""
     if in_circle and len(sends) == len(reasons) == 1:
         return f"{relies}Post the receive before: `irecv`, then `send`, then `wait`."
     if in_circle and sends and len(sends) == len(reasons):
@@ -163,7 +163,7 @@ def _advice(reasons: Sequence[WaitReason], in_circle: bool, *, buffered_is_fine:
     return "There are more receives than messages that fit them: see that every receive has its send, and that tags agree."
 
 
-def _relies(sends: Sequence[WaitReason]) -> str:
-    lines = sorted({line_of(each.waiting.span) for each in sends})
+def _relies(program: MessageProgram, sends: Sequence[WaitReason]) -> str:
+    lines = sorted({line_of(program, each.waiting.span) for each in sends})
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
     return f"The program relies on buffering at {where}: with room for every message there is no deadlock. "

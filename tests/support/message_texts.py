@@ -1,0 +1,68 @@
+"""Message programs in words, for tests of what users see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+RELAY: Final = """program relay
+proc Server {
+  reg v, s
+  recv v from any s
+  assert v == 1
+}
+proc Client[i in 1..2] { send i to Server }
+expect violated, race
+expect deadlock under zero, any
+expect no deadlock, matchings 2 under infinite
+"""
+"""Violated if the second client is first; the message that is left over leaks, or its sender waits for ever."""
+
+SWAP: Final = """program swap
+proc Ping {
+  reg v
+  send 1 to Pong
+  recv v from Pong
+}
+proc Pong {
+  reg v
+  send 2 to Ping
+  recv v from Ping
+}
+expect holds, no race
+expect no deadlock under infinite
+expect deadlock under zero, any
+"""
+"""Hangs only where messages are not buffered."""
+
+RING: Final = """program ring
+const N = 3
+proc P[i in 0..N - 1] {
+  reg v
+  if i == 0 {
+    send 1 to P[1]
+    recv v from P[N - 1]
+  } else {
+    recv v from P[i - 1]
+    send v + i to P[(i + 1) % N]
+  }
+  assert v > 0
+}
+expect holds, no deadlock, no race, matchings 1
+"""
+"""Good under every buffer semantics."""
+
+BROKEN: Final = """program broken
+proc P { send 1 to Q }
+proc Q { reg v
+  recv v frm P
+}
+"""
+
+TEXTS: Final = {"relay": RELAY, "swap": SWAP, "ring": RING, "broken": BROKEN}
+
+
+def written(folder: Path, *names: str) -> None:
+    """Write programs of these names into a folder."""
+    for name in names:
+        (folder / f"{name}.mp").write_text(TEXTS[name])
