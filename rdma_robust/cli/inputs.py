@@ -114,13 +114,23 @@ def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -
     elif os.path.isdir(argument):
         yield from _directory(argument, suffixes)
     elif os.path.lexists(argument):
-        yield Source(argument, argument)
+        reason = _elsewhere(argument, suffixes)
+        yield Missing(argument, reason) if reason else Source(argument, argument)
     elif glob.has_magic(argument):
         yield from _matching(argument, suffixes)
     else:
         near = [] if os.sep in argument or "." in argument else difflib.get_close_matches(argument, commands, 1)
         hint = f" (did you mean the command `{near[0]}`? It comes first)" if near else ""
         yield Missing(argument, f"no such file or directory{hint}")
+
+
+def _elsewhere(argument: str, suffixes: tuple[str, ...]) -> str:
+    """Return what to say of a program of the other language than a command reads, '' for any other file."""
+    if argument.endswith(MESSAGES_SUFFIX) and SUFFIX in suffixes and MESSAGES_SUFFIX not in suffixes:
+        return "this is a message program; `rdma-robust messages check` decides it"
+    if argument.endswith(SUFFIX) and MESSAGES_SUFFIX in suffixes and SUFFIX not in suffixes:
+        return "this is no message program; `rdma-robust check` decides it"
+    return ""
 
 
 def stream_of(argument: str) -> Source | None:

@@ -16,7 +16,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/messages-ch
 
 @pytest.fixture(autouse=True)
 def programs(tmp_path: Path) -> None:
-    written(tmp_path, "relay", "swap", "ring", "broken")
+    written(tmp_path, "relay", "swap", "ring", "broken", "many")
 
 
 def row(out: str, file: str) -> list[str]:
@@ -51,8 +51,8 @@ def test_a_row_for_each_program(cli: Cli) -> None:
         ("ring.mp missing.mp", 2),
         ("ring.mp --deny leek", 2),
         ("ring.mp --engine dfs", 2),
-        ("swap.mp --timeout 0.00001", 3),
-        ("swap.mp ring.mp broken.mp --timeout 0.00001", 2),
+        ("many.mp --engine states --timeout 0.2", 3),
+        ("many.mp ring.mp broken.mp --engine states --timeout 0.2", 2),
     ],
 )
 def test_exit_codes(cli: Cli, arguments: str, code: int) -> None:
@@ -75,7 +75,9 @@ def test_the_wrong_command_for_a_program(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_claims_that_fail_are_named(cli: Cli, tmp_path: Path) -> None:
-    text = (tmp_path / "relay.mp").read_text().replace("matchings 2", "matchings 3").replace("expect violated", "expect holds")
+    text = (
+        (tmp_path / "relay.mp").read_text().replace("matchings 2", "matchings 3").replace("expect violated", "expect holds")
+    )
     (tmp_path / "relay.mp").write_text(text)
     done = cli("messages", "check", "relay.mp", "--expect", "--no-explain")
     assert done.returncode == 1
@@ -109,7 +111,11 @@ def test_errors_have_a_place(cli: Cli) -> None:
 
 
 def test_json_follows_its_schema(cli: Cli) -> None:
-    for arguments in ("relay.mp swap.mp ring.mp broken.mp missing.mp", "relay.mp --expect --buffer any", "swap.mp --timeout 0.00001"):
+    for arguments in (
+        "relay.mp swap.mp ring.mp broken.mp missing.mp",
+        "relay.mp --expect --buffer any",
+        "many.mp --engine states --timeout 0.2",
+    ):
         report = json.loads(cli("messages", "check", *arguments.split(), "--format", "json").stdout)
         assert not list(SCHEMA.iter_errors(report)), arguments
     report = json.loads(cli("messages", "check", "relay.mp", "swap.mp", "broken.mp", "--format", "json").stdout)

@@ -59,7 +59,18 @@ proc Q { reg v
 }
 """
 
-TEXTS: Final = {"relay": RELAY, "swap": SWAP, "ring": RING, "broken": BROKEN}
+MANY: Final = """program many
+const N = 14
+proc Server {
+  reg v, m
+  for k in 1..N { recv v; if v > m { m = v } }
+  assert m == N
+}
+proc Client[i in 1..N] { send i to Server }
+"""
+"""Holds, with more states than a short time is enough for."""
+
+TEXTS: Final = {"relay": RELAY, "swap": SWAP, "ring": RING, "broken": BROKEN, "many": MANY}
 
 
 def written(folder: Path, *names: str) -> None:
