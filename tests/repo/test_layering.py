@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "messages.replay": f"{WORDS} messages.language messages.message_answers",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
-    "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers",
+    "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers messages.replay",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
-    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers",
+    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import typer
@@ -13,7 +14,7 @@ from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
 
 messages_command = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 
-FUNCTIONS: Final = {"check": check_command, "explain": explain_command}
+FUNCTIONS: Final[dict[str, Callable[..., None]]] = {"check": check_command, "explain": explain_command}
 
 for name, text in MESSAGES_COMMANDS.items():
     messages_command.command(name, help=text, cls=HelpedCommand)(FUNCTIONS[name])

@@ -10,6 +10,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
+from rdma_robust.messages.replay.replaying import confirm
 
 MessageEngineName = Literal["auto", "states"]
 
@@ -35,4 +36,6 @@ def answered(
 
     Raises InternalError if a replay does not come to what the engine has said.
     """
-    return engine_named(engine)(program, buffer, questions, limits)
+    answer = engine_named(engine)(program, buffer, questions, limits)
+    confirm(program, answer)
+    return answer
