@@ -44,7 +44,7 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.messages.messages_json import document
-from rdma_robust.reports.messages.messages_text import MessagesText
+from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
 from rdma_robust.reports.share.exits import Exit
 
