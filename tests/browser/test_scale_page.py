@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.browser.test_explain_page import CONTRAST, WIDE
-from tests.cli.test_scale import ROUNDS
 from tests.conftest import Cli
 from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.rounds import ROUNDS
 
 pytestmark = pytest.mark.skipif(
     bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed: the pages were not tried in a browser"
