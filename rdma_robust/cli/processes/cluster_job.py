@@ -32,7 +32,11 @@ def first_try(job: Job) -> Record | int:
 
 
 def _has_crowds(job: Job) -> bool:
-    """Return whether the program has threads of which there is any number: their classes are decided together."""
+    """Return whether the program has threads of which there is any number.
+
+    Its classes are decided together; and as small numbers of copies are tried after a limit of states, a first try with such
+    a limit can settle it with other numbers than the decision without.
+    """
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
     found = guarded(job.name, lambda: bool(load_program(job.text, job.name).crowds))
