@@ -13,11 +13,14 @@ from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, ClaimKind, MessageClaim
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer
+from rdma_robust.messages.replay.replaying import confirm
 from sitegen.messages_index import FAMILIES, all_programs, family_programs
+from tests.conftest import ROOT, Cli
 from tests.litmus.message_goldens import ALL, EXPECTED, facts, load, read_golden
 from tests.support.shares import share
 
 PROGRAMS: Final = all_programs()
+QUICK: Final = [family for family in FAMILIES if family != "long"]
 QUESTIONS: Final = ({"holds", "violated"}, {"deadlock", "no deadlock"}, {"race", "no race"}, {"matchings"})
 
 
@@ -68,12 +71,13 @@ def test_every_program_answers_all_questions_once(family: str) -> None:
             assert all(sum(kind in of for kind in kinds) == 1 for of in QUESTIONS), (path, buffer, kinds)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*QUICK, pytest.param("long", marks=pytest.mark.ci)])
 def test_states_finds_what_is_expected_and_what_is_pinned(family: str) -> None:
     for path in family_programs(family):
         program, golden = load(path), read_golden(path)
         for buffer in BUFFERS:
             answer = by_states(program, buffer, ALL, Limits())
+            confirm(program, answer)
             wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
             assert not wrong, (path, buffer, wrong, answer.reason)
             assert facts(program, answer) | {"states": answer.work["states"]} == golden[buffer], (path, buffer)
@@ -88,6 +92,7 @@ def test_one_run_finds_what_is_expected_and_what_is_pinned() -> None:
             answer = by_one_run(program, buffer, ALL, Limits())
             if answer is not None:
                 decided += 1
+                confirm(program, answer)
                 wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
                 assert not wrong, (path, buffer, wrong)
                 states = {"states": golden[buffer]["states"]}
@@ -100,3 +105,12 @@ def test_programs_are_written_in_their_one_layout(family: str) -> None:
     for path in family_programs(family):
         text = path.read_text(encoding="utf-8")
         assert format_messages(text, path.name) == text, path
+
+
+@pytest.mark.parametrize("family", share(FAMILIES, len(FAMILIES)))
+def test_the_command_finds_all_as_expected(family: str, installed: Cli) -> None:
+    folder = ROOT / "litmus/messages" / family
+    answer = installed("messages", "check", "--expect", "--jobs", "1", str(folder))
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    number = len(family_programs(family))
+    assert f"{number} as expected, 0 not" in answer.stdout, answer.stdout
