@@ -118,6 +118,10 @@ class LoweredProgram(Generic[Label]):
                 moves[location](state, out.append)
         return out
 
+    def touched(self, process: int, location: int) -> tuple[int, ...]:
+        """Return the numbers of the fields on which the moves of a process at a location depend, or which they change."""
+        return self._moves[process].touches(location)
+
     def expansions(self, state: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
         """Yield the successors by each closed set of processes, see :mod:`rdma_robust.counters.independence`."""
         if self._independence is None:
@@ -167,11 +171,18 @@ class _Moves(dict[int, Move]):
         self.commands: dict[int, list[Command[Any]]] = {}
         for command in process.commands:
             self.commands.setdefault(command.source, []).append(command)
+        self.touched: dict[int, tuple[int, ...]] = {}
         self._writer = writer
         self._index = index
 
+    def touches(self, location: int) -> tuple[int, ...]:
+        if location not in self.touched:
+            self.__missing__(location)
+        return self.touched[location]
+
     def __missing__(self, location: int) -> Move:
-        move = self[location] = self._writer.moves(self._index, self.commands.get(location, ()))
+        move, touched = self._writer.moves(self._index, self.commands.get(location, ()))
+        self[location], self.touched[location] = move, touched
         return move
 
 
@@ -199,6 +210,7 @@ class _Writer:
         self.effects: list[Effect] = []
         self.effect_index: dict[Effect, int] = {}
         self.used: set[str] = set()
+        self.changed: set[int] = set()
         self.space: dict[str, Any] = {"divide": divide, "modulo": modulo, "evaluate": evaluate}
         self.fresh = 0
 
@@ -206,8 +218,9 @@ class _Writer:
         exec("\n".join(lines), self.space)
         return self.space.pop(name)
 
-    def moves(self, process: int, commands: Iterable[Command[Any]]) -> Move:
-        """Compile what a process does at one location: a function that hands each successor to its second argument.
+    def moves(self, process: int, commands: Iterable[Command[Any]]) -> tuple[Move, tuple[int, ...]]:
+        """Compile what a process does at one location: a function that hands each successor to its second argument; and the
+        fields that it reads or changes.
 
         A successor is a copy of the state with the changed fields replaced: naming all fields would make the code, and
         the time to compile it, several times as large.
@@ -216,8 +229,10 @@ class _Writer:
         for command in commands:
             local = {**self.base, pc(process): str(command.target)}
             self._body(command.body, _Scope(local, (0,) * len(self.column), (0,) * len(self.column)), 1, lines)
+        touched = tuple(i for i in range(len(self.fields)) if f"s{i}" in self.used or i in self.changed)
+        self.changed.clear()
         move: Move = self.compile(["def moves(state, add):", *self._unpack(), *lines, " return"], "moves")
-        return move
+        return move, touched
 
     def target_test(self, program: CounterProgram[Any]) -> Callable[[Control], int]:
         lines = [f" if not {self._spell(name, self.base)}: return -1" for name in program.milestones]
@@ -253,6 +268,7 @@ class _Writer:
                 self.effects.append(effect)
             label = f"{len(self.labels)} + {scope.option}" if scope.option else len(self.labels)
             changed = [(i, n) for i, n in enumerate(self.fields) if scope.local[n] != self.base[n]]
+            self.changed.update(i for i, _ in changed)
             sets = "; ".join(f"n[{i}] = {self._spell(n, scope.local)}" for i, n in changed)
             lines.append(f"{' ' * depth}n = [*state]; {sets}; add(({label}, (*n,), {number}))")
             self.labels += body.labels

@@ -28,7 +28,7 @@ from rdma_robust.counters.program import Assign, Body, Require, Statement, leaf,
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, effect, qp_of, set_bit
+from rdma_robust.robustness.frame import EventLabel, Frame, PivotClass, effect, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import MarkSet, Remembered
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, opens
 from rdma_robust.robustness.rules import NIC_BITS, Rules
@@ -227,7 +227,11 @@ class RemoteAtomics:
 
     def keeps_out(self, edge: EventEdge) -> Expr:
         """Whether rao forbids the pivot at this edge, last of alpha (M3)."""
+        return disj(*(has_bit(name, part) for name, part in self.pivot_bars(edge)))
+
+    def pivot_bars(self, edge: EventEdge) -> tuple[tuple[str, int], ...]:
+        """The marks of which one keeps the pivot at this edge out of alpha, by variable."""
         if edge.type is not EventType.NAR:
-            return FALSE
+            return ()
         word = self._word(edge)
-        return disj(self.open.meets(word), self.in_beta.meets(word) if edge.stops else FALSE)
+        return (*self.open.parts(word), *(self.in_beta.parts(word) if edge.stops else ()))

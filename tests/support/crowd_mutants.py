@@ -16,11 +16,12 @@ from unittest.mock import patch
 
 from rdma_robust.errors import InternalError, ProgramError, UsageError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.robustness.crowds import instance
+from rdma_robust.robustness.crowds import instance, unread
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.settling import Settling
 from rdma_robust.robustness.crowds.steps import Steps
+from rdma_robust.robustness.crowds.unread import Unread
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
 from tests.support.crowd_programs import NAMED, mutation
@@ -31,6 +32,7 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "crowds"
 WAY, PLAIN_WAY = WAYS["hero at start"], WAYS["hero at start, plain"]
 
 _OF_COPY, _COPIED, _TIDIED, _WITH_HERO = Steps.of_copy, Steps.copied, Settling.tidied, HeroAtStart._with_hero
+_UNREAD = Unread._unread
 
 
 def _no_crowd_beside_the_hero(self: Steps, control: Any, local: Any) -> Any:
@@ -71,6 +73,10 @@ def _only_fresh_heroes(self: HeroAtStart, control: Any, copies: Any) -> Any:
     return (move for move in _WITH_HERO(self, control, copies) if move.takes[int(move.label.moves)] in fresh)
 
 
+def _taint_lost(self: Unread, members: Any, points: Any, *, closed: bool) -> Any:  # noqa: ARG001
+    return _UNREAD(self, members, points, closed=True)
+
+
 Patch = tuple[Any, str, Any]
 
 MUTANTS: dict[str, Patch] = {
@@ -91,6 +97,12 @@ MUTANTS: dict[str, Patch] = {
     "stores-in-beta-of-copies-lost": (Settling, "tidied", _lost("store_beta")),
     "no-conflict-with-itself": (instance, "CriticalCycles", lambda frame, _many: CriticalCycles(frame)),
     "values-that-pivots-find-lost": (Settling, "_freezing", lambda _self, _graph: frozenset()),
+    "words-that-explicit-threads-read-lost": (unread, "read_next", lambda _graph, _cell: frozenset()),
+    "words-that-copies-read-lost": (Unread, "_by_movers", lambda _self, _cell, **_how: False),
+    "values-that-named-pivots-find-lost": (Unread, "_pivots", lambda _self, _thread, _cell: frozenset()),
+    "what-pivots-find-is-all-alike": (Unread, "_like", lambda _self, _number, _value: 0),
+    "marks-of-words-lost": (unread, "accessed_next", lambda _graph, _cell: frozenset()),
+    "taint-lost-before-the-cycle-closes": (Unread, "_unread", _taint_lost),
     "marks-of-others-not-cleared": (Steps, "_breaks", lambda _self, _event, _promised: False),
     "copies-never-forward": (Steps, "copied", _no_promise),
 }

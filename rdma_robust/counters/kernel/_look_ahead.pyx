@@ -75,6 +75,18 @@ cdef class Look:
         free(self.header); free(self.move); free(self.pair)
         free(self.kind); free(self.kind_guard); free(self.rows); free(self.sets)
 
+    def stand_anywhere(self, int process):
+        """From now on let a process stand at all of its locations."""
+        memset(self.also[process], 1, self.locations[process])
+
+    def dead(self, state, int64_t gone):
+        """Whether no goal can be met from a state of some kind, given field by field; those in `gone` are gone too."""
+        cdef int i
+        for i in range(self.fields):
+            self.value[i] = state[i]
+        self.value[self.header[GONE_FIELD]] |= gone
+        return self.look()
+
     cdef bint look(self) noexcept nogil:
         """No goal can be met. Then those locations are marked that are reached, and the first of `waiting` are blocked."""
         cdef int64_t number = self.value[self.header[KIND_FIELD]], gone, i, k, goals = 0

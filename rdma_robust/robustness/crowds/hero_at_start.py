@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rdma_robust.counting.protocol import Move
-from rdma_robust.robustness.crowds.parts import Local
-from rdma_robust.robustness.crowds.steps import NOBODY, Control, CrowdLabel, CrowdMove, Steps
+from rdma_robust.robustness.crowds.parts import NOBODY, Local
+from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, Steps
 
 
 @dataclass

@@ -5,20 +5,20 @@ beta: so the mover of a template is taken to stand at all of its program points 
 all threads share. Copies that have something in beta can do no more than that. Other heroes than the one that was chosen are
 not there. The hero and named threads stand where they stand.
 
-A pivot that is the read of a remote read-modify-write is kept out of alpha by marks that are never lifted (M3): that is
-looked at as well.
+A pivot that is the read of a remote read-modify-write is kept out of alpha by marks that are never lifted (M3): such a pivot
+is a move of its own, which these marks bar as well, and which does nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rdma_robust.expr import FALSE, Expr, evaluate
+from rdma_robust.counters.kernel.look_ahead import CompiledLook, compiled_look
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.parts import State
-from rdma_robust.robustness.reductions.dead_ends import DeadEnds, Look, Pivot
+from rdma_robust.robustness.reductions.dead_ends import DeadEnds, Look, Marks, Move
 
 
 @dataclass
@@ -35,12 +35,33 @@ class Hopeless:
             return False
         key = state, hero
         if key not in self._known:
-            self._known[key] = CrowdLook(self, state, hero).dead()
+            self._known[key] = self._is_dead(state, hero)
         return self._known[key]
+
+    def _is_dead(self, state: State, hero: int) -> bool:
+        if not state[self.column[self.ends.current]]:
+            return False
+        if self.compiled is not None:
+            try:
+                return self.compiled.dead(state, sum(1 << other for other in self.instance.heroes if other != hero))
+            except OverflowError:  # a value of more than 64 bits
+                pass
+        return CrowdLook(self, state, hero).dead()
 
     @cached_property
     def ends(self) -> DeadEnds:
-        return self.instance.pivot.dead_ends(self.instance.cycles)
+        """The test for explicit threads, with copies that may be tainted, and pivots that remote atomics keep out."""
+        instance = self.instance
+        ends = _with_pivots_kept_out(instance.pivot.dead_ends(instance.cycles), self.kept_out)
+        any_class = ((ends.current, -1),)
+        return replace(ends, tainted=tuple(any_class if t in instance.movers else m for t, m in enumerate(ends.tainted)))
+
+    @cached_property
+    def compiled(self) -> CompiledLook | None:
+        """The test as the compiled search has it, None where it is not installed."""
+        fields, instance = self.instance.lowered.fields, self.instance
+        last = [max(graph.points) for graph in instance.frame.graphs]
+        return compiled_look(fields, last, self.ends.tables(fields), instance.movers)
 
     @cached_property
     def column(self) -> dict[str, int]:
@@ -53,21 +74,20 @@ class Hopeless:
         return frozenset((mover, point) for mover in self.instance.movers for point in graphs[mover].points)
 
     @cached_property
-    def kept_out(self) -> Mapping[int, Expr]:
+    def kept_out(self) -> Mapping[int, Marks]:
         """By site what keeps a pivot there out of alpha, because of remote atomics."""
         atomics = self.instance.pivot.atomics
-        found = ((i, atomics.keeps_out(e)) for i, e in enumerate(self.instance.cycles.events))
-        return {i: condition for i, condition in found if condition != FALSE}
+        found = ((i, atomics.pivot_bars(e)) for i, e in enumerate(self.instance.cycles.events))
+        return {i: marks for i, marks in found if marks}
 
 
 class CrowdLook(Look):
-    """One control state looked at."""
+    """One control state looked at; the reference for the compiled test."""
 
     def __init__(self, hopeless: Hopeless, state: State, hero: int) -> None:
         super().__init__(hopeless.ends, hopeless.column, state)
         self.hopeless = hopeless
-        instance = hopeless.instance
-        self.absent = {*instance.heroes} - {hero}
+        self.absent = {*hopeless.instance.heroes} - {hero}
 
     def start(self, left: int) -> None:
         """Take the movers to stand everywhere, and only the hero that was chosen."""
@@ -75,15 +95,30 @@ class CrowdLook(Look):
         self.open = [p for p in self.open if p not in self.absent]
         self.reached = {at for at in self.reached if at[0] not in self.absent} | self.hopeless.anywhere
 
-    def is_tainted(self, process: int) -> bool:
-        """Whether the process has the mark of taint; copies may have it."""
-        return process in self.hopeless.instance.movers or super().is_tainted(process)
 
-    def possible(self, pivot: Pivot, site: int) -> bool:
-        """Whether the move can be reached as the pivot."""
-        if not super().possible(pivot, site):
-            return False
-        condition = self.hopeless.kept_out.get(site)
-        if condition is None:
-            return True
-        return not evaluate(condition, dict(zip(self.hopeless.column, self.state, strict=True)))
+def _with_pivots_kept_out(ends: DeadEnds, kept_out: Mapping[int, Marks]) -> DeadEnds:
+    """The test in which pivots at these moves are moves of their own, which lead nowhere and which these marks bar too."""
+    sites = [i for i in kept_out if any(pivot.sites >> i & 1 for pivot in ends.pivots)]
+    copy = {site: len(ends.moves) + k for k, site in enumerate(sites)}
+
+    def instead(those: int) -> int:
+        """A set of sites with the copies in the places of what they are copies of."""
+        return sum(1 << copy.get(i, i) for i in range(len(ends.moves)) if those >> i & 1)
+
+    def as_well(those: int) -> int:
+        return those | instead(those)
+
+    moves = tuple(replace(move, overtaking=as_well(move.overtaking)) for move in ends.moves)
+    pivots = tuple(
+        replace(p, sites=instead(p.sites), guard={copy.get(i, i): guard for i, guard in p.guard.items()})
+        for p in ends.pivots
+    )
+    return replace(
+        ends, moves=(*moves, *(_barred(moves[i], kept_out[i], ((ends.current, -1),)) for i in sites)), pivots=pivots
+    )
+
+
+def _barred(move: Move, marks: Marks, always: Marks) -> Move:
+    """The move as a pivot only, barred by these marks as well; what `always` holds bars it from being anything else."""
+    bare = replace(move, order=(*move.order, *marks), access=always, passes=False, cell=None, guard=None, writes=False)
+    return replace(bare, counts=False, taints=(), overtaking=0, after=0, conflicting=0)

@@ -25,6 +25,9 @@ from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA
 WHOLE: Final = -1
 """The bits of a field that is no set."""
 
+NOBODY: Final = -1
+"""In the place of the hero: nobody is it."""
+
 Slot = tuple[int, int]
 """A field by its number, and bits of it."""
 
@@ -117,8 +120,7 @@ def _owned(instance: Instance) -> Iterator[Owned]:
         yield pc(thread), WHOLE, thread
         yield from ((register, WHOLE, thread) for register, _ in graph.registers)
         yield frame.carried(thread), WHOLE, thread
-        yield from ((name, 1 << thread, thread) for name in (CPU_BETA, STORE_BETA, POISON_CARRIED))
-        yield from _bits(pivot.seen.tainted, pivot.seen.marks.thread(thread), thread)
+        yield from of_thread(instance, thread)
         for qp in (qp for qp in frame.types if qp[0] == thread):
             yield from of_queue_pair(instance, qp)
     for (thread, _), pair in pivot.buffers.pairs.items():
@@ -126,6 +128,13 @@ def _owned(instance: Instance) -> Iterator[Owned]:
     for cell in frame.cells:
         yield str(cell), WHOLE, instance.owner(cell)
         yield from of_cell(instance, cell)
+
+
+def of_thread(instance: Instance, thread: int) -> Iterator[Owned]:
+    """Yield the marks of a thread."""
+    seen = instance.pivot.seen
+    yield from ((name, 1 << thread, thread) for name in (CPU_BETA, STORE_BETA, POISON_CARRIED))
+    yield from _bits(seen.tainted, seen.marks.thread(thread), thread)
 
 
 def of_queue_pair(instance: Instance, qp: QueuePair) -> Iterator[Owned]:

@@ -15,16 +15,16 @@ can be a pivot, or start a search, as one of the hero's: then the copy can still
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, independence
 from rdma_robust.counters.lower import Chain
 from rdma_robust.counters.vass import Effect
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.crowds.instance import Instance
 from rdma_robust.robustness.crowds.parts import WHOLE, Owned, Parts, State, of_cell, of_queue_pair
+from rdma_robust.robustness.crowds.unread import accessed_next, read_next
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot_classes import opens
@@ -44,7 +44,7 @@ class Settling:
         lowered = self.instance.lowered
         taken: list[EventLabel] = []
         nothing = Effect((0,) * lowered.dimension, (0,) * lowered.dimension)
-        while len(taken) < LONGEST_CHAIN and self._is_passed(thread, state[thread], chosen):
+        while len(taken) < LONGEST_CHAIN and self.is_passed(thread, state[thread], chosen=chosen):
             following = lowered.successors(state, 1 << thread)
             if len(following) != 1 or lowered.effects[following[0][2]] != nothing or lowered.target(state) >= 0:
                 break
@@ -53,7 +53,8 @@ class Settling:
             taken.append(event)
         return tuple(taken), state
 
-    def _is_passed(self, thread: int, point: int, chosen: bool) -> bool:
+    def is_passed(self, thread: int, point: int, *, chosen: bool) -> bool:
+        """Whether the thread does not stay at a program point if there is one step from it."""
         local = self._local[thread]
         return point in local and (chosen or (thread, point) not in self._kept)
 
@@ -102,9 +103,8 @@ class Settling:
         for cell in (c for c in instance.frame.cells if instance.owner(c) == graph.thread):
             poison = instance.pivot.seen.poison.parts(instance.frame.bit(cell))
             value: list[Owned] = [(str(cell), WHOLE, None), *((name, bits, None) for name, bits in poison)]
-            forget(graph.points - _read_next(graph, cell, self._freezing(graph)), value)
-            used = graph.leading_to(e.source for e in graph.edges if e.cell == cell)
-            forget(graph.points - used, of_cell(instance, cell))
+            forget(graph.points - read_next(graph, cell, self._freezing(graph)), value)
+            forget(graph.points - accessed_next(graph, cell), of_cell(instance, cell))
         for qp in (qp for qp in instance.frame.types if qp[0] == graph.thread):
             used = graph.leading_to(e.source for e in graph.edges if e.remote == qp[1])
             forget(graph.points - used, of_queue_pair(instance, qp))
@@ -124,11 +124,3 @@ def single_label(label: EventLabel | Chain[EventLabel]) -> EventLabel:
     if isinstance(label, Chain):
         raise InternalError("steps are taken at once by copies, not by the lowered program")
     return label
-
-
-def _read_next(graph: EventGraph, cell: Cell, freezing: frozenset[int]) -> frozenset[int]:
-    """The program points from which the thread can come to a read of the word before it writes it; all accesses at
-    `freezing` read."""
-    passing = tuple(e for e in graph.edges if e.cell != cell or not e.writes)
-    reading = (e.source for e in graph.edges if e.cell == cell and (e.reads or e.source in freezing))
-    return replace(graph, edges=passing).leading_to(reading)

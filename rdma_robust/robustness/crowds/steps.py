@@ -22,18 +22,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
+from rdma_robust.counters.independence import LONGEST_CHAIN
 from rdma_robust.counting.protocol import Move
 from rdma_robust.robustness.crowds.hopeless import Hopeless
 from rdma_robust.robustness.crowds.instance import Instance
-from rdma_robust.robustness.crowds.parts import Local, Parts, State
+from rdma_robust.robustness.crowds.looked_at import Change, Held, LookedAt, changed
+from rdma_robust.robustness.crowds.parts import NOBODY, Local, Parts, State
 from rdma_robust.robustness.crowds.settling import Settling, single_label
+from rdma_robust.robustness.crowds.unread import Unread
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot_classes import CLASS
-
-NOBODY: Final = -1
-"""In the place of the hero: nobody is it."""
 
 Control = tuple[State, int, int]
 """The state of the instance with first values in the slots of movers, the hero, and for which marks there is a promise."""
@@ -65,6 +64,7 @@ class Steps:
     """Whether copies settle, see :mod:`settling`."""
     _of_copies: dict[tuple[Control, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
     _of_threads: dict[Control, tuple[CrowdMove, ...]] = field(default_factory=dict)
+    _tidy: dict[tuple[int, Held], Held] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> Parts:
@@ -73,6 +73,14 @@ class Steps:
     @cached_property
     def settling(self) -> Settling:
         return Settling(self.instance, self.parts, self.active)
+
+    @cached_property
+    def unread(self) -> Unread:
+        return Unread(self.instance, self.parts, self.active)
+
+    @cached_property
+    def looked_at(self) -> LookedAt:
+        return LookedAt(self.instance, self.parts)
 
     @cached_property
     def hopeless(self) -> Hopeless:
@@ -144,47 +152,75 @@ class Steps:
         self, control: Control, local: Local
     ) -> Iterator[tuple[Events, Control, Local, tuple[Local, ...], tuple[Local, ...]]]:
         """Yield the same with the tokens of counters that each step takes and gives."""
-        (template, held), (state, hero, promised) = local, control
-        mover = self.instance.movers[template]
-        before = self._promises(local)
-        loaded = self.parts.put_in(state, mover, held), hero, promised
-        for events, after, takes, gives in self.taken(mover, loaded, promised & ~before):
-            held_after, left = self.parts.taken_out(after, mover)
-            now = template, self.settling.tidied(mover, held_after)
+        template, promised, before = local[0], control[2], self._promises(local)
+        for events, held, left, effect in self._moved(control, local, promised & ~before):
+            takes, gives = self._counted(effect)
+            now = template, held
             marks = self._promises(now)
             kept = promised & ~before | marks & before
-            yield events, (left, hero, kept), self._without(now, marks & ~before), takes, gives
+            yield events, (left, control[1], kept), self._without(now, marks & ~before), takes, gives
             if marks & ~before:
-                yield events, (left, hero, kept | marks), now, takes, gives
+                yield events, (left, control[1], kept | marks), now, takes, gives
+
+    def _moved(self, control: Control, local: Local, others: int) -> Iterator[tuple[Events, Held, State, int]]:
+        """Yield the events of a copy, each with those that follow at once, what it holds then, the state without that, and
+        the effect on counters; see :meth:`taken`. Copies do not stop."""
+        (template, held), (state, hero, _) = local, control
+        mover = self.instance.movers[template]
+        for first in self.looked_at(mover, held, state):
+            event = first.event
+            if event.edge.stops or not self._allows(event, hero, others):
+                continue
+            began = (after := changed(state, first.changes))[self._class] != 0
+            passed, last, after = self._passed(mover, first, after, chosen=began or hero != NOBODY)
+            after = self.unread.forgotten(after, hero)
+            if not (began and self.hopeless(after, hero)):
+                yield (event, *passed), self._tidied(mover, last), after, first.effect
+
+    def _passed(self, mover: int, change: Change, state: State, *, chosen: bool) -> tuple[Events, Held, State]:
+        """The steps that a copy takes at once, as :meth:`Settling.passed` has them."""
+        taken: list[EventLabel] = []
+        held = change.held
+        while len(taken) < LONGEST_CHAIN and self.settling.is_passed(mover, held[0], chosen=chosen):
+            following = self.looked_at(mover, held, state)
+            if len(following) != 1 or self._counted(following[0].effect) != ((), ()) or self._is_target(state):
+                break
+            taken.append(following[0].event)
+            held, state = following[0].held, changed(state, following[0].changes)
+        return tuple(taken), held, state
+
+    def _is_target(self, state: State) -> bool:
+        return self.instance.lowered.target(state) >= 0
+
+    def _tidied(self, mover: int, held: Held) -> Held:
+        key = mover, held
+        if key not in self._tidy:
+            self._tidy[key] = self.settling.tidied(mover, held)
+        return self._tidy[key]
 
     def taken(
         self, thread: int, control: Control, others: int
     ) -> Iterator[tuple[Events, State, tuple[Local, ...], tuple[Local, ...]]]:
-        """Yield the steps of a thread of the instance: the state after each, and the tokens of counters that it takes and
+        """Yield the steps of a named thread or hero: the state after each, and the tokens of counters that it takes and
         gives. `others` are the promises of others. A class that starts is one of the hero, or if there is none, of a named
-        thread; movers do not stop."""
+        thread."""
         state, hero, _ = control
-        lowered, moves = self.instance.lowered, thread in self.instance.movers
+        lowered = self.instance.lowered
         for number, after, effect in lowered.successors(state, 1 << thread):
             event = single_label(lowered.labels[number])
-            if moves and event.edge.stops:
-                continue
-            if event.starts is not None and (
-                event.starts.thread not in self.instance.named if hero == NOBODY else event.starts.thread != hero
-            ):
-                continue
-            if others and (event.part == 2 or event.torn) and self._breaks(event, others):
+            if not self._allows(event, hero, others):
                 continue
             began = after[self._class] != 0
             passed, after = self.settling.passed(thread, after, chosen=began or hero != NOBODY)
-            if began and self._hopeless(after, hero, thread):
-                continue
-            yield (event, *passed), after, *self._counted(effect)
+            after = self.unread.forgotten(after, hero)
+            if not (began and self.hopeless(after, hero)):
+                yield (event, *passed), after, *self._counted(effect)
 
-    def _hopeless(self, state: State, hero: int, thread: int) -> bool:
-        """Whether nothing can come of a state of phase 2, with the slots of this thread filled if it is a mover."""
-        bare = self.parts.taken_out(state, thread)[1] if thread in self.instance.movers else state
-        return self.hopeless(bare, hero)
+    def _allows(self, event: EventLabel, hero: int, others: int) -> bool:
+        """Whether the class that an event starts is of the hero, or a named thread, and it breaks no promise of others."""
+        if (c := event.starts) is not None and (c.thread not in self.instance.named if hero == NOBODY else c.thread != hero):
+            return False
+        return not (others and (event.part == 2 or event.torn) and self._breaks(event, others))
 
     def _counted(self, effect: int) -> tuple[tuple[Local, ...], tuple[Local, ...]]:
         """The tokens that an effect on counters takes and gives."""
