@@ -35,6 +35,7 @@ RANGES: Final = (
     ("RR601", "others.toml", "nets and other inputs that are no programs"),
     ("RR701", "warnings.toml", "warnings"),
     ("RR721", "lints.toml", "lints: what `rdma-robust lint` warns of besides"),
+    ("RR741", "message_warnings.toml", "warnings about message programs"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
     ("RR801", "settings.toml", "files with settings"),
     ("RR901", "messages.toml", "message programs, `.mp`"),

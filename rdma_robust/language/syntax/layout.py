@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from lark import Token
@@ -33,9 +34,11 @@ class Layout:
     complete: bool = True
 
 
-def lay_out(stream: Iterable[Token], report: Reporter, in_context: InContext) -> Layout:
+def lay_out(
+    stream: Iterable[Token], report: Reporter, in_context: InContext, characters: Mapping[str, str] = MappingProxyType({})
+) -> Layout:
     """Return what to parse; `in_context` makes names of words that are no keywords where they stand. Bad characters, numbers
-    and too deep or long programs are reported.
+    and too deep or long programs are reported; `characters` are further hints for the first of these.
 
     `complete` is False if a limit was exceeded: then the tokens are not worth parsing.
     """
@@ -45,7 +48,7 @@ def lay_out(stream: Iterable[Token], report: Reporter, in_context: InContext) ->
     previous = ""
     newline: Token | None = None
     operators = 0
-    for token in in_context(list(_checked(stream, layout, report))):
+    for token in in_context(list(_checked(stream, layout, report, characters))):
         kind = token.type
         if kind == "NEWLINE":
             newline = newline or token
@@ -70,12 +73,7 @@ def lay_out(stream: Iterable[Token], report: Reporter, in_context: InContext) ->
             layout.complete = False
             return layout
         if len(layout.tokens) >= MAX_TOKENS:
-            report.error(
-                "RR110",
-                token_span(token),
-                f"this program is too long: more than {MAX_TOKENS:,} words and signs",
-                hint="split it",
-            )
+            _too_long(token, report)
             layout.complete = False
             return layout
         layout.tokens.append(token)
@@ -83,6 +81,11 @@ def lay_out(stream: Iterable[Token], report: Reporter, in_context: InContext) ->
     last = layout.tokens[-1] if layout.tokens else None
     layout.tokens.append(_end(last, report))
     return layout
+
+
+def _too_long(token: Token, report: Reporter) -> None:
+    said = f"this program is too long: more than {MAX_TOKENS:,} words and signs"
+    report.error("RR110", token_span(token), said, hint="split it")
 
 
 def too_deep(token: Token, report: Reporter) -> None:
@@ -105,7 +108,7 @@ def _end(last: Token | None, report: Reporter) -> Token:
     return Token("$END", "", len(text), line, column, line, column, len(text))
 
 
-def _checked(stream: Iterable[Token], layout: Layout, report: Reporter) -> Iterator[Token]:
+def _checked(stream: Iterable[Token], layout: Layout, report: Reporter, characters: Mapping[str, str]) -> Iterator[Token]:
     """Yield the tokens without comments, numbers within limits; bad characters stay, for the parser to recover from."""
     bad: Token | None = None
     for token in stream:
@@ -122,7 +125,7 @@ def _checked(stream: Iterable[Token], layout: Layout, report: Reporter) -> Itera
                 return
             case "INVALID":
                 if bad is None or bad.end_pos != token.start_pos or bad != token:
-                    _report_character(token, report)
+                    _report_character(token, report, characters)
                     yield token
                 bad = token
             case _:
@@ -160,11 +163,11 @@ _INSTEAD: Final = {"#": "//", "&": "&&", "|": "||"}
 """What is meant by a sign, if it is one."""
 
 
-def _report_character(token: Token, report: Reporter) -> None:
+def _report_character(token: Token, report: Reporter, characters: Mapping[str, str]) -> None:
     if report.full:
         report.error("RR106", token_span(token), "a bad character")
         return
-    hint = Hint(_CHARACTER_HINTS.get(token[0], ""))
+    hint = Hint(characters.get(token[0]) or _CHARACTER_HINTS.get(token[0], ""))
     if token[0] in _INSTEAD:
         hint = Hint(hint.text, (Edit(token_span(token), _INSTEAD[token[0]]),))
     if token[0] > "\x7f" and (token.isalpha() or token.isalnum()):

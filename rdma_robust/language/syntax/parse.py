@@ -153,7 +153,7 @@ def parse(
     sensible is left of it; otherwise every recursive pass over it stays within Python's recursion limit.
     """
     grammar = grammar or load_grammar()
-    layout = lay_out(grammar.lex(source), report, grammar.in_context)
+    layout = lay_out(grammar.lex(source), report, grammar.in_context, grammar.words.characters)
     if not layout.complete:
         return None, layout, frozenset()
     parser = Parser(layout, report, grammar)

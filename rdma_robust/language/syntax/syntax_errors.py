@@ -156,6 +156,8 @@ def _other_language(grammar: Grammar, word: Token) -> Hint:
 
 def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:
     token = tokens[at]
+    if at > 1 and (behind := grammar.words.behind.get((str(tokens[at - 2]), str(tokens[at - 1])))):
+        return Hint(behind)
     if token.type == "NAME":
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
         return _other_language(grammar, token) or meant_at(token_span(token), str(token), words)

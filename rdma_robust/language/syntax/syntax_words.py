@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 
@@ -28,6 +28,10 @@ class SyntaxWords:
     other_languages: Mapping[str, str]
     one_word: Mapping[str, str]
     """Those of the words of other languages for which one word stands here."""
+    characters: Mapping[str, str] = field(default_factory=dict)
+    """Hints for characters that have a meaning in no language."""
+    behind: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Hints for what cannot stand behind two words."""
 
 
 RDMA_WORDS: Final = SyntaxWords(

@@ -38,17 +38,28 @@ def declared_names(function: tree.Function) -> set[str]:
 
 def assigned_names(block: ast.Block) -> set[str]:
     """Return what is stored to somewhere in a block."""
-    found: set[str] = set()
-    for line in all_lines(block):
-        match line:
-            case ast.Assign():
-                found.add(tree.target(line).name.text)
-            case tree.ReceiveLine(_, target, source, _, tag):
-                stored = (each.stored for each in (source, tag) if isinstance(each, tree.AnyOf))
-                found |= {each.name.text for each in (target, *stored) if each is not None}
-            case _:
-                pass
-    return found
+    return {name for line in all_lines(block) for name in names_stored_by(line)}
+
+
+def stored_by(line: tree.Line) -> tuple[tree.Indexed, ...]:
+    """Return where a statement stores what is received."""
+    if not isinstance(line, tree.ReceiveLine):
+        return ()
+    stored = (each.stored for each in (line.source, line.tag) if isinstance(each, tree.AnyOf))
+    return (line.target, *(each for each in stored if each is not None))
+
+
+def names_stored_by(line: tree.Line) -> set[str]:
+    """Return the registers to which a statement stores something, now or at its wait."""
+    match line:
+        case ast.Assign():
+            return {tree.target(line).name.text}
+        case ast.For(counter):
+            return {counter.text}
+        case tree.RegisterLine(declared):
+            return {each.name.text for each in declared}
+        case _:
+            return {each.name.text for each in stored_by(line)}
 
 
 def calls_in(block: ast.Block) -> Iterator[tree.FunctionCall]:

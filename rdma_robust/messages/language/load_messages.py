@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Final
 
 from rdma_robust.diagnose import Reporter, listing, quote
 from rdma_robust.errors import NO_SPAN
@@ -13,13 +14,19 @@ from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language import writing_out
 from rdma_robust.messages.language.function_parts import calls_in
 from rdma_robust.messages.language.message_declarations import Declarations
+from rdma_robust.messages.language.message_hazards import warn_of_requests
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Statement
 from rdma_robust.messages.language.message_scope import Scope
+from rdma_robust.messages.language.message_warnings import warn_of_ports, warn_unreached, warn_unused
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World
 from rdma_robust.messages.language.writing_out import InFunction, TooLargeError, Writer, Written
+
+FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745"})
+"""The codes of all warnings about programs of `.mp`."""
 
 
 def load_messages(text: str, file: str) -> MessageProgram:
@@ -36,7 +43,7 @@ def load_messages(text: str, file: str) -> MessageProgram:
     program = _Reader(report, poisoned).program(found)
     ignored = suppressions(text, layout)
     wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
-    return replace(program, warnings=in_order((*ignored.applied(program.warnings, ()), *wrong)))
+    return replace(program, warnings=in_order((*ignored.applied(program.warnings, FOUND), *wrong)))
 
 
 class _Reader:
@@ -71,13 +78,16 @@ class _Reader:
         """Check every process and function once, whatever its number and its arguments are."""
         start = Scope(world, self.report, Name("PID"), {})
         self._globals(Writer(start, world))
+        checked: list[Scope] = []
         for item in tree.declarations(found):
             if isinstance(item, tree.Proc):
                 counter = {} if item.numbers is None else {item.numbers.counter.text: Name(item.numbers.counter.text)}
                 self._check_counter(item, world)
-                self._check_body(Scope(world, self.report, Name("PID"), counter), world, item)
+                checked.append(self._check_body(Scope(world, self.report, Name("PID"), counter), world, item))
             elif isinstance(item, tree.Function):
-                self._check_body(Scope(world, self.report, Name("PID"), {}), world, item)
+                checked.append(self._check_body(Scope(world, self.report, Name("PID"), {}), world, item))
+        warn_unused(world, (each for scope in checked for each in scope.declared), self.report)
+        warn_of_ports(found, self.report)
         for function in world.functions.values():
             self._check_recursion(function, world)
 
@@ -87,7 +97,8 @@ class _Reader:
         if name is not None and before is not None:
             self.report.error("RR904", name.span, f"{quote(name.text)} was declared before, on line {before.line}")
 
-    def _check_body(self, scope: Scope, world: World, item: tree.Proc | tree.Function) -> None:
+    def _check_body(self, scope: Scope, world: World, item: tree.Proc | tree.Function) -> Scope:
+        """Check a process or function, and return its names."""
         writer = Writer(scope, world, inside=InFunction("result") if isinstance(item, tree.Function) else None)
         if isinstance(item, tree.Function):
             for parameter in item.parameters:
@@ -96,6 +107,9 @@ class _Reader:
             writer.block(item.body)
         except TooLargeError as too_large:
             self.report.error("RR919", item.name.span, f"{quote(item.name.text)} has {too_large}")
+        warn_of_requests(item.body, self.report)
+        warn_unreached(item.body, self.report, "the function" if isinstance(item, tree.Function) else "the process")
+        return scope
 
     def _check_recursion(self, function: tree.Function, world: World) -> None:
         """Report a function that comes to call itself, where it calls the first one of that circle."""
@@ -115,7 +129,7 @@ class _Reader:
 
     def _processes(self, world: World, library: World) -> tuple[tuple[Process, ...], bool]:
         found: list[Process] = []
-        written = Written()
+        written = Written(writing_out.MAX_STATEMENTS)
         for family in world.families.values():
             for number, name, values in family.members():
                 written = Written(written.left, list(world.globals), uses_library=written.uses_library)

@@ -142,6 +142,9 @@ _SYNTAX: Final = SyntaxWords(
         "receive": "`recv r from P` waits for a message, `h = irecv r from P` posts a receive",
         "isend": "it has a request: `h = isend VALUE to PROCESS`",
         "irecv": "it has a request: `h = irecv REGISTER from PROCESS`",
+        "on": "`on PORT` stands before `tag`",
+        "from": "`from` stands right behind what is received",
+        "to": "`to` stands right behind what is sent",
         "test": "`test` is reserved for later; `wait h` waits for a request",
         "probe": "`probe` is reserved for later; `recv r from any s` tells who sent",
         "requires": "contracts are not part of this language yet",
@@ -149,6 +152,8 @@ _SYNTAX: Final = SyntaxWords(
         "assigns": "contracts are not part of this language yet",
         "contract": "contracts are not part of this language yet",
     },
+    characters={"\\": "contracts, whose words begin with a backslash, are not part of this language yet"},
+    behind={("wait", "any"): "`wait any` is reserved for later; `wait h` waits for one request"},
     one_word={
         "int": "reg",
         "let": "reg",

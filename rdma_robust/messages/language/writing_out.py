@@ -11,6 +11,7 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_program as made
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.function_parts import assigned_names, declared_names, gives_value, returns
@@ -24,7 +25,7 @@ from rdma_robust.messages.language.message_world import BUILT_IN, Local, World
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_STATEMENTS: Final = 200_000
+MAX_STATEMENTS: Final = 100_000
 """Statements of all processes together, once functions and families are written out."""
 
 MAX_DEPTH: Final = 100
@@ -39,7 +40,7 @@ class TooLargeError(Exception):
 class Written:
     """What comes of one process besides its statements; `left` is how many statements there may still be in all."""
 
-    left: int = MAX_STATEMENTS
+    left: int
     registers: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
@@ -124,6 +125,7 @@ class Writer:
                     self.report.error("RR909", line.span, "no register changes while its process waits", hint=hint)
                 return [made.Assume(self.scope.term(condition), self.at(line.span))]
             case ast.Assert(condition):
+                self._known_assert(line)
                 return [made.Assert(self.scope.term(condition), self.at(line.span))]
             case ast.Halt():
                 return [made.Halt(self.at(line.span))]
@@ -135,6 +137,11 @@ class Writer:
                 for block in blocks:
                     self.block(block)
                 return []
+
+    def _known_assert(self, line: ast.Assert) -> None:
+        condition = self.scope.term(line.condition)
+        if self.scope.strict and isinstance(condition, Const) and condition.value:
+            self.report.warn("RR745", line.span, "this can never fail: the condition is a constant")
 
     def _structured(self, line: ast.If | ast.While | ast.For | ast.Loop | ast.Choose) -> list[made.Statement]:
         match line:
@@ -193,6 +200,9 @@ class Writer:
         counter = self._declared(self.scope.declare(line.counter, "counter"))
         try:
             if isinstance(low, Const) and isinstance(high, Const) and low.value > high.value:
+                if self.scope.strict:
+                    said = f"from {low.value} to {high.value} there is no number: this block is never executed"
+                    self.report.warn("RR705", first_line(line.span), said)
                 self._dead(line.body)
                 return []
             with self._repeated():
@@ -210,7 +220,8 @@ class Writer:
     def set_global(self, declared: tree.Declared) -> list[made.Statement]:
         """Return what gives a register its first value that is declared outside of processes."""
         size = None if declared.size is None else self.scope.zeros(self.scope.term(declared.size), declared.size.span)
-        value = None if declared.value is None else self.scope.term(declared.value)
+        called = self._called(declared.value) is not None  # which is an error, and was reported
+        value = None if declared.value is None or called else self.scope.term(declared.value)
         return self._first_value(made.Place(declared.name.text), size, value, self.at(declared.span))
 
     def _register(self, declared: tree.Declared) -> list[made.Statement]:

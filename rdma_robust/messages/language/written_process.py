@@ -200,7 +200,10 @@ class ProcessTree:
         return self.terms.place(place)
 
     def _assign(self, statement: made.Assign) -> object:
-        name, value = statement.target.name, self._term(statement.value)
+        name, given = statement.target.name, statement.value
+        if isinstance(given, Name) and self._is_foreign(given.name):
+            given = Const(0)  # the result of a function that gives none here
+        value = self._term(given)
         if not self._is_declared_by(statement.target):
             return ast.Assign(tree.inside(self._place(statement.target)), tree.inside(value))
         self._known.add(name)
@@ -265,6 +268,10 @@ class ProcessTree:
             other = inner.other
         return ast.If(tuple(arms), self._inner(other) if other else None)
 
+    def _is_foreign(self, name: str) -> bool:
+        """Whether a register is that of a function that is called here."""
+        return "." in name.removeprefix(self._prefix).removeprefix(".")
+
     def _call_ends(self, body: made.Block, at: int) -> int | None:
         """Return where the function is that is called here: before it stand its parameters and the mark of the library."""
         for end in range(at, len(body)):
@@ -274,7 +281,7 @@ class ProcessTree:
                     return end
                 case made.CollectiveCall():
                     pass
-                case made.Assign(made.Place(name, ())) if "." in name.removeprefix(self._prefix).removeprefix("."):
+                case made.Assign(made.Place(name, ())) if self._is_foreign(name):
                     pass
                 case _:
                     return None
@@ -305,7 +312,8 @@ class ProcessTree:
             name = self._text.functions.name_of(inlined.name, shown, written)
             call = tree.FunctionCall(ast.Ident(name), tuple(map(self._term, given.values())))
         after = body[end + 1] if end + 1 < len(body) else None
-        if isinstance(after, made.Assign) and isinstance(after.value, Name) and after.value.name == result:
+        value = after.value if isinstance(after, made.Assign) else None
+        if isinstance(after, made.Assign) and value == Name(result) and result in _used(inlined.body):
             return self._stored(after.target, call), end + 2
         return tree.CallLine(call), end + 1
 
