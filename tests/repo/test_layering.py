@@ -48,7 +48,8 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
-    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay",
+    "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
+    "messages.encoding",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
     "teaching.demos": (
@@ -59,7 +60,7 @@ MAY_IMPORT = {
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
-        "analyses.hardware messages.language messages.engines messages.message_answers "
+        "analyses.hardware messages.language messages.engines messages.encoding messages.message_answers "
         "reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",

@@ -21,7 +21,7 @@ OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
     ("--engine", ("prove",)): "the engines for safety",
-    ("--engine", ("messages check", "messages explain")): "the engines for messages",
+    ("--engine", ("messages check", "messages matches", "messages explain")): "the engines for messages",
     ("--model", ("explain", "prove")): "several, and more of them",
     ("--model", ("repair",)): "those in which something can be made to wait",
     ("--dump-after", ("prove",)): "there is one pass",
@@ -48,7 +48,7 @@ OTHERWISE = {
     ("--quiet", ("report",)): "the report is a file; nothing else is printed",
     (
         "-D",
-        ("check", "models", "scale", "report", "reach", "verify", "prove", "lint", "messages check"),
+        ("check", "models", "scale", "report", "reach", "verify", "prove", "lint", "messages check", "messages matches"),
     ): "several values: instances, as many programs",
     ("--write", ("repair",)): "the program that is repaired, not laid out anew",
     ("--of", ("export",)): "other graphs than those of an explanation",

@@ -9,12 +9,17 @@ import typer
 
 from rdma_robust.cli.commands.messages_check import check_command
 from rdma_robust.cli.commands.messages_explain import explain_command
+from rdma_robust.cli.commands.messages_matches import matches_command
 from rdma_robust.cli.options.help_page import HelpedCommand
 from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
 
 messages_command = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 
-FUNCTIONS: Final[dict[str, Callable[..., None]]] = {"check": check_command, "explain": explain_command}
+FUNCTIONS: Final[dict[str, Callable[..., None]]] = {
+    "check": check_command,
+    "matches": matches_command,
+    "explain": explain_command,
+}
 
 for name, text in MESSAGES_COMMANDS.items():
     messages_command.command(name, help=text, cls=HelpedCommand)(FUNCTIONS[name])

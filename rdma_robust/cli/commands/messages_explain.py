@@ -27,7 +27,7 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, ExplainFormat
 from rdma_robust.cli.options.messages_options import BufferOption, LoopBound, MessageEngineOption
 from rdma_robust.cli.output import output
-from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time
+from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
@@ -81,6 +81,7 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
     """Decide and explain the program of `request`; return the exit code, that of `messages check`. Raises UsageError."""
     item = only(request.file, "messages explain", request.asking.define, (MESSAGES_SUFFIX,))
     place = output(request.to)
+    load_messages_room()
     limits = request.asking.limits()
 
     def explained(source: Source) -> Exit:

@@ -83,6 +83,7 @@ Examples
 
 MESSAGES_COMMANDS: Final = {
     "check": CHECK_HELP,
+    "matches": MATCHES_HELP,
     "explain": EXPLAIN_HELP,
 }
 """All commands of `messages`, in the order of the help."""

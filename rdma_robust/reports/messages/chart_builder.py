@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
@@ -13,6 +14,9 @@ from rdma_robust.reports.messages.narration import Narration, Request, RunEvent,
 from rdma_robust.reports.messages.operation_names import OperationNames
 from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason
+
+MOST_OTHERS: Final = 3
+"""Messages that a receive could take instead which have an arrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +125,19 @@ class _Builder:
         text = f"{self.name(me)} takes {shown(send.value)} from {self.name(send.operation.process)}{line}"
         end = self.row(me, mark, text, event.span, f"takes {shown(send.value)}")
         self.arrows.append(ChartArrow(send.operation.process, me, where, end, shown(send.value), text))
-        for other in self.show.feasible.get(receive.operation, ()):
-            if other != send.operation:
-                self.arrows.append(self.possible(me, other, end))
+        others = [each for each in self.show.feasible.get(receive.operation, ()) if each != send.operation]
+        for place, other in enumerate(others[:MOST_OTHERS]):
+            left_out = len(others) - MOST_OTHERS if place == MOST_OTHERS - 1 else 0
+            self.arrows.append(self.possible(me, other, end, left_out))
 
-    def possible(self, me: int, other: Issued, end: int) -> ChartArrow:
+    def possible(self, me: int, other: Issued, end: int, left_out: int) -> ChartArrow:
+        """Return the arrow of a message that comes in another run: what it says there is not known."""
         there = self.run.requests.get(("send", other))
-        value = "" if there is None else shown(there.value)
         known = None if there is None else line_of(self.program, there.span)
         line = self.names.where("send", other) if known is None else f" (line {known})"
-        text = f"could take {value or 'a message'} from {self.name(other.process)}{line} instead"
-        return ChartArrow(other.process, me, self.sent_at.get(other), end, value, text, possible=True)
+        text = f"or the message of {self.name(other.process)}{line}"
+        text += f", or one of {left_out} more" if left_out > 0 else ""
+        return ChartArrow(other.process, me, self.sent_at.get(other), end, "", text, possible=True)
 
     def wait_until_now(self, me: int) -> None:
         """Add a bar if others had rows since the last step of a process."""

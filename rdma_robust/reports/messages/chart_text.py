@@ -90,10 +90,10 @@ class _Layout:
                 yield from self._lines(self._lifelines(number, None, each), None, each.text)
 
     def _lines(self, left: str, line: int | None, text: str) -> Iterator[str]:
-        first, *more = filled(printable(text), max(LEAST_TEXT, self.width - self.words)) or [""]
+        first, *more = filled(printable(text), max(LEAST_TEXT, self.width - self.words), "", "  ") or [""]
         yield f"{'' if line is None else line:>{NUMBER}}  {left}{first}"
         for each in more:
-            yield f"{'':{NUMBER}}  {'':{len(left)}}  {each}"
+            yield f"{'':{NUMBER}}  {'':{len(left)}}{each}"
 
     def _lifelines(self, number: int, row: ChartRow | None, arrow: ChartArrow | None) -> str:
         if not self.lanes:

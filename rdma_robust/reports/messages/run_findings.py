@@ -128,17 +128,32 @@ def racing_sends(answer: BufferAnswer) -> dict[Issued, list[Issued]]:
 
 
 def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list[str]:
-    """Return a line for each receive that races, under the buffers that have most runs."""
+    """Return a line for each receive that races, under the buffers with most runs; those of one process and one line that
+    can take the same messages share it."""
     names = operation_names(program)
     order = ("infinite", "any", "zero")
     widest = next((each for b in order for each in answers if each.buffer == b and each.pairs is not None), None)
+    alike: dict[tuple[int, str, tuple[Issued, ...]], list[int]] = {}
+    for receive, sends in ({} if widest is None else racing_sends(widest)).items():
+        alike.setdefault((receive.process, names.where("receive", receive), tuple(sends)), []).append(receive.nth + 1)
     lines = []
-    for receive in () if widest is None else widest.races:
-        sends = sorted(pair.send for pair in widest.pairs or () if pair.receive == receive)  # type: ignore[union-attr]
-        can = ", ".join(names.told("send", each) for each in sends[:MOST_NAMED])
-        more = f" and {len(sends) - MOST_NAMED} more" if len(sends) > MOST_NAMED else ""
-        lines.append(f"{names.told('receive', receive)} can take {can}{more}")
+    for (process, where, senders), numbers in alike.items():
+        which = f"receive{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}"
+        can = ", ".join(names.told("send", each) for each in senders[:MOST_NAMED])
+        more = f" and {len(senders) - MOST_NAMED} more" if len(senders) > MOST_NAMED else ""
+        lines.append(f"{which} of {program.processes[process].name}{where} can take {can}{more}")
     return lines
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers that go up as `1, 3 to 5`."""
+    found: list[list[int]] = []
+    for each in numbers:
+        if found and found[-1][-1] == each - 1:
+            found[-1] = [found[-1][0], each]
+        else:
+            found.append([each])
+    return ", ".join(" to ".join(map(str, each)) for each in found)
 
 
 MOST_NAMED: Final = 6

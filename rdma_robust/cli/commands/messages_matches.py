@@ -1,0 +1,153 @@
+"""The `messages matches` command: which receive can take which message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from rdma_robust import TOOL
+from rdma_robust.cli.answering import answering
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Missing, Source, all_loaded, expand
+from rdma_robust.cli.options.arguments import AnswerFormat, Defines, Files, Memory, OutputFile, Timeout, limit, memory_limit
+from rdma_robust.cli.options.defaults import TIMEOUT_S
+from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.options.messages_options import BufferOption, LoopBound, MessageEngineOption
+from rdma_robust.cli.output import output
+from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_time, load_messages_room
+from rdma_robust.cli.processes.guard import ENDING
+from rdma_robust.cli.screen import width_of_output
+from rdma_robust.cli.stderr import warn
+from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.limits import Limits
+    from rdma_robust.messages.encoding.match_candidates import Candidates
+    from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+
+COUNTED: Final = 10_000
+LISTED: Final = 100
+"""Matchings that are counted, and that are listed, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchesRequest:
+    """What to ask of which programs, and how to report it; `to` of None is standard output."""
+
+    items: Sequence[Item]
+    asking: MessagesAsking
+    drop_reasons: bool
+    format: str
+    to: str | None
+
+
+def matches_command(
+    context: typer.Context,
+    files: Files,
+    *,
+    buffer: BufferOption = "all",
+    engine: MessageEngineOption = "auto",
+    loop_bound: LoopBound = 8,
+    count: Annotated[bool, typer.Option("--count", help=f"Count the matchings, up to {COUNTED:,}.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help=f"List the matchings, up to {LISTED}.")] = False,
+    drop_reasons: Annotated[
+        bool, typer.Option("--drop-reasons", help="List the pairs that cannot match for a simple reason, and say it.")
+    ] = False,
+    define: Defines = None,
+    timeout: Timeout = TIMEOUT_S,
+    memory: Memory = None,
+    format_: AnswerFormat = None,
+    output: OutputFile = None,
+) -> None:
+    """Note in the context what is to be done."""
+    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    asking = MessagesAsking(
+        buffer,
+        engine,
+        loop_bound,
+        limit(timeout),
+        memory_limit(memory),
+        define=tuple(define or ()),
+        counted=COUNTED if count or list_ else 0,
+        listed=LISTED if list_ else 0,
+        width=width_of_output(output),
+    )
+    form = report_form(output, format_, TEXT_OR_JSON, items)
+    context.obj.append(partial(run_messages_matches, MatchesRequest(items, asking, drop_reasons, form, output)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """The report on one program, as it crosses a pipe: lines or objects, its exit code, and what to say besides."""
+
+    lines: tuple[str, ...]
+    objects: tuple[dict[str, object], ...]
+    code: Exit
+    messages: tuple[str, ...]
+
+
+def run_messages_matches(request: MatchesRequest) -> Exit:
+    """Answer for every item of `request`; return the exit code. Raises UsageError, BrokenPipeError."""
+    codes: list[Exit] = []
+    objects: list[dict[str, object]] = []
+    with output(request.to) as place:
+        for item in all_loaded(request.items, request.asking.limits):
+            if isinstance(item, Missing):
+                warn(item.message())
+                codes.append(Exit.UNKNOWN if item.cut else Exit.INVALID)
+                continue
+            load_messages_room()
+            limits = request.asking.limits()
+            found = answering(item.name, limits, partial(_matches, item, request, limits), ENDING)
+            codes.append(found if isinstance(found, Exit) else found.code)
+            if isinstance(found, _Matches):
+                for message in found.messages:
+                    warn(message)
+                objects += found.objects
+                if request.format == "text":
+                    place.say("\n".join(found.lines))
+        if request.format == "json":
+            from rdma_robust.reports.check.json_report import layout  # noqa: PLC0415 - slow
+            from rdma_robust.reports.messages.matches_report import matches_document  # noqa: PLC0415
+
+            place.line(layout(matches_document(objects, TOOL)))
+    return worst(codes)
+
+
+def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matches:
+    """Return the report on a program. Raises what reading and deciding raise."""
+    from rdma_robust.reports.messages.matches_report import MatchesRecord, matches_object, matches_text  # noqa: PLC0415
+
+    found = decide_in_time(source, request.asking, limits)
+    program = found.program
+    assert program is not None, "decided, so read"
+    asked = request.asking.buffers if request.drop_reasons else ()
+    record = MatchesRecord(
+        program,
+        tuple(found.answers),
+        {buffer: _candidates(program, buffer, request.asking.loop_bound, limits) for buffer in asked},
+    )
+    done = all(answer.pairs is not None and answer.pairs_exact for answer in found.answers)
+    return _Matches(
+        tuple(matches_text(record, request.asking.width)),
+        tuple(matches_object(record, answer) for answer in found.answers),
+        Exit.OK if done else Exit.UNKNOWN,
+        tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings),
+    )
+
+
+def _candidates(program: MessageProgram, buffer: Buffer, loop_bound: int, limits: Limits) -> Candidates | str:
+    """Return the candidate pairs of a program, or why there are none."""
+    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415 - slow, seldom asked
+    from rdma_robust.messages.encoding.message_shapes import unroll  # noqa: PLC0415
+    from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
+
+    try:
+        return candidates(unroll(program, loop_bound, limits), buffer, limits)
+    except NotEncodedError as error:
+        return f"not known: {error}"

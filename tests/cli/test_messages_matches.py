@@ -1,0 +1,71 @@
+"""`messages matches` as users see it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.conftest import ROOT, Cli
+from tests.support.message_texts import written
+
+SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/messages-matches.schema.json").read_text()))
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path: Path) -> None:
+    written(tmp_path, "relay", "swap", "ring", "broken", "many")
+
+
+def test_pairs_and_races(cli: Cli) -> None:
+    done = cli("messages", "matches", "relay.mp")
+    assert done.returncode == 0
+    assert "relay.mp under zero, infinite, any: 2 pairs, 1 racing" in done.stdout
+    assert "receive 1 of Server (line 4) races" in done.stdout
+    assert "takes send 1 of Client[2] (line 7)" in done.stdout
+
+
+def test_buffers_that_differ_are_apart(cli: Cli) -> None:
+    out = cli("messages", "matches", "swap.mp").stdout
+    assert "swap.mp under zero: 0 pairs, 0 racing" in out
+    assert "swap.mp under infinite, any: 2 pairs, 0 racing" in out
+
+
+def test_matchings_counted_and_listed(cli: Cli) -> None:
+    assert "matchings: 2" in cli("messages", "matches", "relay.mp", "--count", "--buffer", "any").stdout
+    out = cli("messages", "matches", "relay.mp", "--list", "--buffer", "infinite").stdout
+    assert "matching 1: Server 1 <- Client[1] 1" in out
+    assert "matching 2: Server 1 <- Client[2] 1" in out
+
+
+def test_why_pairs_are_dropped(cli: Cli) -> None:
+    out = " ".join(cli("messages", "matches", "ring.mp", "swap.mp", "--drop-reasons", "--buffer", "zero").stdout.split())
+    assert "candidates under zero: 3 of 3 pairs of one endpoint are kept" in out
+    assert "candidates under zero: 0 of 2 pairs of one endpoint are kept" in out
+    assert "rule 4 drops 2: it is matched before the send is issued" in out
+    assert "receive at line 5 of Ping, send at line 9 of Pong" in out
+
+
+def test_json_follows_its_schema(cli: Cli) -> None:
+    files = ("relay.mp", "swap.mp", "broken.mp")
+    done = cli("messages", "matches", *files, "--list", "--drop-reasons", "--format", "json")
+    report = json.loads(done.stdout)
+    assert not list(SCHEMA.iter_errors(report))
+    assert done.returncode == 2
+    assert [(each["file"], len(each["pairs"]), len(each["listed"])) for each in report["results"]] == [
+        ("relay.mp", 2, 0),
+        ("relay.mp", 2, 2),
+        ("relay.mp", 2, 2),
+        ("swap.mp", 0, 0),
+        ("swap.mp", 2, 1),
+        ("swap.mp", 2, 1),
+    ]
+    assert [each["candidates"]["kept"] for each in report["results"]] == [2, 2, 2, 0, 2, 2]
+
+
+def test_a_limit_is_said(cli: Cli) -> None:
+    done = cli("messages", "matches", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
+    assert done.returncode == 3
+    assert "not known: " in done.stdout
