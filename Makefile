@@ -7,7 +7,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CREATED := $(VENV)/.created
 INSTALLED := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
-# Bytecode of the modules: without it (PYTHONDONTWRITEBYTECODE is set) every start would compile them.
+# Bytecode of the modules: without it (PYTHONDONTWRITEBYTECODE is set) every start would compile them, and every run of the tests
+# the tests, with what pytest makes of their assertions: 10 s for each worker.
 COMPILED := $(VENV)/.compiled
 WORKERS ?= 2
 # The versions and hashes of requirements/*.lock are asked for where CI tries them; elsewhere a file may be missing for them.
@@ -26,7 +27,7 @@ run: $(INSTALLED) $(COMPILED) ## decide the whole litmus suite and compare with 
 	$(BIN)/rdma-robust --expect litmus/*.rdma
 
 test: $(DEV) $(COMPILED) ## run all tests but the long ones (under 5 minutes on 2 cores)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-long: $(DEV) ## run the agreement tests on ten times as many, larger random programs
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m 'long or ci'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -11,9 +12,11 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import settings
 
 from rdma_robust.__main__ import main
+from rdma_robust.cli.app import command_line
 
 for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
     os.environ.pop(name, None)  # what commands print depends on the test, not on the terminal of who runs it
@@ -71,11 +74,22 @@ def installed(tmp_path: Path) -> Cli:
     return run
 
 
+COMMAND_LINE = functools.cache(command_line)
+PARSER = functools.cache(typer.main.get_command)
+
+
+def keep_command_lines(patch: pytest.MonkeyPatch) -> None:
+    """Make the options of each command once for all tests, as a process does, which is half of what many commands take."""
+    patch.setattr("rdma_robust.cli.app.command_line", lambda wanted: COMMAND_LINE(tuple(wanted)))
+    patch.setattr("typer.main.get_command", PARSER)
+
+
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Run the command line in `tmp_path` without starting a process: the answer of `installed`, but sooner."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rdma_robust.cli.commands.check.processors", lambda: 1)
+    keep_command_lines(monkeypatch)
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
 
     def run(*arguments: str, stdin: str = "") -> Answer:

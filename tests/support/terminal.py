@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 import pytest
 
 from rdma_robust.__main__ import main
+from tests.conftest import keep_command_lines
 from tests.support.documents import ROOT
 
 OPERATORS = frozenset("();<>|&")
@@ -42,6 +43,7 @@ class Terminal:
         patch.chdir(folder)
         for command in ("check", "cover"):
             patch.setattr(f"rdma_robust.cli.commands.{command}.processors", lambda: 1)
+        keep_command_lines(patch)
 
     def provide(self, text: str) -> None:
         """Copy the folders that `text` names, unless they are there."""
