@@ -42,7 +42,9 @@ class Grammar:
 
     def lex(self, text: str) -> Iterator[Token]:
         """Return the tokens of `text`, comments and characters without a meaning included."""
-        return self.lark.lex(text)
+        parser = self.lark.parse_interactive(text)  # Lark.lex makes a lexer anew each time
+        tokens: Iterator[Token] = parser.lexer_thread.lex(parser.parser_state)
+        return tokens
 
     def parser(self) -> InteractiveParser:
         """Return a parser that is fed token by token, at the start of a file."""
