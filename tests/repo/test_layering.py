@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
     "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers messages.replay",
+    "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

@@ -54,7 +54,7 @@ class Table:
     """Local states of one program under one buffer semantics.
 
     With `names` operations have the names of the run, else local states that differ in names only are one. With `history` a
-    process keeps which sends its receives took.
+    process keeps which sends its receives took, with `results` one that is over what it was like then.
     """
 
     program: MessageProgram
@@ -63,6 +63,7 @@ class Table:
     ahead: int
     names: bool = True
     history: bool = False
+    results: bool = False
     processes: tuple[FlatProcess, ...] = ()
     rules: tuple[ProcessRules, ...] = ()
     locals: list[list[Local]] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Table:
         """Return the number of a local state; of one that is over only what others can see and history counts."""
         if not self.names:
             local = nameless(local)
-        if local.status in ("ended", "stopped", "endless"):
+        if not self.results and local.status in ("ended", "stopped", "endless"):
             over = self.processes[me]
             registers, requests = (0,) * len(over.registers), (None,) * len(over.requests)
             local = local._replace(pc=over.end, cursor=0, registers=registers, requests=requests)

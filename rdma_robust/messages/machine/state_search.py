@@ -126,7 +126,7 @@ class StateSearch:
                 self._broken(hop.receiver, hop.receiver_then, state, hop)
             if hop.sender_then is not None and hop.sender_then.violations:
                 self._broken(hop.sender, hop.sender_then, state, hop)
-            for new, trails in _results(state, hop):
+            for new, trails in results(state, hop):
                 if new not in self.arrivals:
                     self.arrivals[new] = Arrival(state, hop, trails)
                     following.append(new)
@@ -200,7 +200,7 @@ def _call(calls: tuple[str, ...], at: int) -> str:
     return calls[at] if at < len(calls) else ""
 
 
-def _results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
+def results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
     """Return the states after a match and what the two do then, with the trails of receiver and sender."""
     found: list[tuple[State, tuple[Trail, ...]]] = []
     receiver, sender = hop.receiver, hop.sender

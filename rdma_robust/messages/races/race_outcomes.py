@@ -1,0 +1,101 @@
+"""How runs end: what of the last state counts as the outcome of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Block,
+    Choose,
+    For,
+    If,
+    Inlined,
+    Loop,
+    MessageProgram,
+    Place,
+    Process,
+    Statement,
+    While,
+)
+from rdma_robust.messages.language.message_terms import Operation, Term, Value
+from rdma_robust.messages.machine.flat_code import FlatProcess
+from rdma_robust.messages.machine.process_state import Local, Status
+
+FAILED = "$false."
+"""Registers that remember which assertions were false begin so."""
+
+
+class Remembered(NamedTuple):
+    """A program whose assertions are remembered in registers, and the place of the assertion of each such register."""
+
+    program: MessageProgram
+    places: dict[tuple[int, str], Span]
+
+
+def remembering(program: MessageProgram) -> Remembered:
+    """Return `program` with a register for each assertion, 1 once it was false; the runs are the same, step by step."""
+    places: dict[tuple[int, str], Span] = {}
+    processes = []
+    for number, process in enumerate(program.processes):
+        made: dict[str, Span] = {}
+        body = tuple(_block(process.body, made))
+        processes.append(replace(process, body=body, registers=(*process.registers, *made)))
+        places |= {(number, register): span for register, span in made.items()}
+    return Remembered(replace(program, processes=tuple(processes)), places)
+
+
+def _block(block: Block, made: dict[str, Span]) -> Iterator[Statement]:
+    for statement in block:
+        match statement:
+            case Assert(condition, span):
+                register = f"{FAILED}{len(made)}"
+                made[register] = span
+                yield Assign(Place(register), _or_false(register, condition), span)
+            case If(_, then, other):
+                yield replace(statement, then=tuple(_block(then, made)), other=tuple(_block(other, made)))
+            case While(_, body) | Loop(body) | Inlined(_, body) | For(_, _, _, body):
+                yield replace(statement, body=tuple(_block(body, made)))
+            case Choose(branches):
+                yield replace(statement, branches=tuple(tuple(_block(each, made)) for each in branches))
+            case _:
+                yield statement
+
+
+def _or_false(register: str, condition: Term) -> Operation:
+    """Return 1 if the condition is false or was before; it is evaluated in any case, as it may be a fault."""
+    return Operation("?", (Operation("!", (condition,)), Const(1), Name(register)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one process is at the end of a run: `at` is where it waits or has stopped, `false` are the assertions that were
+    false, and `values` its final values; a daemon that waits has none."""
+
+    status: Status
+    at: int
+    false: tuple[str, ...]
+    values: tuple[tuple[str, Value], ...]
+
+    @property
+    def failure(self) -> Ending:
+        """Return the same without its values."""
+        return replace(self, values=())
+
+
+Outcome = tuple[Ending, ...]
+"""The endings of all processes."""
+
+
+def ending(process: Process, flat: FlatProcess, local: Local) -> Ending:
+    """Return how a process is that stays in `local`."""
+    values = dict(zip(flat.registers, local.registers, strict=True))
+    false = tuple(name for name, value in values.items() if name.startswith(FAILED) and value)
+    own = [name for name in process.registers if "." not in name and not name.startswith("$")]
+    kept = () if process.daemon and local.status != "ended" else tuple((name, values[name]) for name in own)
+    return Ending(local.status, 0 if local.status == "ended" else local.pc, false, kept)
