@@ -20,6 +20,7 @@ from rdma_robust.cli.app import command_line
 
 for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
     os.environ.pop(name, None)  # what commands print depends on the test, not on the terminal of who runs it
+    os.unsetenv(name)  # readline, which pytest imports, sets COLUMNS for the commands behind the back of `os.environ`
 
 settings.register_profile("no deadline: the machine may be busy", deadline=None)
 settings.load_profile("no deadline: the machine may be busy")
