@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.replay": f"{WORDS} messages.language messages.message_answers",
+    "messages.traces": f"{WORDS} messages.language messages.message_answers messages.machine",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
     "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers messages.replay",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, ReceiveOp, SendOp
+from rdma_robust.messages.message_answers import Pair
 
 
 class Meeting(NamedTuple):
@@ -42,3 +43,13 @@ def meetings(receiver: int, receives: Local | Frame, sender: int, sends: Local |
         for number in candidates(op, receiver, sender, sends.sends):
             if not is_taken_earlier(sends.sends[number], sender, receives.receives[:at]):
                 yield Meeting(at, number)
+
+
+def are_enabled(pair: Pair, receives: Frame, sends: Frame) -> bool:
+    """Whether the match of two operations is enabled, which are unmatched or not issued."""
+    sender = pair.send.process
+    at = next((at for at, op in enumerate(receives.receives) if op.nth == pair.receive.nth), None)
+    for number in () if at is None else candidates(receives.receives[at], pair.receive.process, sender, sends.sends):
+        if sends.sends[number].nth == pair.send.nth:
+            return not is_taken_earlier(sends.sends[number], sender, receives.receives[:at])
+    return False

@@ -1,0 +1,150 @@
+"""Reading a trace, and checking that it can have been observed: the matches that it records are a run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rdma_robust.diagnose import Reporter
+from rdma_robust.errors import Span
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.machine.courses import Course, Decided, Decisions
+from rdma_robust.messages.machine.matching import are_enabled
+from rdma_robust.messages.message_answers import Issued, Pair, Schedule
+from rdma_robust.messages.traces.trace_program import all_events, program_of
+from rdma_robust.messages.traces.trace_reading import trace_of
+from rdma_robust.messages.traces.trace_record import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trace as a program, and the run that it was observed in, if it says of every receive what that took."""
+
+    program: MessageProgram
+    notes: tuple[str, ...]
+    observed: Schedule | None
+
+
+def read_trace(text: str, file: str) -> MessageProgram:
+    """Return the program of a trace in JSON; `file` is its name for messages.
+
+    Raises ProgramError with every error of the file, also where what is `matched` is no run of it.
+    """
+    return read_recorded(text, file).program
+
+
+def read_recorded(text: str, file: str) -> Recorded:
+    """Return a trace in JSON with what it was observed to do. Raises ProgramError as :func:`read_trace` does."""
+    report = Reporter(file, text)
+    trace = trace_of(text, report)
+    program = program_of(trace, report)
+    observed = _observed(trace, program, report)
+    report.raise_errors()
+    return Recorded(program, trace.notes, observed)
+
+
+def _observed(trace: Trace, program: MessageProgram, report: Reporter) -> Schedule | None:
+    """Return the run with the matches that a trace records, None if it does not record all; report where it is none.
+
+    With infinite buffers, as the runs of zero are among those. Which pairs there are leaves nothing to choose: one that is
+    enabled stays so until it fires, so that the order does not matter.
+    """
+    sends: dict[int, list[Span]] = {}
+    for process, event in all_events(trace):
+        if event.op in ("send", "isend"):
+            sends.setdefault(process, []).append(event.span)
+    wanted: dict[Span, Span] = {}
+    for _, event in all_events(trace):
+        match event.fields.get("matched"):
+            case (int() as process, int() as nth) if nth < len(sends.get(process, ())):
+                wanted[event.span] = sends[process][nth]
+            case (process, _):
+                said = f"process {process} has {len(sends.get(process, ()))} sends"
+                report.error("RR944", event.spans.get("matched", event.span), said)
+            case _:
+                pass
+    if not wanted or report.failed:
+        return None
+    course = _Observed(program, wanted)
+    course.run()
+    missing = [span for span in wanted if span not in course.done]
+    if missing and course.guesses:
+        return None
+    for span in missing:
+        said = f"this receive cannot have taken the send on line {wanted[span].line}: {course.reason(span)}"
+        report.error("RR944", span, said, hint="leave `matched` out to look at the trace without it")
+    return None if missing or course.guesses else tuple(course.moves)
+
+
+class _Observed(Decided):
+    """The run in which receives take what was observed, and others what nobody was observed to take.
+
+    Operations are known by the places of their events; those of library procedures have other places.
+    """
+
+    def __init__(self, program: MessageProgram, wanted: Mapping[Span, Span]) -> None:
+        super().__init__(program, "infinite", Decisions(()))
+        self.wanted = wanted
+        self.taken = set(wanted.values())
+        self.receives: dict[Issued, Span] = {}
+        self.sends: dict[Issued, Span] = {}
+        self.issued: dict[Span, Issued] = {}
+        self.done: set[Span] = set()
+        self.guesses = 0
+
+    def step(self, process: int, choice: int | None = None) -> str:
+        frame = self.frames[process]
+        span = self.rules[process].span(frame.pc)
+        before = frame.received, frame.sent
+        kind = Course.step(self, process, choice)
+        if frame.received > before[0]:
+            self.receives[Issued(process, before[0])] = span
+        if frame.sent > before[1]:
+            self.sends[Issued(process, before[1])] = span
+            self.issued[span] = Issued(process, before[1])
+        return kind
+
+    def run(self) -> None:
+        """Make observed matches as long as one is enabled, and then one that nobody observed, if there is one."""
+        self.settle_all()
+        changed = set(range(len(self.frames)))
+        while True:
+            pair = self.observed_pair(changed)
+            if pair is None:
+                changed.clear()
+                pair = self.other_pair()
+            if pair is None or not self.try_match(pair):
+                return
+            changed |= {pair.receive.process, pair.send.process}
+
+    def observed_pair(self, changed: set[int]) -> Pair | None:
+        """Return an observed match that is enabled, of those with a process that has changed."""
+        for me, frame in enumerate(self.frames):
+            for receive in frame.receives:
+                span = self.receives[Issued(me, receive.nth)]
+                send = self.issued.get(self.wanted[span]) if span in self.wanted else None
+                if send is None or not ({me, send.process} & changed):
+                    continue
+                pair = Pair(Issued(me, receive.nth), send)
+                if are_enabled(pair, frame, self.frames[send.process]):
+                    self.done.add(span)
+                    return pair
+        return None
+
+    def other_pair(self) -> Pair | None:
+        """Return a match that is enabled, of operations of which nothing was observed."""
+        for receiver, sender, meeting in self.enabled():
+            receive = self.frames[receiver].receives[meeting.receive]
+            pair = Pair(Issued(receiver, receive.nth), Issued(sender, self.frames[sender].sends[meeting.send].nth))
+            if self.receives[pair.receive] not in self.wanted and self.sends[pair.send] not in self.taken:
+                self.guesses += receive.source < 0
+                return pair
+        return None
+
+    def reason(self, span: Span) -> str:
+        """Return why an observed match does not come about."""
+        if all(each != span for each in self.receives.values()):
+            return "its process does not come so far"
+        if self.wanted[span] not in self.issued:
+            return "that is not sent before"
+        return "ports, sources, tags or the order of messages and receives forbid it"

@@ -1,0 +1,268 @@
+"""Writing the trace of a run: what each process did, with names in place of registers, which change."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rdma_robust.errors import InternalError, Span
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Assume,
+    Buffer,
+    IssueReceive,
+    IssueSend,
+    MessageProgram,
+    Place,
+)
+from rdma_robust.messages.language.message_terms import FaultError, Operation, Term, Zeros
+from rdma_robust.messages.machine.courses import Course
+from rdma_robust.messages.machine.flat_code import Bounds, Round, Test, WaitFor
+from rdma_robust.messages.machine.matching import Meeting
+from rdma_robust.messages.machine.process_rules import Single, handle_of
+from rdma_robust.messages.machine.process_state import Receiving
+from rdma_robust.messages.message_answers import Granted, Issued, Move, Schedule, Step
+from rdma_robust.messages.traces.symbolic_values import NotConcreteError, Symbolic, Symbols, expression_text
+from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess, trace_json
+
+LIBRARY_PORT: Final = "collective"
+"""What the port of library procedures is called in a trace, which has the messages that they consist of."""
+
+_RESERVED: Final = "coll"
+
+
+def write_trace(program: MessageProgram, buffer: Buffer, schedule: Schedule, notes: tuple[str, ...] = ()) -> str:
+    """Return the JSON of the trace of a run: its events in each process, and what its receives took.
+
+    What decided its control flow is assumed, so the trace has the runs of the program that take the same way. A fault is
+    written as an assertion that fails. Raises InternalError if the schedule is no run of the program.
+    """
+    course = _Writing(program, buffer)
+    for move in schedule:
+        course.make(move)
+    return trace_json(course.trace(notes))
+
+
+class _Writing(Course):
+    def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
+        super().__init__(program, buffer)
+        self.program = program
+        self.writers = [_ProcessWriter(self, me) for me in range(len(self.frames))]
+        self.matched: dict[Issued, Issued] = {}
+
+    def make(self, move: Move) -> None:
+        if isinstance(move, Step):
+            self.writers[move.process].step(move.choice)
+        elif isinstance(move, Granted):
+            self.grant(move.process)
+        else:
+            pair = move.pair
+            ours, theirs = self.frames[pair.receive.process], self.frames[pair.send.process]
+            posted = [op.nth for op in ours.receives].index(pair.receive.nth)
+            sent = [op.nth for op in theirs.sends].index(pair.send.nth)
+            self.match(pair.receive.process, pair.send.process, Meeting(posted, sent))
+            self.matched[pair.receive] = pair.send
+
+    def trace(self, notes: tuple[str, ...]) -> Trace:
+        processes = zip(self.program.processes, self.writers, strict=True)
+        made = (TraceProcess(each.name, writer.finished(), each.daemon) for each, writer in processes)
+        return Trace(self.program.name, tuple(made), notes)
+
+    def port(self, number: int) -> Field:
+        name = self.program.ports[number]
+        if name != _RESERVED:
+            return name or None
+        free = LIBRARY_PORT
+        while free in self.program.ports:
+            free += "_"
+        return free
+
+
+class _ProcessWriter:
+    """The events of one process."""
+
+    def __init__(self, course: _Writing, me: int) -> None:
+        self.course = course
+        self.me = me
+        self.events: list[TraceEvent] = []
+        self.line: int | None = None
+        self.frame = course.frames[me]
+        self.symbols = Symbols(self.frame.registers, self.assumed)
+        self.used: set[str] = set()
+        self.requests: dict[Single, str] = {}
+        self.issued = 0
+        self.receives: dict[int, int] = {}
+        """The number of a receive to that of its event."""
+
+    def fresh(self, base: str) -> str:
+        """Return a name that is not used yet, like `base`."""
+        plain = re.sub(r"\W", "_", base).strip("_") or "v"
+        name, number = plain, 2
+        while name in self.used:
+            name, number = f"{plain}_{number}", number + 1
+        self.used.add(name)
+        return name
+
+    def add(self, op: str, **fields: Field) -> None:
+        self.events.append(TraceEvent(op, fields, self.line))
+
+    def assumed(self, condition: Term) -> None:
+        self.add("assume", expr=expression_text(condition))
+
+    def step(self, choice: int | None) -> None:
+        """Make a step, and write what it is."""
+        before, failed = len(self.events), False
+        span = self.course.rules[self.me].span(self.frame.pc)
+        self.line = _line(span)
+        try:
+            late = self.write()
+        except (FaultError, NotConcreteError):
+            late, failed = None, True
+        kind = self.course.step(self.me, choice)
+        if kind not in ("", "assert"):
+            del self.events[before:]
+            self.add("assert", expr="0")
+            self.add("assume", expr="0")
+        elif failed:
+            raise InternalError(f"step {len(self.course.moves)} of the run cannot be written into a trace")
+        elif late is not None:
+            name, indices, value = late
+            self.symbols.store(name, indices, value)
+
+    def write(self) -> tuple[str, tuple[int, ...], Symbolic] | None:
+        """Write the next step; return what it stores, if it is an assignment."""
+        symbols = self.symbols
+        match self.course.processes[self.me].code[self.frame.pc]:
+            case Assign(target, value):
+                return target.name, self.indices(target), self.named(target.name, symbols.of(value))
+            case IssueSend() as send:
+                self.send(send)
+            case IssueReceive() as receive:
+                self.receive(receive)
+            case WaitFor(place):
+                self.wait(place)
+            case Test(condition):
+                symbols.decided(condition)
+            case Bounds(low, high, following, last):
+                symbols.held[following], symbols.held[last] = Const(symbols.fixed(low)), Const(symbols.fixed(high))
+            case Round(counter, following):
+                at = self.frame.registers[following]
+                assert isinstance(at, int)
+                symbols.held[counter], symbols.held[following] = Const(at), Const(at + 1)
+            case Assume(condition):
+                self.add("assume", expr=expression_text(symbols.scalar(condition)))
+            case Assert(condition):
+                self.add("assert", expr=expression_text(symbols.scalar(condition)))
+            case _:
+                pass
+        return None
+
+    def indices(self, place: Place) -> tuple[int, ...]:
+        return tuple(self.symbols.fixed(each) for each in place.indices)
+
+    def named(self, base: str, value: Symbolic) -> Symbolic:
+        """Return a value, by a name if it is more than a name or a number."""
+        if not isinstance(value, Operation):
+            return value
+        name = self.fresh(base)
+        self.add("assign", to=name, value=expression_text(value))
+        return Name(name)
+
+    def array(self, base: str, value: Symbolic) -> Term:
+        """Return a value that an expression can have; an array is put together under a name."""
+        if not isinstance(value, tuple):
+            return value
+        name = self.fresh(base)
+        items = [(at, self.array(base, each)) for at, each in enumerate(value) if each != Const(0)]
+        self.add("assign", to=name, value=expression_text(Zeros(Const(len(value)))))
+        for at, item in items:
+            self.add("assign", to=f"{name}[{at}]", value=expression_text(item))
+        return Name(name)
+
+    def send(self, send: IssueSend) -> None:
+        value = expression_text(self.array("message", self.symbols.of(send.value)))
+        to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
+        request = self.request(send.request)
+        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, request=request)
+
+    def receive(self, receive: IssueReceive) -> None:
+        fixed = self.symbols.fixed
+        source: Field = "any" if receive.source is None else fixed(receive.source)
+        tag: Field = "any" if receive.tag is None else fixed(receive.tag)
+        fields: dict[str, Field] = {"into": self.fresh(receive.target.name), "from": source}
+        for member, place, known in (("sender", receive.sender, source), ("which", receive.which, tag)):
+            if place is not None:
+                self.indices(place)
+                if known == "any":
+                    fields[member] = self.fresh(place.name)
+        self.indices(receive.target)
+        request = self.request(receive.request)
+        self.receives[self.frame.received] = len(self.events)
+        self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
+
+    def request(self, place: Place) -> str:
+        """Return a new name for a request."""
+        indices = self.indices(place)
+        self.issued += 1
+        name = f"h{self.issued}"
+        self.requests[place.name, indices[0] if indices else -1] = name
+        return name
+
+    def wait(self, place: Place) -> None:
+        """Write the wait for an active request, and keep under which names its receive stores."""
+        self.indices(place)
+        single = self.course.rules[self.me].awaited(self.frame)
+        handle = None if single is None else handle_of(self.frame, single)
+        if single is None or handle is None:
+            return
+        name = self.requests[single]
+        self.add("wait", request=name)
+        if isinstance(handle, Receiving):
+            issued = next(each for each in self.events if each.fields.get("request") == name)
+            known = (None, issued.fields["from"], issued.fields["tag"])
+            members = (("into", handle.target), ("sender", handle.sender), ("which", handle.which))
+            for (member, spot), number in zip(members, known, strict=True):
+                stored = issued.fields.get(member)
+                if spot is not None:
+                    self.symbols.store(*spot, Name(stored) if isinstance(stored, str) else _number(number))
+
+    def finished(self) -> tuple[TraceEvent, ...]:
+        """Return the events, with the wait at which the process stays, and what receives took."""
+        rules = self.course.rules[self.me]
+        single = rules.awaited(self.frame) if self.frame.status == "runs" else None
+        if single is not None and rules.blocking(self.frame) is not None:
+            self.line = _line(rules.span(self.frame.pc))
+            self.add("wait", request=self.requests[single])
+        for nth, at in self.receives.items():
+            send = self.course.matched.get(Issued(self.me, nth))
+            if send is not None:
+                event = self.events[at]
+                self.events[at] = TraceEvent(event.op, {**event.fields, "matched": (send.process, send.nth)}, event.line)
+        return tuple(_blocking(self.events))
+
+
+def _blocking(events: list[TraceEvent]) -> list[TraceEvent]:
+    """Return the events with an issue and the wait behind it as one."""
+    found: list[TraceEvent] = []
+    for event in events:
+        before = found[-1] if found else None
+        if event.op == "wait" and before is not None and before.fields.get("request") == event.fields["request"]:
+            rest = {name: value for name, value in before.fields.items() if name != "request"}
+            found[-1] = TraceEvent(before.op.removeprefix("i"), rest, before.line)
+        else:
+            found.append(event)
+    return found
+
+
+def _number(known: Field) -> Const:
+    assert isinstance(known, int)
+    return Const(known)
+
+
+def _line(span: Span) -> int | None:
+    """Return the line of the program that a statement is on; of one of the library, that of the call."""
+    while span.origin is not None:
+        span = span.origin
+    return span.line if span.end > span.start or span.line > 1 else None
