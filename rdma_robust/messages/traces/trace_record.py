@@ -14,7 +14,7 @@ VERSION: Final = 1
 
 Kind = Literal["process", "process or any", "tag", "tag or any", "port", "name", "expression", "pair", "line", "library"]
 """What a member of an event is: the number of a process, a tag, the name of a port or null, a name, an expression, a
-process and the number of one of its sends in the trace, counted from 0, the line of a program, the name of a library procedure."""
+process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure."""
 
 _SEND: Final[Mapping[str, Kind]] = {"to": "process", "port": "port", "tag": "tag", "value": "expression"}
 _RECEIVE: Final[Mapping[str, Kind]] = {
