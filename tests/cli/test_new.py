@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.cli.completion.answers import completions
-from rdma_robust.teaching.patterns.named_programs import PATTERNS
+from rdma_robust.teaching.patterns.named_programs import MESSAGE_PATTERNS, PATTERNS
 from tests.conftest import Cli
 from tests.support.shares import share
 
@@ -83,11 +83,39 @@ def test_what_the_comments_say_is_not_needed(cli: Cli, name: str, what: str) -> 
     assert cli("verify", "-", stdin=less).returncode == 0
 
 
+def test_programs_that_pass_messages_hold_what_they_claim(cli: Cli) -> None:
+    files = [f"{name}.mp" for name in MESSAGE_PATTERNS]
+    for name in MESSAGE_PATTERNS:
+        done = cli("new", name, "-o", f"{name}.mp")
+        assert f"written: {name}.mp; try rdma-robust messages check --expect {name}.mp" in done.stderr
+    checked = cli("messages", "check", "--expect", *files)
+    assert checked.returncode == 0 and "3 as expected" in checked.stdout, checked.stdout
+    assert cli("fmt", "--check", *files).returncode == 0
+    for name, given in (("halo", "RANKS=4"), ("workers", "TASKS=5"), ("calls", "CALLS=1")):
+        text = cli("new", name, "-D", given).stdout
+        assert cli("messages", "check", "--expect", "-", stdin=text).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "instead", "buffer"),
+    [
+        ("halo", r"(    posted = irecv.*\n)(    send.*\n)", r"\2\1", "any"),
+        ("calls", r"to client on answer", r"to Client[1] on answer", "infinite"),
+        ("workers", r"send next to who on task tag 1", r"send next to Worker[1] on task tag 1", "infinite"),
+    ],
+)
+def test_what_the_comments_say_of_messages_is_needed(cli: Cli, name: str, what: str, instead: str, buffer: str) -> None:
+    text = cli("new", name).stdout
+    broken = re.sub(what, instead, text)
+    assert broken != text
+    assert cli("messages", "check", "--buffer", buffer, "-", stdin=broken).returncode == 1
+
+
 def test_without_a_name_the_programs_are_listed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     done = cli("new")
     assert done.returncode == 0
-    assert re.findall(r"^  ([a-z]+)  +\S", done.stdout, re.MULTILINE) == list(PATTERNS)
+    assert re.findall(r"^  ([a-z]+)  +\S", done.stdout, re.MULTILINE) == [*PATTERNS, *MESSAGE_PATTERNS]
     assert "SLOTS = 2, ROUNDS = 2" in " ".join(done.stdout.split())
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
@@ -98,7 +126,7 @@ def test_without_a_name_the_programs_are_listed(cli: Cli, monkeypatch: pytest.Mo
         (("rng",), "did you mean `ring`?"),
         (("ring", "-D", "SLOT=3"), "did you mean `SLOTS`?"),
         (("ring", "-D", "SLOTS=0"), "with SLOTS=0 this is no program: line "),
-        (("-D", "SLOTS=3"), "which program? One of ring, lock, mailbox, barrier, rpc, kv"),
+        (("-D", "SLOTS=3"), "which program? One of ring, lock, mailbox, barrier, rpc, kv, halo, workers, calls"),
         (("ring", "-o", "mine.rdma"), "mine.rdma is there already; --force replaces it"),
         (("ring", "-o", "no/such/ring.rdma"), "no/such"),
     ],
@@ -116,9 +144,9 @@ def test_mistakes_are_explained(cli: Cli, tmp_path: Path, arguments: tuple[str, 
 def test_help_names_every_program(cli: Cli) -> None:
     assert "new" in cli("--help").stdout
     help_ = cli("new", "--help").stdout
-    assert all(name in help_ for name in PATTERNS)
+    assert all(name in help_ for name in (*PATTERNS, *MESSAGE_PATTERNS))
 
 
 def test_the_shell_completes_names() -> None:
-    assert [each.value for each in completions(["new", ""], 2)] == list(PATTERNS)
+    assert [each.value for each in completions(["new", ""], 2)] == [*PATTERNS, *MESSAGE_PATTERNS]
     assert [each.value for each in completions(["new", "r"], 2)] == ["ring", "rpc"]

@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
-    "teaching.patterns": f"{WORDS} language",
+    "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ language semantics analyses.lints",
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "

@@ -14,13 +14,22 @@ from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.reports.share.exits import Exit
-from rdma_robust.teaching.patterns.named_programs import PATTERNS, PatternName, about, constants, pattern
+from rdma_robust.teaching.patterns.named_programs import (
+    MESSAGE_PATTERNS,
+    PATTERNS,
+    PatternName,
+    about,
+    constants,
+    with_values,
+)
 from rdma_robust.text import filled, printable
 
 
 def new_command(
     context: typer.Context,
-    name: Annotated[PatternName | None, typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv]", hidden=True)] = None,
+    name: Annotated[
+        PatternName | None, typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv|halo|workers|calls]", hidden=True)
+    ] = None,
     *,
     define: Define = None,
     output: MadeFile = None,
@@ -29,7 +38,7 @@ def new_command(
     """Note in the context what is to be done."""
     made_file(output, (), force=force)
     if name is None and (define or output is not None):
-        raise UsageError(f"which program? One of {', '.join(PATTERNS)}")
+        raise UsageError(f"which program? One of {', '.join((*PATTERNS, *MESSAGE_PATTERNS))}")
     context.obj.append(partial(run_new, name, tuple(define or ()), None if output == "-" else output))
 
 
@@ -43,27 +52,31 @@ def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None)
         StandardOutput().write(text)
     else:
         replace_file(path, text)
-        warn(f"written: {printable(path)}; try rdma-robust check --expect {printable(path)}, and verify, explore, repair")
+        warn(f"written: {printable(path)}; try rdma-robust {_next(name, printable(path))}")
     return Exit.OK
 
 
-def _with_constants(name: PatternName, define: tuple[str, ...]) -> str:
-    from rdma_robust.language.defines import defined  # noqa: PLC0415 - slow, and only where it is needed
-    from rdma_robust.language.load import load_decidable  # noqa: PLC0415
+def _next(name: PatternName, path: str) -> str:
+    """Return what to do with a program that was written."""
+    if name in MESSAGE_PATTERNS:
+        return f"messages check --expect {path}, and messages explain"
+    return f"check --expect {path}, and verify, explore, repair"
 
-    text = defined(pattern(name), define)
+
+def _with_constants(name: PatternName, define: tuple[str, ...]) -> str:
     try:
-        load_decidable(text, f"{name}.rdma")
+        return with_values(name, define)
     except ProgramError as error:
         first = error.diagnostics[0]
         raise UsageError(f"with {', '.join(define)} this is no program: line {first.span.line}: {first.message}") from error
-    return text
 
 
 def _listed() -> list[str]:
     width = width_of_output() or 100
     lines = []
-    for name in PATTERNS:
+    for name in (*PATTERNS, *MESSAGE_PATTERNS):
+        if name == MESSAGE_PATTERNS[0]:
+            lines += ["", "Programs that pass messages:", ""]
         values = ", ".join(f"{constant} = {value}" for constant, value in constants(name))
         text = about(name) + (f" Constants: {values}." if values else "")
         first, *more = filled(text, width - 12)
