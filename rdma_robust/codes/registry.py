@@ -9,7 +9,9 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal
 
-Kind = Literal["program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "none"]
+Kind = Literal[
+    "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "none"
+]
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
@@ -18,6 +20,7 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
+    "messages": ("example.mp", ("messages", "check", "example.mp")),
     "trencher": ("example.trencher", ("check", "example.trencher")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
 }

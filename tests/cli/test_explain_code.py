@@ -12,10 +12,19 @@ import pytest
 from rdma_robust import check, parse
 from rdma_robust.codes.registry import EXAMPLES, Code, codes
 from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.messages.language.load_messages import load_messages
 from tests.conftest import ROOT, Cli
 
 SHOWN = [code for code in codes().values() if code.kind != "none"]
 PROGRAM = "node A { x = 0 }\n\nthread T on A { x = 1 }\n\noutcome A.x == 1 : allowed under sc\n"
+
+
+def messages_codes(text: str) -> set[str]:
+    """The codes of errors of an `.mp` program, or else of warnings, as its commands print them."""
+    try:
+        return {each.code for each in load_messages(text, "example.mp").warnings}
+    except ProgramError as error:
+        return {each.code for each in error.diagnostics}
 
 
 def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
@@ -33,6 +42,8 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
     if code.kind == "program":
         answer = cli("report", *command[1:], "--format", "sarif", "-o", "-", "--no-cache", "--claims", "0")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
+    if code.kind == "messages":
+        return messages_codes(example)
     if code.kind in ("claims", "target"):
         answer = cli(*command, "--format", "sarif")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
@@ -60,6 +71,12 @@ def test_every_code_has_an_explanation(code: str, cli: Cli) -> None:
     done = cli("explain-code", code)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{code}: ")
+
+
+def test_the_command_for_message_programs_prints_codes(cli: Cli, tmp_path: Path) -> None:
+    for name, text in (("a.mp", codes()["RR904"].bad), ("b.mp", codes()["RR745"].bad)):
+        (tmp_path / name).write_text(text)
+    assert re.findall(r"\[(RR\d+)\]$", cli("messages", "check", "a.mp", "b.mp").stderr, re.MULTILINE) == ["RR904", "RR745"]
 
 
 def test_all_codes_are_listed(cli: Cli) -> None:

@@ -94,8 +94,7 @@ class Declarations:
             self.report.error("RR920", name.span, f"the port {quote(name.text)} is that of the library", hint=hint)
         elif name.text in self.world.ports:
             self.report.error("RR904", name.span, f"the port {quote(name.text)} was declared before")
-        else:
-            self.world.ports[name.text] = len(self.world.ports) + 1
+        self.world.ports.setdefault(name.text, len(self.world.ports) + 1)
 
     def _register(self, declared: tree.Declared) -> None:
         if isinstance(declared.value, tree.FunctionCall) and declared.value.name.text not in BUILT_IN:
