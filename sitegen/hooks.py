@@ -36,6 +36,7 @@ LOADED = re.compile(
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     LEXERS["RdmaLexer"] = ("sitegen.lexer", "rdma", ("rdma",), ("*.rdma",), ())
+    LEXERS["MessageLexer"] = ("sitegen.message_lexer", "mp", ("mp",), ("*.mp",), ())
     return config
 
 

@@ -1,4 +1,4 @@
-// Starts `rdma-robust lsp` for `.rdma` files. Everything else is done by the language server.
+// Starts `rdma-robust lsp` for `.rdma` and `.mp` files. Everything else is done by the language server.
 "use strict";
 
 const vscode = require("vscode");
@@ -11,7 +11,7 @@ function activate(context) {
   const command = settings.get("command", "rdma-robust");
   const args = ["lsp", "--stdio", "--timeout", String(settings.get("timeout", 10))];
   const server = { command, args, transport: TransportKind.stdio };
-  const options = { documentSelector: [{ language: "rdma" }] };
+  const options = { documentSelector: [{ language: "rdma" }, { language: "mp" }] };
   client = new LanguageClient("rdma-robust", "rdma-robust", { run: server, debug: server }, options);
   context.subscriptions.push({ dispose: deactivate });
   return client.start().catch((error) => {

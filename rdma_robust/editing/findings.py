@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Severity
 from rdma_robust.language.load import load_program, to_be_proven
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.model import Model
 
 Report = Mapping[str, Any]
@@ -47,9 +49,12 @@ class Finding:
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Return the errors of a program, or else its warnings, those of lints too: none of them needs a search.
 
+    Of a program of `.mp` they are those that reading it finds.
     What is for proofs is no error in a program that is to be proven.
     """
     try:
+        if is_messages(text, file):
+            return load_messages(text, file).warnings
         return load_program(text, file).warnings if is_for_proofs(text, file) else linted(text, file).found
     except ProgramError as error:
         return error.diagnostics

@@ -26,6 +26,8 @@ from rdma_robust.editing.places import Places
 from rdma_robust.editing.typing_aid import OfferKind, RenameError, completions, renaming
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
 from rdma_robust.language.load import format_source
+from rdma_robust.messages.language.message_printer import format_messages
+from rdma_robust.messages.language.recognised import is_messages
 
 SOURCE: Final = "rdma-robust"
 PAUSE_S: Final = 0.4
@@ -84,7 +86,9 @@ class Opened:
 
 
 class ProgramServer(LanguageServer):
-    """A server for `.rdma` programs; `timeout` is in seconds, for each decision."""
+    """A server for `.rdma` programs, and for errors and the layout of `.mp` programs; `timeout` is in seconds, for each
+    decision.
+    """
 
     def __init__(self, timeout: float) -> None:
         # Whole texts: there is then one idea of what a line is, that of the spans.
@@ -94,6 +98,11 @@ class ProgramServer(LanguageServer):
 
     def text(self, uri: str) -> str:
         return self.workspace.get_text_document(uri).source
+
+    def program(self, uri: str) -> str:
+        """Return a text in which names are looked for: nothing for one of `.mp`, of which none are known."""
+        text = self.text(uri)
+        return "" if is_messages(text, _name(uri)) else text
 
     def places(self, uri: str) -> Places:
         return Places(self.text(uri), self.workspace.position_codec)
@@ -106,6 +115,8 @@ class ProgramServer(LanguageServer):
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
+        elif is_messages(self.text(uri), _name(uri)):
+            one.verdict = ""
         else:
             one.task = asyncio.ensure_future(self._decide(uri, one))
         self.publish(uri)
@@ -184,7 +195,7 @@ def closed(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> Non
 def hovered(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
     uri = params.text_document.uri
     places = server.places(uri)
-    found = hover(server.text(uri), places.offset(params.position))
+    found = hover(server.program(uri), places.offset(params.position))
     if found is None:
         return None
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text), places.range(found.span))
@@ -211,7 +222,7 @@ def highlighted(server: ProgramServer, params: lsp.DocumentHighlightParams) -> l
 
 
 def outlined(server: ProgramServer, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-    places, symbols = server.places(params.text_document.uri), Names(server.text(params.text_document.uri)).symbols
+    places, symbols = server.places(params.text_document.uri), Names(server.program(params.text_document.uri)).symbols
 
     def shown(symbol: Symbol) -> lsp.DocumentSymbol:
         inner = [shown(s) for s in symbols if s.owner == symbol.name and _inside(s, symbol)]
@@ -225,7 +236,7 @@ def formatted(server: ProgramServer, params: lsp.DocumentFormattingParams) -> li
     uri = params.text_document.uri
     text = server.text(uri)
     try:
-        result = format_source(text, _name(uri))
+        result = (format_messages if is_messages(text, _name(uri)) else format_source)(text, _name(uri))
     except ProgramError:
         return None
     return [] if result == text else [lsp.TextEdit(server.places(uri).whole(), result)]
@@ -241,21 +252,22 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
     uri = params.text_document.uri
-    offers = completions(server.text(uri), server.places(uri).offset(params.position))
+    text = server.program(uri)
+    offers = completions(text, server.places(uri).offset(params.position)) if text else ()
     return [lsp.CompletionItem(offer.text, kind=OFFERED[offer.kind], detail=offer.detail) for offer in offers]
 
 
 def renamable(server: ProgramServer, params: lsp.PrepareRenameParams) -> lsp.Range | None:
     uri = params.text_document.uri
     places = server.places(uri)
-    found = Names(server.text(uri)).at(places.offset(params.position))
+    found = Names(server.program(uri)).at(places.offset(params.position))
     return None if found is None else places.range(found.span)
 
 
 def renamed(server: ProgramServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
     """Rename, unless the program would then be another one or none."""
     uri = params.text_document.uri
-    text, places = server.text(uri), server.places(uri)
+    text, places = server.program(uri), server.places(uri)
     try:
         spans = renaming(text, places.offset(params.position), params.new_name)
     except RenameError as error:
@@ -300,7 +312,7 @@ def _touch(one: lsp.Range, other: lsp.Range) -> bool:
 
 def _named(server: ProgramServer, params: _Placed) -> tuple[Names, Symbol | None]:
     uri = params.text_document.uri
-    names = Names(server.text(uri))
+    names = Names(server.program(uri))
     found = names.at(server.places(uri).offset(params.position))
     return names, found.symbol if found else None
 

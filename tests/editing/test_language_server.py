@@ -182,6 +182,28 @@ def test_format_and_completion(tmp_path: Path) -> None:
     session(tmp_path / "one.rdma", talk)
 
 
+def test_message_programs_have_errors_and_a_layout(tmp_path: Path) -> None:
+    text = "proc P{\n  sned 1 to Q}\nproc Q{reg r; recv r}\n"
+
+    async def talk(editor: Editor) -> tuple[list[str], list[lsp.TextEdit], object, object, object]:
+        found = await editor.until(bool)
+        editor.change(text.replace("sned", "send"))
+        await editor.until(lambda messages: not messages)
+        layout = await editor.client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(editor.document, lsp.FormattingOptions(tab_size=2, insert_spaces=True))
+        )
+        place = at(text, "sned")
+        hover = await editor.client.text_document_hover_async(lsp.HoverParams(editor.document, place))
+        symbols = await editor.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(editor.document))
+        offers = await editor.client.text_document_completion_async(lsp.CompletionParams(editor.document, place))
+        return [each.message for each in found.diagnostics], list(layout or ()), hover, symbols, offers
+
+    messages, layout, *nothing = session(tmp_path / "a.mp", talk, text)
+    assert messages[0].startswith("`sned` begins no statement")
+    assert layout[0].new_text == "proc P { send 1 to Q }\nproc Q {\n  reg r\n  recv r\n}\n"
+    assert not any(nothing)
+
+
 def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdma_robust.cli.commands.lsp.find_spec", lambda name: None if name == "pygls" else find_spec(name))
     answer = cli("lsp")

@@ -55,7 +55,7 @@ def test_it_starts_and_stops_the_server_of_the_settings() -> None:
         way: {"command": "my-rdma-robust", "args": ["lsp", "--stdio", "--timeout", "7"], "transport": 0}
         for way in ("run", "debug")
     }
-    assert seen["options"] == {"documentSelector": [{"language": "rdma"}]}
+    assert seen["options"] == {"documentSelector": [{"language": "rdma"}, {"language": "mp"}]}
     assert (seen["started"], seen["stopped"]) == (True, True)
 
 

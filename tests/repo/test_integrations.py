@@ -17,6 +17,8 @@ from pygments.token import Keyword, Name
 
 from rdma_robust.cli.options.help_texts import COMMANDS
 from rdma_robust.language.syntax.contextual import WORDS as CONTEXTUAL
+from rdma_robust.messages.language.message_words import WORDS as MESSAGE_WORDS
+from rdma_robust.messages.language.message_words import message_grammar
 from sitegen.lexer import RdmaLexer
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
 
@@ -24,6 +26,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 VSCODE = ROOT / "editors/vscode"
 GRAMMAR = json.loads((VSCODE / "syntaxes/rdma.tmLanguage.json").read_text())
+MESSAGES = json.loads((VSCODE / "syntaxes/mp.tmLanguage.json").read_text())
 LARK = (ROOT / "grammars/common.lark").read_text() + (ROOT / "grammars/rdma.lark").read_text()
 WORDS = re.findall(r'^([A-Z]+): "([a-z]+)"$', LARK, re.MULTILINE)
 KEYWORDS = [word for name, word in WORDS if name not in CONTEXTUAL]
@@ -120,13 +123,13 @@ def test_the_hooks_are_commands_with_options_that_there_are() -> None:
         assert all(option in text for option in options)
 
 
-def scopes(text: str) -> dict[str, str]:
+def scopes(text: str, grammar: dict[str, Any] = GRAMMAR) -> dict[str, str]:
     """Return the scope of each word and operator of a line, by the first of the grammar's rules that matches it."""
     found: dict[str, str] = {}
     at = 0
     while at < len(text):
         best: tuple[int, int, dict[str, Any], re.Match[str]] | None = None
-        for order, rule in enumerate(rules(GRAMMAR["patterns"])):
+        for order, rule in enumerate(rules(grammar["patterns"], grammar)):
             match = re.compile(rule.get("match") or rule["begin"]).search(text, at)
             if match and match.end() > match.start() and (best is None or (match.start(), order) < best[:2]):
                 best = (match.start(), order, rule, match)
@@ -141,12 +144,12 @@ def scopes(text: str) -> dict[str, str]:
     return found
 
 
-def rules(patterns: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def rules(patterns: list[dict[str, Any]], grammar: dict[str, Any] = GRAMMAR) -> Iterator[dict[str, Any]]:
     for pattern in patterns:
         if "include" in pattern:
-            yield from rules([GRAMMAR["repository"][pattern["include"].removeprefix("#")]])
-        elif "patterns" in pattern:
-            yield from rules(pattern["patterns"])
+            yield from rules([grammar["repository"][pattern["include"].removeprefix("#")]], grammar)
+        elif "patterns" in pattern and "begin" not in pattern:
+            yield from rules(pattern["patterns"], grammar)
         else:
             yield pattern
 
@@ -228,6 +231,31 @@ def test_words_that_are_keywords_in_places_have_a_colour_only_there() -> None:
     assert all(kinds[word] is Name for word in SOMETIMES)
 
 
+def message_scopes(text: str) -> dict[str, str]:
+    return scopes(text, MESSAGES)
+
+
+def test_message_programs_have_colours_in_the_editor() -> None:
+    keywords = message_grammar().keywords
+    for kind, word in keywords.items():
+        if kind not in MESSAGE_WORDS and word != "expect":
+            assert message_scopes(word)[word].split(".")[0] in ("keyword", "constant"), word
+            assert message_scopes(f"{word}x") == {f"{word}x": "variable.other.mp"}
+        elif word != "expect":
+            assert message_scopes(f"{word} = 1")[word] == "variable.other.mp"
+    line = message_scopes("  recv v from any s on ctl tag any t")
+    assert {line[word] for word in ("recv", "from", "on", "tag")} == {"keyword.control.message.mp"}
+    assert line["any"] == "constant.language.mp"
+    line = message_scopes("daemon proc Client[i in 0..N - 1] {")
+    assert (line["daemon"], line["proc"]) == ("storage.modifier.mp", "keyword.declaration.mp")
+    assert line["Client"] == "entity.name.function.process.mp"
+    assert message_scopes("x = double(y)")["double"] == "entity.name.function.mp"
+    assert message_scopes("port ctl")["port"] == "keyword.declaration.mp"
+    inside = MESSAGES["repository"]["claims"]["patterns"][0]["patterns"]
+    claims = {word for rule in rules(inside, MESSAGES) for word in re.findall(r"[a-z]{2,}", rule["match"])}
+    assert claims == {"no", "under", "matchings", "holds", "violated", "deadlock", "race", "zero", "infinite", "any"}
+
+
 def test_lines_look_right() -> None:
     assert scopes("thread Sender on A {") | {"{": ""} == {
         "thread": "keyword.declaration.rdma",
@@ -245,10 +273,12 @@ def test_lines_look_right() -> None:
 
 def test_the_extension_points_at_its_files() -> None:
     package = json.loads((VSCODE / "package.json").read_text())
-    (language,), (grammar,) = package["contributes"]["languages"], package["contributes"]["grammars"]
-    assert (VSCODE / language["configuration"]).is_file()
-    assert (VSCODE / grammar["path"]).is_file()
-    assert grammar["scopeName"] == GRAMMAR["scopeName"]
+    languages, grammars = package["contributes"]["languages"], package["contributes"]["grammars"]
+    assert [each["extensions"] for each in languages] == [[".rdma"], [".mp"]]
+    assert [each["language"] for each in grammars] == [each["id"] for each in languages]
+    for language, grammar in zip(languages, grammars, strict=True):
+        assert (VSCODE / language["configuration"]).is_file()
+        assert json.loads((VSCODE / grammar["path"]).read_text())["scopeName"] == grammar["scopeName"]
     json.loads((VSCODE / "language-configuration.json").read_text())
 
 
