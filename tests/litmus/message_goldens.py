@@ -3,7 +3,7 @@
 
 A golden never holds an expectation: those are the `expect` lines. It holds which asserts are violated and which faults are
 met, whether some run leaks, which processes call library procedures in different orders, how many pairs are feasible, and
-how many states the engine `states` had to look at.
+how many states the engine `states` had to look at; and the warnings.
 """
 
 from __future__ import annotations
@@ -42,7 +42,12 @@ def measured(path: Path) -> dict[str, Any]:
     """Return the golden of a program."""
     program = load(path)
     answers = [by_states(program, buffer, ALL, Limits()) for buffer in BUFFERS]
-    return {each.buffer: facts(program, each) | {"states": each.work["states"]} for each in answers}
+    found = {each.buffer: facts(program, each) | {"states": each.work["states"]} for each in answers}
+    return {"warnings": warnings(program)} | found if program.warnings else found
+
+
+def warnings(program: MessageProgram) -> list[str]:
+    return [f"{each.code}, line {each.span.line}" for each in program.warnings]
 
 
 def read_golden(path: Path) -> dict[str, Any]:

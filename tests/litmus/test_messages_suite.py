@@ -16,7 +16,7 @@ from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.replay.replaying import confirm
 from sitegen.messages_index import FAMILIES, all_programs, family_programs
 from tests.conftest import ROOT, Cli
-from tests.litmus.message_goldens import ALL, EXPECTED, facts, load, read_golden
+from tests.litmus.message_goldens import ALL, EXPECTED, facts, load, read_golden, warnings
 from tests.support.shares import share
 
 PROGRAMS: Final = all_programs()
@@ -66,6 +66,7 @@ def test_every_program_answers_all_questions_once(family: str) -> None:
     for path in family_programs(family):
         program = load(path)
         assert path.read_text(encoding="utf-8").startswith("//"), path
+        assert warnings(program) == read_golden(path).get("warnings", []), path
         for buffer in BUFFERS:
             kinds = [claim.kind for claim in program.claims if buffer in claim.buffers]
             assert all(sum(kind in of for kind in kinds) == 1 for of in QUESTIONS), (path, buffer, kinds)

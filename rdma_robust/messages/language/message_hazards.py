@@ -93,12 +93,24 @@ def _round(line: ast.While | ast.For | ast.Loop, active: _Active, report: Report
     before = dict(active.found)
     _block(line.body, active, report)
     for text, each in active.found.items():
-        if before.get(text) is not each and _is_fixed(each.request) and not each.told:
+        again = before.get(text) is not each and _is_fixed(each.request) and not each.told
+        if again and not _waited_first(line.body, each):
             each.told = True
             said = f"{quote(text)} is issued again in the next round, and not waited for before"
             report.warn("RR742", each.span, said, hint=f"`wait {text}` before the end of the block")
     for text in before.keys() - active.found.keys():
         active.found.pop(text, None)
+
+
+def _waited_first(body: ast.Block, issued: _Issued) -> bool:
+    """Whether a body has a wait for a request in front of its issue, which then is for that of the round before."""
+    name = issued.request.name.text
+    for line in all_lines(body):
+        if isinstance(line, tree.WaitLine) and any(each.name.text == name for each in line.requests):
+            return True
+        if line.span == issued.span:
+            return False
+    return False
 
 
 def _is_fixed(request: tree.Indexed) -> bool:

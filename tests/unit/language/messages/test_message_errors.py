@@ -184,6 +184,7 @@ WARNINGS = [
     ("req h; h = isend 1 to R; h = isend 1 to R; wait h", [LOST]),
     ("req h; loop { h = isend 1 to R }; wait h", [AGAIN]),
     ("req h; loop { h = isend 1 to R; wait h }", []),
+    ("req h; h = isend 1 to R; loop { wait h; h = isend 2 to R }; wait h", []),
     ("req h[3]; for i in 0..2 { h[i] = isend 1 to R }; wait h", []),
     ("req h; if g { h = isend 1 to R } else { h = irecv g }; wait h", []),
     ("req h; h = isend 1 to R", ["RR743: nothing waits for `h`"]),
