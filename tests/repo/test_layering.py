@@ -62,7 +62,8 @@ MAY_IMPORT = {
     "cli": (
         f"{WORDS} __init__ codes language semantics petri robustness pipeline exports hardness certify evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
-        "analyses.hardware messages.language messages.engines messages.encoding messages.message_answers "
+        "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
+        "messages.traces messages.message_answers "
         "reports batch teaching.demos teaching.explorer teaching.patterns editing"
     ),
     "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",

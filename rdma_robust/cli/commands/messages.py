@@ -10,6 +10,7 @@ import typer
 from rdma_robust.cli.commands.messages_check import check_command
 from rdma_robust.cli.commands.messages_explain import explain_command
 from rdma_robust.cli.commands.messages_matches import matches_command
+from rdma_robust.cli.commands.messages_trace import trace_command
 from rdma_robust.cli.options.help_page import HelpedCommand
 from rdma_robust.cli.options.messages_help_text import MESSAGES_COMMANDS
 
@@ -17,6 +18,7 @@ messages_command = typer.Typer(invoke_without_command=True, no_args_is_help=Fals
 
 FUNCTIONS: Final[dict[str, Callable[..., None]]] = {
     "check": check_command,
+    "trace": trace_command,
     "matches": matches_command,
     "explain": explain_command,
 }

@@ -92,6 +92,8 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
         assert program is not None
         for warning in program.warnings:
             warn(printable(warning.render(program.file, program.source), "\n"))
+        for note in found.notes:
+            warn(f"{printable(program.file)}: note: {printable(note)}")
         told = messages_explanation(program, found.answers)
         text = _written(told, request).rstrip("\n")
         with place:

@@ -137,7 +137,10 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
         tuple(matches_text(record, request.asking.width)),
         tuple(matches_object(record, answer) for answer in found.answers),
         Exit.OK if done else Exit.UNKNOWN,
-        tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings),
+        (
+            *(printable(each.render(program.file, program.source), "\n") for each in program.warnings),
+            *(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes),
+        ),
     )
 
 

@@ -81,8 +81,28 @@ Examples
   rdma-robust messages explain --buffer zero relay.mp -o relay.html
 """
 
+TRACE_HELP = """Run a message program once and write what happened as a trace, or convert a recorded run to one.
+
+A trace says what each process did, and fixes the way through the program; which receive takes which message is open. So
+the answers of check, matches and explain about a trace are about all runs in which each process goes that way.
+
+\b
+Imports
+  mp-trace  the text format of the authors of the method: one task an event a line
+  mpi-log   logs of MPI calls as JSON lines, one file for each rank; payloads are what was recorded
+\b
+Exit codes
+  0  written    2  usage, invalid input, a file that is there already    3  a limit    4  internal error
+\b
+Examples
+  rdma-robust messages trace relay.mp --seed 3 -o run.json
+  rdma-robust messages trace --import mp-trace figure1.txt -o figure1.json
+  rdma-robust messages trace --import mpi-log rank0.jsonl rank1.jsonl -o run.json
+"""
+
 MESSAGES_COMMANDS: Final = {
     "check": CHECK_HELP,
+    "trace": TRACE_HELP,
     "matches": MATCHES_HELP,
     "explain": EXPLAIN_HELP,
 }

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.cli.inputs import Item, Missing, Source, read_source
+from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.cli.options.messages_options import BufferName, MessageEngineName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.result import gave_up
@@ -85,6 +85,7 @@ class Answered:
     """What is known so far of a program: a limit may end the work between two buffer semantics."""
 
     program: MessageProgram | None = None
+    notes: tuple[str, ...] = ()
     answers: list[BufferAnswer] = field(default_factory=list)
 
 
@@ -136,13 +137,35 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
 def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
     from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow
-    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415
 
-    so_far.program = program = load_messages(read_source(source), source.name)
+    program, so_far.notes = read_messages(source)
+    so_far.program = program
     questions = asking.questions(program)
     for number, buffer in enumerate(asking.buffers):
         part = _part(limits, len(asking.buffers) - number)
         so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+
+
+def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:
+    """Return the program in `source`, of a trace with what its reader should know. Raises UnreadableError, ProgramError, and
+    UsageError for definitions that do not fit."""
+    if is_trace(source):
+        from rdma_robust.messages.traces.observed import read_recorded  # noqa: PLC0415 - slow, only for traces
+
+        if source.define:
+            raise UsageError(f"a trace has no constants, so -D {source.define[0]} defines nothing")
+        recorded = read_recorded(read_source(source), source.name)
+        return recorded.program, recorded.notes
+    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow
+
+    return load_messages(read_source(source), source.name), ()
+
+
+def is_trace(source: Source) -> bool:
+    """Return whether `source` is a recorded run: its name ends in `.json`, or it is a stream of JSON."""
+    if source.path is None:
+        return read_bytes(source).lstrip()[:1] == b"{"
+    return source.path.endswith(".json")
 
 
 def lost_messages(name: str, why: str, defect: bool, time_s: float) -> MessagesAnswer:
@@ -170,11 +193,12 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
-    record = messages_record(program, answers, Judging(asking.expect, asking.deny), _since(started))
+    record = messages_record(program, answers, Judging(asking.expect, asking.deny), _since(started), found.notes)
     if asking.explain:
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
-    return MessagesAnswer(record, warnings)
+    notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
+    return MessagesAnswer(record, (*warnings, *notes))
 
 
 def _since(started: float) -> float:

@@ -36,9 +36,12 @@ def result_object(
     names: OperationNames,
     answer: BufferAnswer,
     claims: Iterable[JudgedClaim],
+    *,
     time_s: float,
+    notes: Sequence[str] = (),
 ) -> JsonObject:
-    """Return the object of one program under one buffer semantics; `time_s` is that of all of its buffers."""
+    """Return the object of one program under one buffer semantics; `time_s` is that of all of its buffers, `notes` are what
+    readers of a trace should know."""
     told = _Told(program, names)
     return {
         "file": valid_unicode(program.file),
@@ -70,6 +73,7 @@ def result_object(
         "reason": answer.reason,
         "witness": told.witness(answer),
         "claims": [{name: value for name, value in dataclasses.asdict(each).items() if name != "buffer"} for each in claims],
+        "notes": [valid_unicode(note) for note in notes],
         "engine": answer.engine,
         "work": dict(answer.work),
         "error_kind": None,
@@ -101,6 +105,7 @@ def no_answer_object(result: Result) -> JsonObject:
         "reason": result.reason,
         "witness": None,
         "claims": [],
+        "notes": [],
         "engine": None,
         "work": {},
         "error_kind": result.error_kind,

@@ -84,9 +84,9 @@ class MessagesRecord:
 
 
 def messages_record(
-    program: MessageProgram, answers: Sequence[BufferAnswer], judging: Judging, time_s: float
+    program: MessageProgram, answers: Sequence[BufferAnswer], judging: Judging, time_s: float, notes: Sequence[str] = ()
 ) -> MessagesRecord:
-    """Return the record of a program from its answers, without what is said beneath its row."""
+    """Return the record of a program from its answers, without what is said beneath its row; a trace may have `notes`."""
     claims = judged(program, answers)
     names = operation_names(program)
     widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
@@ -107,7 +107,9 @@ def messages_record(
         note=_note(program, answers, claims, judging),
         warnings=diagnostics(program.warnings),
         time_s=time_s,
-        results=tuple(result_object(program, names, answer, _of(claims, answer), time_s) for answer in answers),
+        results=tuple(
+            result_object(program, names, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers
+        ),
         source=program.source,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
@@ -38,8 +39,20 @@ def line_of(program: MessageProgram, span: Span) -> int:
 
 
 def statement_at(program: MessageProgram, span: Span) -> str:
-    """Return the text of a statement on one line, '' for one of a library procedure."""
-    return one_line(program.source[span.start : span.end], 60) if in_program(program, span) else ""
+    """Return the text of a statement on one line, of an event of a trace what it says, '' for one of a library procedure."""
+    if not in_program(program, span):
+        return ""
+    text = program.source[span.start : span.end]
+    return one_line(_event(text) if text.startswith("{") else text, 60)
+
+
+def _event(text: str) -> str:
+    """Return an event of a trace as a statement: those that can be false or go wrong have one expression."""
+    try:
+        event = json.loads(text)
+    except ValueError:
+        return text
+    return f"{event.get('op', '')} {event.get('expr') or event.get('value') or ''}".strip()
 
 
 def violation_text(program: MessageProgram, violation: Violation) -> str:
