@@ -42,36 +42,12 @@ def result_object(
 ) -> JsonObject:
     """Return the object of one program under one buffer semantics; `time_s` is that of all of its buffers, `notes` are what
     readers of a trace should know."""
-    told = _Told(program, names)
     return {
         "file": valid_unicode(program.file),
         "buffer": answer.buffer,
         "program": program.name,
         "processes": [each.name for each in program.processes],
-        "asserts": ASSERTS[answer.violated],
-        "violations": [told.violation(each) for each in answer.violations],
-        "deadlock": {
-            "answer": answer.deadlocked,
-            "waiting": [] if answer.deadlock is None else [told.waiting(each) for each in answer.deadlock.waiting],
-        },
-        "races": [told.race(answer, each) for each in answer.races],
-        "leak": {
-            "answer": answer.leaking,
-            "sends": [] if answer.leak is None else [told.operation("send", each) for each in answer.leak.sends],
-            "receives": [] if answer.leak is None else [told.operation("receive", each) for each in answer.leak.receives],
-        },
-        "matchings": None
-        if answer.matchings is None
-        else {
-            "count": answer.matchings.count,
-            "exact": answer.matchings.exact,
-            "listed": [[told.pair(pair) for pair in sorted(each)] for each in answer.matchings.listed],
-        },
-        "pairs": None if answer.pairs is None else [told.pair(each) for each in sorted(answer.pairs)],
-        "pairs_exact": answer.pairs is not None and answer.pairs_exact,
-        "mismatches": [told.mismatch(each) for each in answer.mismatches],
-        "reason": answer.reason,
-        "witness": told.witness(answer),
+        **_found(_Told(program, names), answer),
         "claims": [{name: value for name, value in dataclasses.asdict(each).items() if name != "buffer"} for each in claims],
         "notes": [valid_unicode(note) for note in notes],
         "engine": answer.engine,
@@ -83,6 +59,37 @@ def result_object(
         ],
         "errors": [],
         "time_s": time_s,
+    }
+
+
+def _found(told: _Told, answer: BufferAnswer) -> JsonObject:
+    """Return what was found."""
+    deadlock, leak, matchings = answer.deadlock, answer.leak, answer.matchings
+    return {
+        "asserts": ASSERTS[answer.violated],
+        "violations": [told.violation(each) for each in answer.violations],
+        "deadlock": {
+            "answer": answer.deadlocked,
+            "waiting": [] if deadlock is None else [told.waiting(each) for each in deadlock.waiting],
+        },
+        "races": [told.race(answer, each) for each in answer.races],
+        "leak": {
+            "answer": answer.leaking,
+            "sends": [] if leak is None else [told.operation("send", each) for each in leak.sends],
+            "receives": [] if leak is None else [told.operation("receive", each) for each in leak.receives],
+        },
+        "matchings": None
+        if matchings is None
+        else {
+            "count": matchings.count,
+            "exact": matchings.exact,
+            "listed": [[told.pair(pair) for pair in sorted(each)] for each in matchings.listed],
+        },
+        "pairs": None if answer.pairs is None else [told.pair(each) for each in sorted(answer.pairs)],
+        "pairs_exact": answer.pairs is not None and answer.pairs_exact,
+        "mismatches": [told.mismatch(each) for each in answer.mismatches],
+        "reason": answer.reason,
+        "witness": told.witness(answer),
     }
 
 
