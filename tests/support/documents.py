@@ -3,6 +3,7 @@
 ```console   commands, each a line `$ command` and then all that it prints, on both streams; times may differ
 ```python    runs; the blocks of a document share their names. A block ```text right behind one is what it prints
 ```rdma      a program: it is decided, and as its `expect` and `outcome` lines say
+```mp        a message program: it is read and, if it has `expect` lines, as they say
 ```spec      a Petri net: it is read
 ```json, ```yaml   is well-formed
 ```sh        is not run; the line above is `<!-- not run: reason -->`
@@ -23,7 +24,7 @@ GENERATED = ROOT / "docs/reference"
 DOCUMENTS = tuple(
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if not path.is_relative_to(GENERATED)
 )
-LANGUAGES = frozenset({"console", "python", "rdma", "spec", "json", "yaml", "sh", "text", "lua", "elisp"})
+LANGUAGES = frozenset({"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp"})
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"\n]+)\")?(?P<rest>[^\n]*)\n"
     r"(?P<body>(?:.*\n)*?)(?P=indent)```$",

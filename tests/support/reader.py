@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from rdma_robust.language.load import load_program
+from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.petri.spec.reader import read_spec
 from tests.support.documents import ROOT, Block, commands, without_times
 from tests.support.terminal import Terminal
@@ -29,7 +30,7 @@ class Reader:
         """Yield what is wrong with `block`."""
         if block.title is not None:
             yield from self.file(block)
-        elif block.language in ("console", "python", "rdma", "spec", "json", "yaml"):
+        elif block.language in ("console", "python", "rdma", "mp", "spec", "json", "yaml"):
             yield from getattr(self, block.language)(block)
         elif block.language == "text" and self.printed is not None and block.follows:
             yield from differences(block.place, self.printed, block.body)
@@ -70,6 +71,14 @@ class Reader:
             printed = self.terminal.run(f"rdma-robust {' '.join(arguments)} block.rdma")
             if self.terminal.code and (asked or self.terminal.code != 1):
                 yield f"{block.place}: {printed}"
+
+    def mp(self, block: Block) -> Iterator[str]:
+        if not load_messages(block.body, block.place).claims:
+            return
+        (self.terminal.folder / "block.mp").write_text(block.body, encoding="utf-8")
+        printed = self.terminal.run("rdma-robust messages check --expect block.mp")
+        if self.terminal.code:
+            yield f"{block.place}: {printed}"
 
     def spec(self, block: Block) -> Iterator[str]:
         read_spec(block.body, block.place)
