@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from rdma_robust.certify import copies_invariants, copies_states, invariant_states, invariants, nets, violations
 from rdma_robust.certify.document import (
     GRAPHS,
+    MESSAGES,
     NET,
     PROGRAM,
     Certificate,
@@ -23,6 +24,7 @@ from rdma_robust.certify.document import (
     reject,
 )
 from rdma_robust.certify.hardware import Platform
+from rdma_robust.certify.messages.proven_claims import CLAIMS, check_message_claim
 from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_states
 from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.errors import ProgramError
@@ -30,6 +32,8 @@ from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable, load_program
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -77,7 +81,7 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
 
     Raises InvalidCertificate with the reason if it does not prove its claim.
     """
-    kind = one_of(certificate.input, "`input.kind`", (PROGRAM, NET, GRAPHS))
+    kind = one_of(certificate.input, "`input.kind`", (PROGRAM, NET, GRAPHS, MESSAGES))
     if kind == GRAPHS:
         reject("it is about a program that is no text, and can be checked against that program only")
     if digest(text) != certificate.sha256:
@@ -86,6 +90,8 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
         if kind == NET:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
+        if kind == MESSAGES:
+            return _about_messages(certificate, load_messages(text, name))
         if certificate.claim["kind"] in SAFETY_CHECKS:
             return _about_program(certificate, load_program(text, name))
         return _about_program(certificate, load_decidable(text, name, crowds=True))
@@ -119,6 +125,14 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))
+
+
+def _about_messages(certificate: Certificate, program: MessageProgram) -> Proved:
+    options = members(certificate.options, "`options`", ("buffer",))
+    buffer = one_of(options["buffer"], "`options.buffer`", BUFFERS)
+    members(certificate.claim, "`claim`", ("kind",))
+    claim = one_of(certificate.claim["kind"], "`claim.kind` about the input 'mp'", tuple(CLAIMS))
+    return Proved(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)
 
 
 def _proved(

@@ -36,6 +36,9 @@ GRAPHS: Final = "flow-graphs"
 NET: Final = "spec"
 """The kind of an input that is the text of a net."""
 
+MESSAGES: Final = "mp"
+"""The kind of an input that is the text of a message program."""
+
 MODEL: Final[Mapping[str, tuple[str, ...]]] = {
     "network": ("rdma",),
     "cpu": CPUS,

@@ -32,8 +32,9 @@ MAY_IMPORT = {
     "build": f"{WORDS} language build_lines",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
-    "certify": f"{WORDS} language petri",
-    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove",
+    "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay",
+    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
+    "messages.language messages.message_answers messages.replay",
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.replay": f"{WORDS} messages.language messages.message_answers",

@@ -12,6 +12,7 @@ import typer
 
 from rdma_robust.certify.checker import Proved, verify
 from rdma_robust.certify.document import LARGEST, NET, InvalidCertificate, read_document
+from rdma_robust.certify.messages.proven_claims import CLAIMS
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.inputs import Item, Missing, Source, UnreadableError, expand, loaded, read_bytes, read_source, source_of
 from rdma_robust.cli.options.arguments import Define, Files
@@ -29,6 +30,7 @@ PHRASES = {
     "not-robust": "is not robust",
     "safe": "is safe",
     "unsafe": "is unsafe",
+    **CLAIMS,
 }
 
 

@@ -15,8 +15,9 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 
 PACKAGE = ROOT / "rdma_robust"
 
-FRONT_ENDS = ("certify", "language", "petri.spec", "grammars")
-"""The rooms that the checker may use: itself, the language (from text to flow graphs), and the reader of nets."""
+FRONT_ENDS = ("certify", "language", "petri.spec", "grammars", "messages.language", "messages.replay")
+"""The rooms that the checker may use: itself, the languages (from text to flow graphs, or to processes), the reader of nets,
+and the interpreter of message programs, which is for confirming what others found."""
 
 WORDS = {
     "",
@@ -32,6 +33,8 @@ WORDS = {
     "text",
     "petri",
     "petri.net",
+    "messages",
+    "messages.message_answers",
 }
 """Single modules: shared words, among them the names of messages and of hardware, and what a net is. An empty name is the
 package itself."""
@@ -101,6 +104,8 @@ def test_what_is_forbidden_would_be_noticed() -> None:
     producer = reached("evidence.produce")
     for room in FORBIDDEN:
         assert not any(allowed(m) for m in FILES if m.split(".")[0] == room), room
+    for room in ("machine", "encoding", "engines", "races"):
+        assert not any(allowed(m) for m in FILES if m.startswith(f"messages.{room}")), room
     assert {"robustness.pivot", "counters.lower", "semantics.order_table"} <= producer.keys()
     assert not any(allowed(m) for m in FILES if m.startswith("petri.") and not m.startswith(("petri.spec", "petri.net")))
     assert {"certify.normal_form", "certify.consistency", "language.load"} <= reached("certify.checker").keys()

@@ -1,0 +1,115 @@
+"""The claims about message programs, and what proves each: a run, or all states of the normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from rdma_robust.certify.document import array, integer, members, one_of, reject
+from rdma_robust.certify.messages.settled_worlds import EndlessError, matched, settled
+from rdma_robust.certify.messages.world_json import read
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step
+from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
+from rdma_robust.messages.replay.replaying import ending, replayed
+from rdma_robust.messages.replay.world import World
+
+MESSAGE_STATES: Final = "message-states"
+MESSAGE_RUN: Final = "message-run"
+
+
+CLAIMS: Final = {
+    "holds": "has no false assertion and no fault",
+    "violated": "has a false assertion or a fault",
+    "deadlock-free": "has no deadlock",
+    "deadlocks": "has a deadlock",
+}
+"""Each claim, as people say it."""
+
+POSITIVE: Final = ("holds", "deadlock-free")
+
+
+def check_message_claim(program: MessageProgram, buffer: Buffer, claim: str, evidence: object) -> str:
+    """Return what proves the claim. Raises InvalidCertificate if the evidence does not."""
+    if claim in POSITIVE:
+        _check_states(Interpreter(program, buffer), claim, evidence)
+        return "all states of the normal form"
+    _check_run(program, buffer, claim, evidence)
+    return "a run"
+
+
+def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
+    """Check that the first states and those after each match are among those listed, and that none breaks the claim."""
+    found = members(evidence, "`evidence`", ("kind", "states"))
+    one_of(found["kind"], f"`evidence.kind` for the claim {claim!r}", (MESSAGE_STATES,))
+    listed = array(found["states"], "`evidence.states`", _state)
+    states = set(listed)
+    _enter(rules, rules.start(), claim, states, "at the start")
+    for number, state in enumerate(listed):
+        where = f"after state {number}"
+        try:
+            if claim == "deadlock-free" and ending(rules, state) == "deadlock":
+                reject(f"state {number} is a deadlock")
+            for new in matched(rules, state):
+                _enter(rules, new, claim, states, where)
+        except (LookupError, TypeError, ValueError, AssertionError, AttributeError):
+            reject(f"state {number} is none of this program")
+
+
+def _state(value: object, where: str) -> World:
+    state = read(value, where)
+    try:
+        hash(state)
+    except TypeError:
+        reject(f"{where} is not a state")
+    return state if isinstance(state, World) else reject(f"{where} is not a state")
+
+
+def _enter(rules: Interpreter, world: World, claim: str, states: AbstractSet[World], where: str) -> None:
+    try:
+        onward = settled(rules, world, lambda: None)
+    except EndlessError:
+        reject(f"{where} a process computes for ever")
+    if claim == "holds" and onward.violations:
+        reject(f"{where} something is violated: {', '.join(sorted(onward.violations))}")
+    if not onward.worlds <= states:
+        reject(f"{where} comes a state that is not listed")
+
+
+def _check_run(program: MessageProgram, buffer: Buffer, claim: str, evidence: object) -> None:
+    found = members(evidence, "`evidence`", ("kind", "moves"))
+    one_of(found["kind"], f"`evidence.kind` for the claim {claim!r}", (MESSAGE_RUN,))
+    schedule: Schedule = tuple(array(found["moves"], "`evidence.moves`", _move))
+    try:
+        end = replayed(program, buffer, schedule)
+    except NotEnabled as refused:
+        reject(f"the run is none: {refused}")
+    if claim == "violated" and not end.violations:
+        reject("the run violates nothing")
+    if claim == "deadlocks" and end.ending != "deadlock":
+        reject("the run does not end in a deadlock")
+
+
+def _move(value: object, where: str) -> Move:
+    if isinstance(value, dict) and "match" in value:
+        pair = array(members(value, where, ("match",))["match"], where, integer)
+        if len(pair) != 4:
+            reject(f"{where} does not name a receive and a send by process and number")
+        return Matched(Pair(Issued(pair[0], pair[1]), Issued(pair[2], pair[3])))
+    if isinstance(value, dict) and "buffer" in value:
+        return Granted(integer(members(value, where, ("buffer",))["buffer"], where))
+    found = members(value, where, ("step",), ("choice",))
+    return Step(integer(found["step"], where), integer(found["choice"], where) if "choice" in found else None)
+
+
+def move_json(move: Move) -> dict[str, object]:
+    """Return a move as certificates have it."""
+    match move:
+        case Matched(Pair(receive, send)):
+            return {"match": [*receive, *send]}
+        case Granted(process):
+            return {"buffer": process}
+        case Step(process, None):
+            return {"step": process}
+        case Step(process, choice):
+            return {"step": process, "choice": choice}

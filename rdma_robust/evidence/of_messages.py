@@ -1,0 +1,107 @@
+"""Certificates about message programs: runs, and all states of the normal form, found anew by the checker's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.certify.document import MESSAGES, Certificate, JsonObject, digest
+from rdma_robust.certify.messages.proven_claims import MESSAGE_RUN, MESSAGE_STATES, move_json
+from rdma_robust.certify.messages.settled_worlds import EndlessError, Settled, matched, settled
+from rdma_robust.certify.messages.world_json import written
+from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer, Schedule
+from rdma_robust.messages.replay.interpreter import Interpreter
+from rdma_robust.messages.replay.replaying import ending
+from rdma_robust.messages.replay.world import World
+
+MOST_STATES: Final = 50_000
+"""Of a certificate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What could be certified of an answer, by the words that go into the names of files, and why the rest could not."""
+
+    certificates: dict[str, Certificate]
+    complaints: tuple[str, ...] = ()
+
+
+def message_certificates(program: MessageProgram, answer: BufferAnswer, limits: Limits, file: str | None) -> Made:
+    """Return the certificates of what an answer says of assertions and of deadlocks; none for what is unknown.
+
+    `file` is the path of the program relative to the certificates. That something does not happen is found anew by the
+    checker's rules, whatever found it first. Raises InternalError if they contradict the answer.
+    """
+    made: dict[str, Certificate] = {}
+    complaints: list[str] = []
+
+    def add(word: str, claim: str, evidence: JsonObject) -> None:
+        options = {"buffer": answer.buffer}
+        made[word] = Certificate(MESSAGES, file, digest(program.source), {"kind": claim}, options, evidence)
+
+    if answer.violations:
+        add("asserts", "violated", _run(answer.violations[0].schedule))
+    if answer.deadlock is not None:
+        add("deadlock", "deadlocks", _run(answer.deadlock.schedule))
+    safe = {"asserts": answer.violated == "no", "deadlock": answer.deadlocked == "no"}
+    if any(safe.values()):
+        try:
+            search = _Search(program, answer.buffer, limits)
+            search.all_states()
+            evidence: JsonObject = {"kind": MESSAGE_STATES, "states": [written(each) for each in search.states]}
+            if safe["asserts"]:
+                search.confirm("violated", bool(search.violations))
+                add("asserts", "holds", evidence)
+            if safe["deadlock"]:
+                search.confirm("deadlocked", search.stuck)
+                add("deadlock", "deadlock-free", evidence)
+        except EndlessError:
+            complaints.append("a process computes for ever, which certificates do not cover")
+        except SizeLimitError as reached:
+            complaints.append(str(reached))
+    return Made(made, tuple(complaints))
+
+
+def _run(schedule: Schedule) -> JsonObject:
+    return {"kind": MESSAGE_RUN, "moves": [move_json(move) for move in schedule]}
+
+
+class _Search:
+    """All states of the normal form, by the rules of the checker."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer, limits: Limits) -> None:
+        self.rules = Interpreter(program, buffer)
+        self.limits = limits
+        self.states: dict[World, None] = {}
+        self.violations: set[str] = set()
+        self.stuck = False
+
+    def all_states(self) -> None:
+        """Find all. Raises EndlessError and SizeLimitError."""
+        todo = list(self._new(self.rules.start()))
+        while todo:
+            world = todo.pop()
+            self.stuck = self.stuck or ending(self.rules, world) == "deadlock"
+            for after in matched(self.rules, world):
+                todo += self._new(after)
+
+    def _new(self, world: World) -> Iterator[World]:
+        found: Settled = settled(self.rules, world, self._look)
+        self.violations |= found.violations
+        for each in found.worlds:
+            if each not in self.states:
+                self.states[each] = None
+                yield each
+
+    def _look(self) -> None:
+        self.limits.look("making a certificate")
+        if len(self.states) > MOST_STATES:
+            raise SizeLimitError(f"more than {MOST_STATES} states, too many for a certificate")
+
+    def confirm(self, what: str, happens: bool) -> None:
+        if happens:
+            raise InternalError(f"{self.rules.program.name} is {what} under {self.rules.buffer} by the rules of the checker")
