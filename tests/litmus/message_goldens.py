@@ -2,8 +2,8 @@
 (make promote).
 
 A golden never holds an expectation: those are the `expect` lines. It holds which asserts are violated and which faults are
-met, whether some run leaks, which processes call library procedures in different orders, how many pairs are feasible, and
-how many states the engine `states` had to look at; and the warnings.
+met, whether some run leaks, which processes call library procedures in different orders, how many pairs are feasible, what
+races change, how many states the engine `states` had to look at, and the warnings.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from typing import Any, Final
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.messages.races.race_effects import race_effects
 from sitegen.messages_index import FAMILIES, MESSAGES, family_programs
 
 EXPECTED: Final = MESSAGES / "expected"
 ALL: Final = Questions(count=True)
+RACED: Final[tuple[Buffer, ...]] = ("zero", "infinite")
+"""The buffers for which it is pinned what races change; `any` has the races of `infinite`."""
 
 
 @functools.cache
@@ -43,7 +46,16 @@ def measured(path: Path) -> dict[str, Any]:
     program = load(path)
     answers = [by_states(program, buffer, ALL, Limits()) for buffer in BUFFERS]
     found = {each.buffer: facts(program, each) | {"states": each.work["states"]} for each in answers}
+    for buffer in RACED:
+        found[buffer] |= effects(program, buffer)
     return {"warnings": warnings(program)} | found if program.warnings else found
+
+
+def effects(program: MessageProgram, buffer: Buffer) -> dict[str, Any]:
+    """Return what choices between messages change, for each place of the text; nothing where there are none."""
+    found = race_effects(program, buffer, Limits())
+    places = [f"line {each.span.line}: {each.effect}" for each in found.effects]
+    return {"effects": found.reason or places} if found.reason or places else {}
 
 
 def warnings(program: MessageProgram) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import pytest
 
@@ -14,9 +14,9 @@ from rdma_robust.messages.language.message_program import BUFFERS, Buffer, Claim
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.replay.replaying import confirm
-from sitegen.messages_index import FAMILIES, all_programs, family_programs
+from sitegen.messages_index import FAMILIES, MESSAGES, all_programs, family_programs
 from tests.conftest import ROOT, Cli
-from tests.litmus.message_goldens import ALL, EXPECTED, facts, load, read_golden, warnings
+from tests.litmus.message_goldens import ALL, EXPECTED, RACED, effects, facts, load, read_golden, warnings
 from tests.support.shares import share
 
 PROGRAMS: Final = all_programs()
@@ -81,7 +81,33 @@ def test_states_finds_what_is_expected_and_what_is_pinned(family: str) -> None:
             confirm(program, answer)
             wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
             assert not wrong, (path, buffer, wrong, answer.reason)
-            assert facts(program, answer) | {"states": answer.work["states"]} == golden[buffer], (path, buffer)
+            assert facts(program, answer) | {"states": answer.work["states"]} == pinned(golden, buffer), (path, buffer)
+
+
+def pinned(golden: dict[str, Any], buffer: Buffer) -> dict[str, Any]:
+    """Return what is pinned of answers, without what races change."""
+    return {name: each for name, each in golden[buffer].items() if name != "effects"}
+
+
+@pytest.mark.parametrize("family", ["races", *share([family for family in FAMILIES if family != "races"], 20)])
+def test_what_races_change_is_what_is_pinned(family: str) -> None:
+    for path in family_programs(family):
+        for buffer in RACED:
+            told = read_golden(path)[buffer].get("effects")
+            assert effects(load(path), buffer) == ({} if told is None else {"effects": told}), (path, buffer)
+
+
+def test_races_that_change_nothing_values_and_more() -> None:
+    said = {
+        "same-value": "none",
+        "sum": "values",
+        "sum-forgotten": "none",
+        "two-races-compared": "values",
+        "last-wins": "failure",
+    }
+    for stem, effect in (said | {"last-wins": "failure"}).items():
+        found = read_golden(MESSAGES / f"races/{stem}.mp")["zero"]["effects"]
+        assert {each.split(": ")[1] for each in found} == {effect}
 
 
 @pytest.mark.ci
@@ -97,7 +123,7 @@ def test_one_run_finds_what_is_expected_and_what_is_pinned() -> None:
                 wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
                 assert not wrong, (path, buffer, wrong)
                 states = {"states": golden[buffer]["states"]}
-                assert facts(program, answer) | states == golden[buffer], (path, buffer)
+                assert facts(program, answer) | states == pinned(golden, buffer), (path, buffer)
     assert decided >= len(PROGRAMS)
 
 
