@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Final
 
-from rdma_robust.cli.inputs import SUFFIX, stream_of
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, stream_of
 from rdma_robust.cli.processes.stop import Stopped, asked_to_stop, check
 from rdma_robust.cli.stderr import warn
 from rdma_robust.errors import UsageError
@@ -60,7 +60,7 @@ class Watched:
         """Return whether a change of `path` is a reason to run again."""
         if path in self.files or os.path.basename(path) in SETTINGS:
             return True
-        return path.endswith(SUFFIX) and any(path.startswith(folder + os.sep) for folder in self.folders)
+        return path.endswith((SUFFIX, MESSAGES_SUFFIX)) and any(path.startswith(folder + os.sep) for folder in self.folders)
 
 
 def changes_of(file: str) -> Iterator[object]:

@@ -20,6 +20,11 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "compare": (".json",),
     "pcp": (".pcp", ".txt", ".json"),
     "vass": (".json", ".rdma"),
+    "messages check": (".mp", ".json"),
+    "messages matches": (".mp", ".json"),
+    "messages explain": (".mp", ".json"),
+    "messages trace": (".mp", ".txt", ".jsonl"),
+    "fmt": (".rdma", ".mp"),
 }
 """The ends of the names of the files that commands read, if they are not programs."""
 
@@ -68,7 +73,7 @@ def _first(at: str) -> Iterator[Candidate]:
         return
     group = typer.main.get_command(command_line(()))
     yield from (Candidate(name, summary(group.commands[name])) for name in COMMANDS if name.startswith(at))
-    yield from paths(at, (".rdma",))
+    yield from paths(at, (".rdma", ".mp"))
 
 
 def _context(typed: Sequence[str]) -> tuple[Any, list[str]]:
@@ -124,7 +129,8 @@ def _values(context: Any, param: Any, at: str) -> Iterable[Candidate]:
         sign = begun[:1] if param.name == "reductions" and begun.startswith("-") else ""
         return [Candidate(f"{head}{comma}{sign}{word}") for word in words if f"{sign}{word}".startswith(begun)]
     if metavar.strip("[].") in FILES:
-        return paths(at, READS.get(context.info_name, (".rdma",)))
+        named = context.command_path.removeprefix("rdma-robust ")
+        return paths(at, READS.get(named, READS.get(context.info_name, (".rdma",))))
     if "DIR" in metavar or "OUT" in metavar or "FILE" in metavar or "NET" in metavar:
         return paths(at, ("",))
     return []

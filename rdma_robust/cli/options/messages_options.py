@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, get_args
 import typer
 
 from rdma_robust.errors import UsageError
+from rdma_robust.messages.engines.engine_names import MessageEngineName
 
 BufferName = Literal["zero", "infinite", "any", "all"]
-MessageEngineName = Literal["auto", "states"]
 Denied = Literal["race", "leak"]
 
 BufferOption = Annotated[

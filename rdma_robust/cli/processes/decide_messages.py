@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
-from rdma_robust.cli.options.messages_options import BufferName, MessageEngineName
+from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
 from rdma_robust.cli.processes.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.check.result import gave_up
 from rdma_robust.text import printable

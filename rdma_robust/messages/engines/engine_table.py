@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
 from rdma_robust.messages.replay.replaying import confirm
-
-MessageEngineName = Literal["auto", "states"]
 
 _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
     "auto": lambda: by_states,

@@ -12,6 +12,7 @@ from rdma_robust.reports.messages.chart import ChartRow, Mark
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
 from rdma_robust.reports.messages.run_findings import RunFinding
+from rdma_robust.reports.share.coloured import Language
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.reports.share.html_templates import SourceLine, listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
@@ -45,20 +46,19 @@ def messages_page(told: MessagesExplanation, version: str) -> str:
             style=PAGE_STYLE + STYLE,
             script=page_script(SCRIPT),
             findings=[(each, Markup(chart_svg(each.chart))) for each in told.findings],
-            source=marked_source(program.source, told.findings),
+            source=marked_messages(program.source, told.findings, "json" if program.file.endswith(".json") else "mp"),
             processes=", ".join(process.name for process in program.processes),
             version=version,
         )
     )
 
 
-def marked_source(source: str, findings: Sequence[RunFinding], style: str = "") -> Markup:
+def marked_messages(source: str, findings: Sequence[RunFinding], language: Language = "mp", style: str = "") -> Markup:
     """Return the listing of a program with marks where the first run goes wrong, and where it sends and takes messages."""
     rows = [row for row in findings[0].chart.rows if row.line is not None] if findings else []
     lines = source.splitlines() or [""]
-    return listing(
-        (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1)), style
-    )
+    marked = (_line(number, text, [row for row in rows if row.line == number]) for number, text in enumerate(lines, 1))
+    return listing(marked, style, language)
 
 
 def _line(number: int, text: str, rows: Sequence[ChartRow]) -> SourceLine:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from rdma_robust.text import printable
 
-Language = Literal["rdma", "spec", "json", "console"]
+Language = Literal["rdma", "mp", "spec", "json", "console"]
 Kind = Literal["", "word", "number", "text", "comment"]
 
 TOKEN: Final[Mapping[Language, str]] = {
@@ -18,6 +18,7 @@ TOKEN: Final[Mapping[Language, str]] = {
     r"|(?P<meant>\b(?:for(?=\s+\w+\s+in\b)|in(?=[^{}\n]*\.\.)|macro(?=\s+\w+\s*\()|no(?=\s+hang\b)|hang(?=\s+under\b)"
     r"|(?<=[\w)\]] )when(?=[ \t]+[\w(!-])|hardware(?=[ \t]+\w)))"
     r"|(?P<word>\b[A-Za-z_]\w*)",
+    "mp": r"(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
     "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
     "json": r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\b[0-9][0-9.eE+-]*)|(?P<word>\b(?:true|false|null)\b)',
     "console": r"(?P<comment>^\$ )",
@@ -57,6 +58,10 @@ def _told(line: list[tuple[Kind, str]]) -> tuple[tuple[Kind, str], ...]:
 @cache
 def _keywords(language: Language) -> frozenset[str]:
     """Return the words of a language that are its own wherever they stand; empty if the pattern alone tells."""
+    if language == "mp":
+        from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415 - loads the parser generator
+
+        return frozenset(message_grammar().keywords.values())
     if language != "rdma":
         return frozenset()
     from rdma_robust.language.syntax.contextual import WORDS  # noqa: PLC0415

@@ -13,7 +13,7 @@ from importlib.resources import files
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.reports.share.coloured import Language, coloured
 from rdma_robust.reports.share.svg import text_of
 from rdma_robust.text import printable
 
@@ -56,12 +56,12 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", text_of(text)))
 
 
-def listing(lines: Iterable[SourceLine], style: str = "") -> Markup:
+def listing(lines: Iterable[SourceLine], style: str = "", language: Language = "rdma") -> Markup:
     """Return the text of a program, which begins with the first of `lines`, as an HTML fragment without ids, with a style
     sheet of its own if one is given."""
     shown = list(lines)
     texts = [printable(line.text.expandtabs(4)) for line in shown]
-    pairs = zip(shown, coloured("\n".join(texts) + "\n", "rdma"), strict=True) if shown else ()
+    pairs = zip(shown, coloured("\n".join(texts) + "\n", language), strict=True) if shown else ()
     return Markup(templates(HERE).get_template("source.html.j2").render(lines=pairs, style=style))
 
 
