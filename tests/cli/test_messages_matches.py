@@ -65,6 +65,26 @@ def test_json_follows_its_schema(cli: Cli) -> None:
     assert [each["candidates"]["kept"] for each in report["results"]] == [2, 2, 2, 0, 2, 2]
 
 
+def test_what_races_change(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sum.mp").write_text(
+        "proc P { reg v, s\n for k in 1..2 { recv v; s += v }\n v = 0\n assert s == 3 }\nproc Q[i in 1..2] { send i to P }\n"
+    )
+    files = ("relay.mp", "sum.mp", "ring.mp")
+    out = " ".join(cli("messages", "matches", *files, "--effects", "--buffer", "infinite").stdout.split())
+    assert "the race of Server at line 4 changes what goes wrong" in out
+    assert "what differs is the assertion of Server on line 5" in out
+    assert "the race of P at line 2 changes nothing" in out
+    assert "there is no race" in out
+    report = json.loads(cli("messages", "matches", *files, "--effects", "--format", "json").stdout)
+    assert not list(SCHEMA.iter_errors(report))
+    assert [[race["effect"] for race in each["effects"]["races"]] for each in report["results"][::3]] == [
+        ["failure"],
+        ["none"],
+        [],
+    ]
+    assert "the race of Server at line 4 changes" in cli("messages", "explain", "relay.mp").stdout
+
+
 def test_a_limit_is_said(cli: Cli) -> None:
     done = cli("messages", "matches", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
     assert done.returncode == 3

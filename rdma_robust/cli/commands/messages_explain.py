@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -31,11 +31,15 @@ from rdma_robust.cli.processes.decide_messages import MessagesAsking, decide_in_
 from rdma_robust.cli.processes.guard import ENDING
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.limits import Limits
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.reports.messages.messages_explanation import MessagesExplanation
+
+RACES_S: Final = 5.0
+"""Seconds for what races can change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
 
     def explained(source: Source) -> Exit:
         from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow
+        from rdma_robust.reports.messages.race_notes import race_notes  # noqa: PLC0415
 
         found = decide_in_time(source, request.asking, limits)
         program = found.program
@@ -94,13 +99,19 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
             warn(printable(warning.render(program.file, program.source), "\n"))
         for note in found.notes:
             warn(f"{printable(program.file)}: note: {printable(note)}")
-        told = messages_explanation(program, found.answers)
+        told = messages_explanation(program, found.answers, race_notes(program, found.answers, _for_races(limits)))
         text = _written(told, request).rstrip("\n")
         with place:
             (place.say if request.format == "text" else place.line)(text)
         return told.exit_code
 
     return answer_sources([item], lambda: limits, explained, ENDING)
+
+
+def _for_races(limits: Limits) -> Limits:
+    """Return limits for what races can change: little time, as it is a note."""
+    left = limits.seconds_left()
+    return Limits.of(RACES_S if left is None else min(RACES_S, left), limits.states, limits.memory)
 
 
 def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:

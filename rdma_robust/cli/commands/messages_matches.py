@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -42,6 +42,7 @@ class MatchesRequest:
     items: Sequence[Item]
     asking: MessagesAsking
     drop_reasons: bool
+    effects: bool
     format: str
     to: str | None
 
@@ -57,6 +58,9 @@ def matches_command(
     list_: Annotated[bool, typer.Option("--list", help=f"List the matchings, up to {LISTED}.")] = False,
     drop_reasons: Annotated[
         bool, typer.Option("--drop-reasons", help="List the pairs that cannot match for a simple reason, and say it.")
+    ] = False,
+    effects: Annotated[
+        bool, typer.Option("--effects", help="Say what races can change: nothing, final values, or what goes wrong.")
     ] = False,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
@@ -78,7 +82,7 @@ def matches_command(
         width=width_of_output(output),
     )
     form = report_form(output, format_, TEXT_OR_JSON, items)
-    context.obj.append(partial(run_messages_matches, MatchesRequest(items, asking, drop_reasons, form, output)))
+    context.obj.append(partial(run_messages_matches, MatchesRequest(items, asking, drop_reasons, effects, form, output)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,10 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
         tuple(found.answers),
         {buffer: _candidates(program, buffer, request.asking.loop_bound, limits) for buffer in asked},
     )
+    if request.effects:
+        from rdma_robust.reports.messages.race_notes import confirmed_effects  # noqa: PLC0415 - seldom asked
+
+        record = replace(record, effects={each: confirmed_effects(program, each, limits) for each in request.asking.buffers})
     done = all(answer.pairs is not None and answer.pairs_exact for answer in found.answers)
     return _Matches(
         tuple(matches_text(record, request.asking.width)),

@@ -52,6 +52,7 @@ Lists
   pairs      each receive with the sends that it can take, in complete runs or others; more than one is a race
   --count    in how many ways all receives of a complete run can be matched
   --list     these ways one by one
+  --effects  what a race can change: nothing, final values, or what goes wrong, with two runs that differ
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  all pairs were found        3  a limit was reached: what was found is listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.errors import Span
@@ -12,9 +12,11 @@ from rdma_robust.messages.encoding.match_candidates import Candidates, DroppedPa
 from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matching
+from rdma_robust.messages.races.race_effects import RaceEffects
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.messages.message_claims import matchings_of
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames, operation_names
+from rdma_robust.reports.messages.race_notes import effect_lines, effects_object
 from rdma_robust.reports.messages.violation_words import line_of
 from rdma_robust.text import count, filled, printable
 
@@ -25,12 +27,13 @@ WIDTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class MatchesRecord:
-    """The answers of one program, under each buffer semantics; `dropped` are the candidates of each, if they are wanted, or
-    why there are none."""
+    """The answers of one program, under each buffer semantics; `dropped` are the candidates of each, or why there are none,
+    `effects` what races can change, if they are wanted."""
 
     program: MessageProgram
     answers: tuple[BufferAnswer, ...]
     dropped: Mapping[Buffer, Candidates | str]
+    effects: Mapping[Buffer, RaceEffects] = field(default_factory=dict)
 
 
 def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
@@ -42,6 +45,12 @@ def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
     lines: list[str] = []
     for body, buffers in told.items():
         lines += ["", f"{printable(record.program.file)} under {', '.join(buffers)}: {body[0]}", *body[1:]]
+    notes: dict[tuple[str, ...], list[str]] = {}
+    for buffer, effects in record.effects.items():
+        notes.setdefault(tuple(effect_lines(record.program, effects)) or ("there is no race",), []).append(buffer)
+    for said, buffers in notes.items():
+        lines += ["", f"what races change under {', '.join(buffers)}:"]
+        lines += [line for each in said for line in filled(each, width or WIDTH, "  ", "  ")]
     for buffer, found in record.dropped.items():
         lines += ["", *_dropped_lines(record.program, buffer, found, width or WIDTH)]
     return lines[1:]
@@ -138,7 +147,7 @@ def matches_object(record: MatchesRecord, answer: BufferAnswer) -> JsonObject:
     def pairs(matching: Sequence[tuple[Issued, Issued]]) -> list[JsonObject]:
         return [{"receive": operation("receive", r), "send": operation("send", s)} for r, s in matching]
 
-    found, matchings = record.dropped.get(answer.buffer), answer.matchings
+    found, matchings, effects = record.dropped.get(answer.buffer), answer.matchings, record.effects.get(answer.buffer)
     numbers = None if matchings is None else {"count": matchings.count, "exact": matchings.exact}
     return {
         "file": valid_unicode(program.file),
@@ -148,6 +157,7 @@ def matches_object(record: MatchesRecord, answer: BufferAnswer) -> JsonObject:
         "races": [operation("receive", each) for each in answer.races],
         "matchings": numbers,
         "listed": [] if matchings is None else [pairs(sorted(each)) for each in matchings.listed],
+        "effects": None if effects is None else effects_object(program, effects),
         "candidates": _candidates_object(program, found),
         "reason": answer.reason,
         "engine": answer.engine,

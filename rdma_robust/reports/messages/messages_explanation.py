@@ -44,7 +44,7 @@ HEADS = ("buffers", "asserts", "deadlock", "races", "matchings", "leak", "engine
 @dataclass(frozen=True, slots=True)
 class MessagesExplanation:
     """All that is said of a program. `findings` has at least one run, the one that says most first; `notes` are about
-    library procedures in different orders, and what is not known."""
+    what races change, library procedures in different orders, and what is not known."""
 
     program: MessageProgram
     rows: tuple[BufferRow, ...]
@@ -62,8 +62,10 @@ class MessagesExplanation:
         return ", ".join(bad) or ("UNKNOWN" if unknown else "asserts hold, no deadlock")
 
 
-def messages_explanation(program: MessageProgram, answers: Sequence[BufferAnswer]) -> MessagesExplanation:
-    """Return the explanation of a program; where nothing goes wrong it shows some run."""
+def messages_explanation(
+    program: MessageProgram, answers: Sequence[BufferAnswer], notes: Sequence[str] = ()
+) -> MessagesExplanation:
+    """Return the explanation of a program; where nothing goes wrong it shows some run. `notes` are more to say of it."""
     found = run_findings(program, answers) or (_some_run(program, answers[0]),)
     codes = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
     return MessagesExplanation(
@@ -71,7 +73,7 @@ def messages_explanation(program: MessageProgram, answers: Sequence[BufferAnswer
         tuple(_row(answer) for answer in answers),
         found,
         tuple(race_lines(program, answers)),
-        (*order_lines(program, answers), *open_lines(answers)),
+        (*notes, *order_lines(program, answers), *open_lines(answers)),
         within(codes[each] for answer in answers for each in (answer.violated, answer.deadlocked)),
     )
 
