@@ -62,6 +62,25 @@ expect no deadlock under any
     assert "did you mean `from`?" in wrong.stderr
 
 
+def test_message_programs_are_written_out(cli: Cli, tmp_path: Path) -> None:
+    text = "const N = 1\nfun f(x) { return x + N }\nproc P[i in 0..N] { reg r\n if i < N { r = f(i) } }\n"
+    (tmp_path / "a.mp").write_text(text)
+    written = cli("fmt", "--expand", "-D", "N=2", "a.mp")
+    assert (
+        written.stdout
+        == """\
+program a
+fun f() { return 2 }
+fun f_2() { return 3 }
+proc P[k in 0..2] {
+  if k == 0 { reg r = f() } else if k == 1 { reg r = f_2() } else { reg r }
+}
+"""
+    )
+    (tmp_path / "b.mp").write_text("proc P { x = 1 }")
+    assert "[RR901]" in cli("fmt", "--expand", "b.mp").stderr
+
+
 def test_usage(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.rdma").write_text(NOT_ROBUST)
     assert cli("fmt", "--check", "--write", "a.rdma").returncode == 2

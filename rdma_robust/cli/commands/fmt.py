@@ -66,17 +66,25 @@ def run_fmt(items: Sequence[Item], mode: Mode, path: str | None = None, *, expan
         )
 
         if is_messages(old, source.name):
-            if expanded:
-                raise UsageError("--expand is about programs of .rdma")
-            from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415 - as above
-
-            return _deliver(source, old, format_messages(old, source.name), mode, path)
+            return _deliver(source, old, _of_messages(old, source.name, expanded=expanded), mode, path)
         if is_trencher(old, source.name):
             raise UsageError("a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has")
         new = format_tree(written_out(old, source.name)) if expanded else format_source(old, source.name)
         return _deliver(source, old, new, mode, path)
 
     return answer_each(items, default_limits, formatted)
+
+
+def _of_messages(text: str, file: str, *, expanded: bool) -> str:
+    """Return a program of `.mp` in its one layout, or written out."""
+    if expanded:
+        from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - few programs are such
+        from rdma_robust.messages.language.messages_text import written_out  # noqa: PLC0415
+
+        return written_out(load_messages(text, file))
+    from rdma_robust.messages.language.message_printer import format_messages  # noqa: PLC0415
+
+    return format_messages(text, file)
 
 
 def _deliver(source: Source, old: str, new: str, mode: Mode, path: str | None) -> Exit:

@@ -19,6 +19,10 @@ def folded(op: str, *operands: Term) -> Term:
             return Const(0) if not value else _truth(right, op, operands)
         case "||", (Const(value), right):
             return Const(1) if value else _truth(right, op, operands)
+        case "&&", (Operation(inner, _) as left, Const(value)) if value and inner in _TRUTHS:
+            return left
+        case "||", (Operation(inner, _) as left, Const(0)) if inner in _TRUTHS:
+            return left
         case "/" | "%", (_, Const(0)):
             return Operation(op, operands)
         case _, (Const(left), Const(right)):

@@ -39,7 +39,7 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
 
     - words of claims, `under` and buffers are in an `expect` line;
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
-    - `any` follows such a `from` or `tag`, or is in an `expect` line;
+    - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it.
     """
@@ -97,7 +97,7 @@ class _Reader:
             return self._line == "EXPECT"
         match kind:
             case "ANY":
-                return self._line == "EXPECT" or (self._line in _MESSAGES and self._previous in {"FROM", "TAG"})
+                return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})
             case "IN":
                 declared = self._before == ("PROC", "NAME", "LSQB", "NAME")
                 return declared or self._before[-2:] == ("FOR", "NAME")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_program import Place
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
@@ -83,9 +85,19 @@ class Names:
         return (self._zero,) if self._zero else ()
 
 
+_LARGE: Final = 10**MAX_DIGITS
+
+
 def number(value: int) -> tree.Operand:
-    """Return a number as an expression."""
-    return ast.Number(value) if value >= 0 else ast.Unary("-", ast.Number(-value))
+    """Return a number as an expression: of more digits than the language has, it is a sum."""
+    if value < 0:
+        return ast.Unary("-", tree.inside(number(-value)))
+    if value < _LARGE:
+        return ast.Number(value)
+    high, low = divmod(value, _LARGE)
+    half = ast.Number(10 ** (MAX_DIGITS // 2))
+    product = _binary("*", _binary("*", number(high), half), half)
+    return _binary("+", product, ast.Number(low)) if low else product
 
 
 def _binary(op: str, left: tree.Operand, right: tree.Operand) -> ast.Binary:

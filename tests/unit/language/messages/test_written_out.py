@@ -34,6 +34,8 @@ TEXTS = {
     " a = gather(x, x)\n x = scatter(a, 0) }",
     "blocks": "proc P { choose { reg x = 1 } or { reg x\n req h\n h = irecv x\n wait h }\n"
     "loop { reg x, y; for k in x..y { x = k } } }",
+    "large": "const K = 100000000000000000 * 100000000000000000\nproc P { assume K * K - 1 > -K }\n"
+    "proc Q { reg r\n assert r > K + 5 }",
     "hidden": "fun barrier() { reg told\n recv told }\nproc P { barrier()\n barrier() }",
     "arrays": "reg g[2] = 3\nproc P { reg a[3] = 4, b\n b = a\n b[0] = new(2)\n a[0] = b[0][1] + len(b[0]) }",
 }
