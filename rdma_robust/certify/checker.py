@@ -27,6 +27,7 @@ from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.messages.proven_claims import CLAIMS, check_message_claim
 from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_states
 from rdma_robust.certify.safety.models import REDUCTIONS
+from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical
 from rdma_robust.language.flow.cfg import Program
@@ -34,6 +35,8 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
+from rdma_robust.messages.traces.trace_program import program_of
+from rdma_robust.messages.traces.trace_reading import trace_of
 from rdma_robust.petri.net import Net
 from rdma_robust.petri.spec.reader import read_spec
 
@@ -91,7 +94,7 @@ def verify(certificate: Certificate, text: str, name: str) -> Proved:
             members(certificate.options, "`options`", ())
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
         if kind == MESSAGES:
-            return _about_messages(certificate, load_messages(text, name))
+            return _about_messages(certificate, message_program(text, name))
         if certificate.claim["kind"] in SAFETY_CHECKS:
             return _about_program(certificate, load_program(text, name))
         return _about_program(certificate, load_decidable(text, name, crowds=True))
@@ -125,6 +128,14 @@ def _about_program(certificate: Certificate, program: Program) -> Proved:
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))
+
+
+def message_program(text: str, name: str) -> MessageProgram:
+    """Return the message program in a text, or of the recorded run in it, which is JSON. Raises ProgramError."""
+    if not text.lstrip().startswith("{"):
+        return load_messages(text, name)
+    report = Reporter(name, text)
+    return program_of(trace_of(text, report), report)
 
 
 def _about_messages(certificate: Certificate, program: MessageProgram) -> Proved:

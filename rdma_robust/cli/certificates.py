@@ -25,6 +25,8 @@ from rdma_robust.petri.net import CoverResult, Net
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
+    from rdma_robust.messages.language.message_program import MessageProgram
+    from rdma_robust.messages.message_answers import BufferAnswer
 
 PLAIN, PACKED = ".json", ".gz"
 """The ending of a certificate's name, and what is added if the file is compressed."""
@@ -121,6 +123,28 @@ def certify_proofs(outcomes: Sequence[SafetyOutcome], source: Source, limits: Li
             complaints.append(f"{outcome.model}: out of memory")
         except SizeLimitError as error:
             complaints.append(f"{outcome.model}: {error}")
+    return complaints
+
+
+def certify_messages(program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits) -> list[str]:
+    """Write the certificates of what is known of assertions and deadlocks beside where `source` wants one.
+
+    Each has in its name under which buffers, and about what. Returns why others could not be had. Raises as :func:`certify`.
+    """
+    from rdma_robust.evidence.of_messages import message_certificates  # noqa: PLC0415 - slow, and few need it
+
+    complaints = []
+    for answer in answers:
+        assert source.certificate is not None
+        stem = f"{source.certificate.removesuffix(PLAIN)}.{answer.buffer}"
+        try:
+            made = message_certificates(program, answer, limits, relative(source))
+        except MemoryError:
+            complaints.append(f"{answer.buffer}: out of memory")
+            continue
+        for word, certificate in made.certificates.items():
+            _write(certificate, replace(source, certificate=f"{stem}.{word}{PLAIN}"))
+        complaints += [f"{answer.buffer}: {why}" for why in made.complaints]
     return complaints
 
 

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "build": f"{WORDS} language build_lines",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
-    "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay",
+    "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
     "messages.language messages.message_answers messages.replay",
     "messages.language": f"{WORDS} language",

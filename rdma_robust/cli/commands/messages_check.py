@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import typer
@@ -15,6 +15,7 @@ from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, expand
 from rdma_robust.cli.options.arguments import (
+    Certificates,
     Defines,
     Expect,
     Explain,
@@ -46,7 +47,7 @@ from rdma_robust.reports.check.json_report import dump, layout
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.reports.share.exits import Exit, worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def check_command(
     deny: Deny = None,
     format_: ReportFormat = None,
     output: OutputFile = None,
+    certificate: Certificates = None,
     explain: Explain = None,
     quiet: Quiet = False,
     watch: Watch = False,
@@ -100,6 +102,10 @@ def check_command(
         full=explain is True,
         width=width_of_output(output),
     )
+    if certificate is not None:
+        from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
+
+        items = with_certificates(items, certificate)
     form = report_form(output, format_, FORMATS, items)
     path = None if output == "-" else output
     context.obj.append(partial(run_messages_check, MessagesRequest(items, asking, jobs, form, path, quiet)))
@@ -115,8 +121,9 @@ class _Run:
 
     def report(self, answer: MessagesAnswer) -> None:
         request, record = self.request, answer.record
-        if not request.quiet or record.error_kind is not None:
-            for message in answer.messages:
+        if not request.quiet or record.error_kind is not None or answer.uncertified:
+            hidden = len(answer.messages) - answer.uncertified if request.quiet and record.error_kind is None else 0
+            for message in answer.messages[hidden:]:
                 warn(message)
         if request.format == "jsonl":
             for each in record.results:
@@ -153,5 +160,7 @@ def run_messages_check(request: MessagesRequest) -> Exit:
         records = [answer.record for answer in answers]
         spent = time.monotonic() - started
         summary = messages_summary(records, len(request.items), expect=asking.expect, time_s=spent, stopped=stopped)
+        if any(answer.uncertified for answer in answers) and stopped is None:
+            summary = replace(summary, exit_code=worst([Exit(summary.exit_code), Exit.UNKNOWN]))
         run.end(answers, summary)
     return Exit(summary.exit_code)

@@ -57,7 +57,8 @@ Examples
 """
 
 VERIFY_CERTIFICATE_HELP = """\
-Check certificates that `check`, `prove` or `cover --certificate` has written, without the engines that found the verdicts.
+Check certificates that --certificate of `check`, `prove`, `cover` or `messages check` has written, without the engines
+that found the verdicts.
 
 FILE is a certificate, a directory (every *.json and *.json.gz below it), a glob pattern, or - for standard input. Each
 names the file that it is about, relative to its own folder, and holds only for that file's text.

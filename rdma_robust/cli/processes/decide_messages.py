@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -75,10 +76,12 @@ class MessagesAsking:
 
 @dataclass(frozen=True, slots=True)
 class MessagesAnswer:
-    """The record of one program, and what to say about it on standard error."""
+    """The record of one program, and what to say about it on standard error; `uncertified` counts the certificates that are
+    wanted and cannot be had, the last messages say why."""
 
     record: MessagesRecord
     messages: tuple[str, ...] = ()
+    uncertified: int = 0
 
 
 @dataclass
@@ -199,7 +202,18 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
-    return MessagesAnswer(record, (*warnings, *notes))
+    complaints = _certify(program, answers, source, limits)
+    missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
+    return MessagesAnswer(record, (*warnings, *notes, *missing), len(complaints))
+
+
+def _certify(program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits) -> list[str]:
+    """Write the certificates that `source` wants, if it wants any; return why some could not be had."""
+    if source.certificate is None:
+        return []
+    from rdma_robust.cli.certificates import certify_messages  # noqa: PLC0415 - only where it is wanted
+
+    return certify_messages(program, answers, source, limits)
 
 
 def _since(started: float) -> float:

@@ -15,7 +15,9 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 
 PACKAGE = ROOT / "rdma_robust"
 
-FRONT_ENDS = ("certify", "language", "petri.spec", "grammars", "messages.language", "messages.replay")
+RECORDED = tuple(f"messages.traces.{name}" for name in ("trace_program", "trace_reading", "trace_record", "located_json"))
+
+FRONT_ENDS = ("certify", "language", "petri.spec", "grammars", "messages.language", "messages.replay", *RECORDED)
 """The rooms that the checker may use: itself, the languages (from text to flow graphs, or to processes), the reader of nets,
 and the interpreter of message programs, which is for confirming what others found."""
 
@@ -34,6 +36,7 @@ WORDS = {
     "petri",
     "petri.net",
     "messages",
+    "messages.traces",
     "messages.message_answers",
 }
 """Single modules: shared words, among them the names of messages and of hardware, and what a net is. An empty name is the
