@@ -6,6 +6,7 @@ away; of fresh local states there are always enough, so they are no places. A tr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Generic
@@ -53,8 +54,14 @@ def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, 
 
 def together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
     """Return for every control state the local states that may be there: a token that has been given stays for ever."""
+    return dict(growing(known, poll))
+
+
+def growing(known: Interned[C, L, A], poll: Poll) -> Iterator[tuple[int, int]]:
+    """Yield the same while it grows: control states with what may be there, the last time with all of it."""
     there = {0: known.fresh}
     waiting = {0: None}
+    yield 0, known.fresh
     while waiting:
         poll()
         control = next(iter(waiting))
@@ -66,7 +73,7 @@ def together(known: Interned[C, L, A], poll: Poll) -> dict[int, int]:
             if after != before:
                 there[step.control] = after
                 waiting[step.control] = None
-    return there
+                yield step.control, after
 
 
 def enabled(known: Interned[C, L, A], control: int, present: int) -> list[Step]:

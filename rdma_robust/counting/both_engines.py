@@ -1,8 +1,11 @@
 """A counting system decided by whichever is faster: the forward search, or the engines for Petri nets on its net.
 
-Most systems are small: the forward search alone has so many nodes before anything else begins. What is left is raced in two
-processes, or with one process the net is tried for a while and the forward search goes on. Whether a target is covered does
-not depend on who answers; the run may, so what is shown to people should come from :func:`smallest`.
+Most systems are small: the forward search alone has so many nodes before anything else begins. Then it is asked whether a
+control state with a target can be there if no process ever leaves a local state: where none can, which is so for most
+systems without one, that is cheaper than to go on, and with two processes would be the answer of the net. What is left
+after many more nodes is raced in two processes, or with one process the net is tried for a while and the forward search
+goes on. Whether a target is covered does not depend on who answers; the run may, so what is shown to people should come
+from :func:`smallest`.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic
 
-from rdma_robust.counting.as_net import as_net
+from rdma_robust.counting.as_net import as_net, growing
 from rdma_robust.counting.inductive_markings import OmegaMarking
+from rdma_robust.counting.interned import Interned
 from rdma_robust.counting.omega_search import ALL, LONGEST_RUN, OmegaOptions, OmegaResult, OmegaSearch
 from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
 from rdma_robust.errors import LimitReached
@@ -21,6 +25,8 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.race import race_for
 from rdma_robust.processes import can_fork
 
+_FIRST = 2_000
+"""Nodes of the forward search before it is asked what can be there if no process ever leaves a local state."""
 _ALONE = 20_000
 """Nodes of the forward search before the net is tried."""
 _NET_ALONE = 50_000
@@ -58,7 +64,11 @@ def decide_counting(
     The forward search has `alone` nodes for itself; then both ways are tried, at once if there are two `processes`.
     """
     search = OmegaSearch(system, options)
-    first = search.decide(limits, progress, alone)
+    first = search.decide(limits, progress, min(alone, _FIRST))
+    if first.cut == "later":
+        if controls := _without_targets(system, limits, len(search.tree)):
+            return CountingAnswer(-1, None, None, NET, controls)
+        first = search.decide(limits, progress, alone)
     if first.cut != "later":
         return _of_search(first)
     if processes > 1 and can_fork():
@@ -66,6 +76,19 @@ def decide_counting(
         return race_for(tasks, limits, progress, lambda cut, stored: CountingAnswer(-1, None, None, FORWARD, stored, cut))
     tried = by_net(system, replace(limits.share(0.5), states=min(_NET_ALONE, limits.states or _NET_ALONE)), progress)
     return tried if not tried.cut else _forward(search, limits, progress)
+
+
+def _without_targets(system: CountingSystem[C, L, A], limits: Limits, most: int) -> int:
+    """Return how many control states there are if no process ever leaves a local state; 0 if one of these has a target, or
+    there are more than `most`, or a limit is reached."""
+    known = Interned(system)
+    try:
+        for control, _ in growing(known, limits.poll("listing control states")):
+            if known.target(control) >= 0 or len(known.controls) > most:
+                return 0
+    except LimitReached:
+        return 0
+    return len(known.controls)
 
 
 def _forward(search: OmegaSearch[C, L, A], limits: Limits, progress: Progress) -> CountingAnswer[C, L, A]:

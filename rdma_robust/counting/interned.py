@@ -7,7 +7,7 @@ A marking is a pair of `wide`, the bits of the local states with any number of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic, NamedTuple
 
 from rdma_robust.counting.protocol import A, C, CountingSystem, L, Move
@@ -110,10 +110,8 @@ class Interned(Generic[C, L, A]):
                 self._learn(known, control, move)
         elif new := present & ~known.asked & ~self.fresh:
             known.asked |= new
-            names = frozenset(self._names(new))
-            for move in self.system.moves(self.controls[control], self._names(known.asked)):
-                if not names.isdisjoint(move.takes):
-                    self._learn(known, control, move)
+            for move in moves_with(self.system, self.controls[control], self._names(known.asked), self._names(new)):
+                self._learn(known, control, move)
         return known
 
     def _names(self, present: int) -> list[L]:
@@ -132,6 +130,17 @@ class Interned(Generic[C, L, A]):
         if len(tokens) == 1:
             return ((self.local(tokens[0]), 1),)
         return tuple(sorted(Counter(map(self.local, tokens)).items()))
+
+
+def moves_with(
+    system: CountingSystem[C, L, A], control: C, present: Collection[L], new: Collection[L]
+) -> Iterable[Move[C, L, A]]:
+    """Return the moves of a system that take one of `new`, which are among those present."""
+    asked: Callable[[C, Collection[L], Collection[L]], Iterable[Move[C, L, A]]] | None = getattr(system, "moves_with", None)
+    if asked is not None:
+        return asked(control, present, new)
+    names = frozenset(new)
+    return (move for move in system.moves(control, present) if not names.isdisjoint(move.takes))
 
 
 def bits(those: int) -> Iterator[int]:

@@ -35,7 +35,9 @@ class Move(Generic[C, L, A]):
 class CountingSystem(Protocol[C, L, A]):
     """A counting system whose control states and local states are found while it is searched.
 
-    Equal arguments must give equal answers, in an equal order: searches are deterministic, and ask again.
+    Equal arguments must give equal answers, in an equal order: searches are deterministic, and ask again. A system may have
+    a method `moves_with(control, present, new)` as well: those of `moves(control, present)` that take one of `new`, which
+    are among those present, in the same order.
     """
 
     @property

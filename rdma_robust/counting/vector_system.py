@@ -8,7 +8,7 @@ reached from each larger one, and this order has no infinite antichains: a well-
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Generic, Protocol
@@ -55,6 +55,19 @@ class VectorSystem(Protocol[C, L, A]):
         """Return the index of the target that holds at `control`, or -1."""
 
 
+def vector_moves_with(
+    system: VectorSystem[C, L, A], control: C, present: Collection[L], new: Collection[L]
+) -> Iterable[VectorMove[C, L, A]]:
+    """Return the moves of a system that take a process of one of the parts `new`, which are among those present."""
+    asked: Callable[[C, Collection[L], Collection[L]], Iterable[VectorMove[C, L, A]]] | None
+    asked = getattr(system, "moves_with", None)
+    if asked is not None:
+        found: Iterable[VectorMove[C, L, A]] = asked(control, present, new)
+        return found
+    names = frozenset(new)
+    return (move for move in system.moves(control, present) if not names.isdisjoint(part for part, _ in move.takes))
+
+
 @dataclass(frozen=True, slots=True)
 class Unguarded(Generic[C, L, A]):
     """The counting system without the counters, whose guards always hold: it reaches whatever the system reaches.
@@ -73,8 +86,15 @@ class Unguarded(Generic[C, L, A]):
         return self.system.fresh
 
     def moves(self, control: C, present: Collection[L]) -> Iterator[Move[C, L, VectorMove[C, L, A]]]:
-        for move in self.system.moves(control, present):
-            yield Move(move, tuple(part for part, _ in move.takes), move.control, tuple(part for part, _ in move.gives))
+        return map(self._unguarded, self.system.moves(control, present))
+
+    def moves_with(
+        self, control: C, present: Collection[L], new: Collection[L]
+    ) -> Iterator[Move[C, L, VectorMove[C, L, A]]]:
+        return map(self._unguarded, vector_moves_with(self.system, control, present, new))
+
+    def _unguarded(self, move: VectorMove[C, L, A]) -> Move[C, L, VectorMove[C, L, A]]:
+        return Move(move, tuple(part for part, _ in move.takes), move.control, tuple(part for part, _ in move.gives))
 
     def target(self, control: C) -> int:
         return self.system.target(control)
@@ -108,10 +128,27 @@ class Capped(Generic[C, L, A]):
         self, control: C, present: Collection[tuple[L, Numbers]]
     ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
         """Yield a move for each choice of vectors among those present that its guards allow."""
+        vectors = self._vectors(present)
+        return self._chosen(vectors, self.system.moves(control, tuple(vectors)))
+
+    def moves_with(
+        self, control: C, present: Collection[tuple[L, Numbers]], new: Collection[tuple[L, Numbers]]
+    ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
+        vectors, names = self._vectors(present), {*new}
+        moves = vector_moves_with(self.system, control, tuple(vectors), {part for part, _ in new})
+        return (move for move in self._chosen(vectors, moves) if not names.isdisjoint(move.takes))
+
+    def _vectors(self, present: Collection[tuple[L, Numbers]]) -> dict[L, dict[Numbers, None]]:
+        """The vectors that are there by part."""
         vectors: dict[L, dict[Numbers, None]] = {}
         for part, vector in (*self.fresh, *present):
             vectors.setdefault(part, {})[vector] = None
-        for move in self.system.moves(control, tuple(vectors)):
+        return vectors
+
+    def _chosen(
+        self, vectors: dict[L, dict[Numbers, None]], moves: Iterable[VectorMove[C, L, A]]
+    ) -> Iterator[Move[C, tuple[L, Numbers], VectorMove[C, L, A]]]:
+        for move in moves:
             choices = [
                 [vector for vector in vectors[part] if all(map(int.__ge__, vector, guard))] for part, guard in move.takes
             ]

@@ -35,6 +35,8 @@ _CAPS = (1, 2, 4)
 """Where counters are cut off by the forward searches that look for a run first."""
 _TRIED = 5_000
 """Nodes that each of these may store."""
+_FEW = 200
+"""Markings of the backward search before counters are cut off at more than the smallest of these."""
 _FAST = 0.2
 """The part of the time that is left which each of them may take."""
 WITHOUT_COUNTERS, CAPPED, BACKWARD = "without counters", "capped", "backward"
@@ -62,27 +64,40 @@ def decide_vectors(
     without = omega_search(Unguarded(system), replace(limits.share(_FAST), states=most), progress)
     if without.target < 0 and not without.cut:
         return VectorResult(-1, None, WITHOUT_COUNTERS, without.states)
+    behind: _Backward[C, L, A] | None = None
     for cap in _CAPS if system.dimension else ():
+        if cap > _CAPS[0] and behind is None:
+            behind, few = backward_with(system, replace(limits.share(_FAST), states=min(most, _FEW)), progress)
+            if not few.cut:
+                return few
         capped = omega_search(Capped(system, cap), replace(limits.share(_FAST), states=most), progress)
         if capped.target >= 0:
             run = None if capped.run is None else tuple(move.label for move in capped.run)
             return VectorResult(capped.target, run, CAPPED, capped.states)
-    return backward(system, limits, progress)
+    return backward_with(system, limits, progress, behind)[1]
 
 
 def backward(
     system: VectorSystem[C, L, A], limits: Limits = NO_LIMITS, progress: Progress = ignore
 ) -> VectorResult[C, L, A]:
     """Decide the same by the backward search alone: complete unless a limit is reached."""
+    return backward_with(system, limits, progress)[1]
+
+
+def backward_with(
+    system: VectorSystem[C, L, A], limits: Limits, progress: Progress, search: _Backward[C, L, A] | None = None
+) -> tuple[_Backward[C, L, A] | None, VectorResult[C, L, A]]:
+    """Return the answer of a backward search, and the search: given again, it goes on behind the limit that it reached."""
     try:
-        search = _Backward(system, limits)
+        search = _Backward(system, limits) if search is None else search
     except LimitReached as reached:
-        return VectorResult(-1, None, BACKWARD, 0, reached.limit)
+        return None, VectorResult(-1, None, BACKWARD, 0, reached.limit)
     number, cut = search.decide(limits, progress)
     if number < 0:
-        return VectorResult(-1, None, BACKWARD, len(search), cut)
+        return search, VectorResult(-1, None, BACKWARD, len(search), cut)
     run = search.run(number)
-    return VectorResult(system.target(run[-1].control if run else system.initial), run, BACKWARD, len(search))
+    target = system.target(run[-1].control if run else system.initial)
+    return search, VectorResult(target, run, BACKWARD, len(search))
 
 
 class _Backward(Generic[C, L, A]):

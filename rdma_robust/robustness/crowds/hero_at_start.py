@@ -42,14 +42,25 @@ class HeroAtStart:
         if control[1] == NOBODY and not steps.started(control):
             yield from self._with_hero(control, copies)
 
-    def _with_hero(self, control: Control, copies: list[Local]) -> Iterator[CrowdMove]:
-        """Yield the moves in which a copy becomes the hero."""
+    def moves_with(self, control: Control, present: Collection[Local], new: Collection[Local]) -> Iterable[CrowdMove]:
+        """Return those moves that take one of `new`: of other copies only those with a new one as the hero."""
+        steps, there, names = self.steps, {*present}, {*new}
+        yield from (m for m in steps.of_threads(control) if there.issuperset(m.takes) and not names.isdisjoint(m.takes))
+        for local in sorted(local for local in names if local[0] >= 0 and not steps.at_end(local)):
+            yield from steps.of_copy(control, local)
+        if control[1] == NOBODY and not steps.started(control):
+            copies = sorted(local for local in {*steps.fresh, *there} if local[0] >= 0 and not steps.at_end(local))
+            yield from (m for m in self._with_hero(control, copies, names) if not names.isdisjoint(m.takes))
+
+    def _with_hero(self, control: Control, copies: list[Local], new: Collection[Local] | None = None) -> Iterator[CrowdMove]:
+        """Yield the moves in which a copy becomes the hero; if `new` are given, those between others may be left out."""
         heroes = [local for local in copies if local[1][0] in self._ahead[local[0]]]
         movers = [local for local in copies if local[1][0] in self._starting[local[0]]] if heroes else []
         for hero in heroes:
             yield from self._alone(control, hero)
             for mover in movers:
-                yield from self._pair(control, mover, hero)
+                if new is None or hero in new or mover in new:
+                    yield from self._pair(control, mover, hero)
 
     def _chosen(self, control: Control, local: Local) -> Control:
         """The control state with the copy as the hero."""

@@ -44,6 +44,15 @@ class HeroFromStart:
         for local in sorted(local for local in {*steps.fresh, *there} if local[0] >= 0 and not steps.at_end(local)):
             yield from steps.of_copy(control, local)
 
+    def moves_with(self, control: Control, present: Collection[Local], new: Collection[Local]) -> Iterable[CrowdMove]:
+        """Return those moves that take one of `new`."""
+        steps, there, names = self.steps, {*present}, {*new}
+        if control[1] == _OPEN:
+            return
+        yield from (m for m in steps.of_threads(control) if there.issuperset(m.takes) and not names.isdisjoint(m.takes))
+        for local in sorted(local for local in names if local[0] >= 0 and not steps.at_end(local)):
+            yield from steps.of_copy(control, local)
+
     def target(self, control: Control) -> int:
         return -1 if control[1] == _OPEN else self.steps.instance.lowered.target(control[0])
 

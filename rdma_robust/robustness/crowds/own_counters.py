@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from rdma_robust.counting.vector_system import Numbers, VectorMove
@@ -33,6 +33,7 @@ class OwnCounters:
     """A :class:`~rdma_robust.counting.vector_system.VectorSystem` with a target in reach iff some P(n) is not robust."""
 
     steps: AllCounted
+    _known: dict[int, tuple[CrowdMove, VectorMove[Control, Local, CrowdLabel]]] = field(default_factory=dict)
 
     @cached_property
     def _system(self) -> HeroFromStart:
@@ -67,7 +68,21 @@ class OwnCounters:
 
     def moves(self, control: Control, present: Collection[Local]) -> Iterator[VectorMove[Control, Local, CrowdLabel]]:
         for move in self._system.moves(control, present):
-            yield self._with_vector(move)
+            yield self._vectors(move)
+
+    def moves_with(
+        self, control: Control, present: Collection[Local], new: Collection[Local]
+    ) -> Iterator[VectorMove[Control, Local, CrowdLabel]]:
+        """Yield those moves that take one of `new`."""
+        for move in self._system.moves_with(control, present, new):
+            yield self._vectors(move)
+
+    def _vectors(self, move: CrowdMove) -> VectorMove[Control, Local, CrowdLabel]:
+        """The move of :meth:`_with_vector`, remembered by identity: steps are asked for again and again."""
+        known = self._known.get(id(move))
+        if known is None:
+            known = self._known[id(move)] = move, self._with_vector(move)
+        return known[1]
 
     def target(self, control: Control) -> int:
         return self._system.target(control)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from rdma_robust.counting import both_engines
 from rdma_robust.counting.as_net import as_net
 from rdma_robust.counting.both_engines import FORWARD, NET, by_net, decide_counting
 from rdma_robust.counting.inductive_markings import why_not_inductive
@@ -29,6 +30,17 @@ def test_the_answer_depends_on_nothing(system: HandSystem, processes: int, alone
             assert found.markings is not None and why_not_inductive(system, found.markings) == ""
     else:
         assert found.run is not None and system.target(replayed(system, found.run)[0]) == found.target == 0
+
+
+def test_what_can_be_there_is_asked_for_after_few_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No target is there even if no process leaves a local state; else, or with more to list, the search goes on."""
+    monkeypatch.setattr(both_engines, "_FIRST", 2)
+    rounds = [(n % 2, "ABCDEFG"[n], 1 - n % 2, "ABCDEFG"[n + 1]) for n in range(6)]
+    found = decide_counting(hand([*rounds, (0, "H", 9, "")], (9,)))
+    assert (found.target, found.engine, found.markings) == (-1, NET, None)
+    climbs = hand([(n, "A", n + 1, "B") for n in range(6)], (9,))
+    assert (decide_counting(climbs).target, decide_counting(climbs).engine) == (-1, FORWARD)
+    assert (decide_counting(SAFE, alone=5).target, decide_counting(stairs(3)).target) == (-1, 0)
 
 
 def test_the_net_has_places_for_what_can_be_there() -> None:

@@ -39,7 +39,18 @@ def test_a_process_can_poll_what_it_has_posted(needed: int, processes: int) -> N
     for found in (backward(system), decide_vectors(system)):
         assert found.target == 0 and found.run is not None
         assert can_be_run(system, found.run) == 1
-    assert decide_vectors(system).engine == (CAPPED if needed <= 4 else BACKWARD)
+    assert decide_vectors(system).engine == (CAPPED if needed == 1 else BACKWARD)
+
+
+@pytest.mark.parametrize(("needed", "processes", "engine"), [(3, 1, CAPPED), (2, 2, CAPPED), (6, 1, BACKWARD)])
+def test_the_backward_search_is_left_and_goes_on(
+    needed: int, processes: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(well_structured, "_FEW", 3)
+    system = posts_and_polls(needed, processes)
+    found = decide_vectors(system)
+    assert (found.target, found.engine) == (0, engine) and found.run is not None
+    assert can_be_run(system, found.run) == 1
 
 
 def test_a_process_cannot_poll_what_it_has_not_posted() -> None:
