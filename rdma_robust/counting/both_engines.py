@@ -25,7 +25,7 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.race import race_for
 from rdma_robust.processes import can_fork
 
-_FIRST = 2_000
+_FIRST = 3_000
 """Nodes of the forward search before it is asked what can be there if no process ever leaves a local state."""
 _ALONE = 20_000
 """Nodes of the forward search before the net is tried."""

@@ -68,9 +68,9 @@ def _lost(*fields: str, private: bool | None = None) -> Callable[..., Any]:
     return tidied
 
 
-def _only_fresh_heroes(self: HeroAtStart, control: Any, copies: Any) -> Any:
+def _only_fresh_heroes(self: HeroAtStart, control: Any, copies: Any, new: Any = None) -> Any:
     fresh = set(self.steps.fresh)
-    return (move for move in _WITH_HERO(self, control, copies) if move.takes[int(move.label.moves)] in fresh)
+    return (move for move in _WITH_HERO(self, control, copies, new) if move.takes[int(move.label.moves)] in fresh)
 
 
 def _taint_lost(self: Unread, members: Any, points: Any, *, closed: bool) -> Any:  # noqa: ARG001

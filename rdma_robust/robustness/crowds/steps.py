@@ -179,6 +179,8 @@ class Steps:
 
     def _passed(self, mover: int, change: Change, state: State, *, chosen: bool) -> tuple[Events, Held, State]:
         """The steps that a copy takes at once, as :meth:`Settling.passed` has them."""
+        if not self.settling.is_passed(mover, change.held[0], chosen=chosen):
+            return (), change.held, state
         taken: list[EventLabel] = []
         held = change.held
         while len(taken) < LONGEST_CHAIN and self.settling.is_passed(mover, held[0], chosen=chosen):
@@ -224,6 +226,8 @@ class Steps:
 
     def _counted(self, effect: int) -> tuple[tuple[Local, ...], tuple[Local, ...]]:
         """The tokens that an effect on counters takes and gives."""
+        if not self.counted:
+            return (), ()
         made = self.instance.lowered.effects[effect]
         takes: list[Local] = []
         gives: list[Local] = []
@@ -261,7 +265,9 @@ class Steps:
     def _promises(self, local: Local) -> int:
         """The marks on shared words that a copy has."""
         template, held = local
-        return sum(pair for place, _, pair in self._mark_slots[template] if held[place])
+        if not (slots := self._mark_slots[template]):
+            return 0
+        return sum(pair for place, _, pair in slots if held[place])
 
     def _without(self, local: Local, marks: int) -> Local:
         """The local state without these marks."""
