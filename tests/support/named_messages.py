@@ -54,7 +54,7 @@ NAMED = {
     ),
     "receives keep their order": Named(
         """
-        proc A { reg x, y; req h, k; h = irecv x; k = irecv y from B; wait h, k }
+        proc A { reg x, y; req h, k; h = irecv x; k = irecv y from B; wait h, k; assert x == 1 }
         proc B { send 1 to A; send 2 to A }
         """,
         _same(Expected(pairs=2, matchings=1)),

@@ -13,6 +13,7 @@ from rdma_robust.messages.machine.local_runs import Broken, Cut, Trail, run
 from rdma_robust.messages.machine.matching import Meeting, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, Sending, initial, nameless
+from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
 from rdma_robust.messages.message_answers import Issued, Pair
 
 State = tuple[int, ...]
@@ -38,7 +39,8 @@ class Onward:
 class Hop:
     """A match of two processes, and what each then does; one that sends to itself is both, with nothing in `sender_then`.
 
-    `pair` has the names of this search: those of the run only if it keeps names.
+    `pair` has the names of this search: those of the run only if it keeps names. `kind` says whether the receive names its
+    source, whether no earlier receive of its endpoint is unmatched, and of which endpoint it is, by its bit.
     """
 
     receiver: int
@@ -47,6 +49,7 @@ class Hop:
     pair: Pair
     receiver_then: Onward
     sender_then: Onward | None
+    kind: tuple[bool, bool, int]
 
 
 @dataclass(slots=True)
@@ -54,7 +57,8 @@ class Table:
     """Local states of one program under one buffer semantics.
 
     With `names` operations have the names of the run, else local states that differ in names only are one. With `history` a
-    process keeps which sends its receives took, with `results` one that is over what it was like then.
+    process keeps which sends its receives took, with `results` one that is over what it was like then, and each what is in
+    registers that are not read any more.
     """
 
     program: MessageProgram
@@ -74,6 +78,8 @@ class Table:
     _reaches: list[list[tuple[int, ...]]] = field(default_factory=list)
     _plain: list[list[int]] = field(default_factory=list)
     _shapes: dict[tuple[int, Local], int] = field(default_factory=dict)
+    _follows: tuple[WhatFollows, ...] = ()
+    _sends: list[list[int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.processes = tuple(flat(each) for each in self.program.processes)
@@ -83,6 +89,8 @@ class Table:
         self._numbers = [{} for _ in range(count)]
         self._reaches = [[] for _ in range(count)]
         self._plain = [[] for _ in range(count)]
+        self._sends = [[] for _ in range(count)]
+        self._follows = tuple(what_follows(each, count, len(self.program.ports)) for each in self.processes)
 
     def starts(self) -> tuple[Onward, ...]:
         """Return what each process can do before it waits for the first time."""
@@ -101,13 +109,17 @@ class Table:
             over = self.processes[me]
             registers, requests = (0,) * len(over.registers), (None,) * len(over.requests)
             local = local._replace(pc=over.end, cursor=0, registers=registers, requests=requests)
+        elif not self.results:
+            blocking = self.rules[me].blocking(Frame(self.processes[me], local))
+            local = without_the_unread(self._follows[me], local, blocking)
         known = self._numbers[me]
         number = known.setdefault(local, len(known))
         if number == len(self.locals[me]):
             self.locals[me].append(local)
+            goes_on = local.status in ("waits", "paused")
+            self._sends[me].append(self._follows[me].sends[local.pc] if goes_on else 0)
             self._reaches[me].append(tuple(sorted({op.to for op in local.sends})))
-            plain = nameless(local)._replace(status="ended" if local.status == "ended" else local.status)
-            self._plain[me].append(self._shapes.setdefault((me, plain), len(self._shapes)))
+            self._plain[me].append(self._shapes.setdefault((me, nameless(local)), len(self._shapes)))
         return number
 
     def plain(self, state: State) -> State:
@@ -141,6 +153,10 @@ class Table:
                 refused = refused or known[1]
         return found, refused
 
+    def may_send(self, state: State, sender: int, endpoint: int) -> bool:
+        """Whether a process may still issue a send to an endpoint, given by its bit."""
+        return bool(self._sends[sender][state[sender]] & endpoint)
+
     def _meet(self, receiver: int, receives: int, sender: int, sends: int) -> tuple[tuple[Hop, ...], bool]:
         at, of = self.locals[receiver][receives], self.locals[sender][sends]
         refused = self.refused(sender, of)
@@ -158,16 +174,18 @@ class Table:
 
     def _hop(self, receiver: int, at: Local, sender: int, of: Local, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]
-        name = at.receives[meeting.receive].nth
+        name, _, source, _ = receive = at.receives[meeting.receive]
         frame = Frame(self.processes[receiver], at)
         take(frame, meeting.receive, message, sender)
         if self.history:
-            frame.taken = (*frame.taken, (name, sender, message.nth))
+            frame.taken = tuple(sorted((*frame.taken, (name, sender, message.nth))))
         pair = Pair(Issued(receiver, name), Issued(sender, message.nth))
+        is_first = all(each.port != receive.port for each in at.receives[: meeting.receive])
+        kind = source != ANYTHING, is_first, 1 << (receiver * len(self.program.ports) + receive.port)
         if receiver == sender:
             give(frame, meeting.send)
-            return Hop(receiver, sender, meeting, pair, self.onward(receiver, frame.frozen()), None)
+            return Hop(receiver, sender, meeting, pair, self.onward(receiver, frame.frozen()), None, kind)
         other = Frame(self.processes[sender], of)
         give(other, meeting.send)
         then = self.onward(receiver, frame.frozen()), self.onward(sender, other.frozen())
-        return Hop(receiver, sender, meeting, pair, *then)
+        return Hop(receiver, sender, meeting, pair, *then, kind)

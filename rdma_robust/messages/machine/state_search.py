@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import CollectiveCall
+from rdma_robust.messages.machine.fewer_matches import enough_of
 from rdma_robust.messages.machine.local_runs import Broken, Trail
 from rdma_robust.messages.machine.local_table import After, Hop, Onward, State, Table
 from rdma_robust.messages.machine.process_state import Frame, Receiving
@@ -58,15 +59,23 @@ class Found:
 
 
 class StateSearch:
-    """One search; `arrivals` are the states, with how each was found with the fewest matches."""
+    """One search; `arrivals` are the states, with how each was found first.
 
-    def __init__(self, table: Table, questions: Questions, limits: Limits) -> None:
+    With `fewer` only matches are tried that are enough; without, runs are found with the fewest matches. A search for what
+    another one has found is over when it has found as much: `wanted` are its violations, and whether it has a deadlock and a
+    leak.
+    """
+
+    def __init__(self, table: Table, questions: Questions, limits: Limits, fewer: bool = True) -> None:
+        self.fewer = fewer
+        self.wanted: Found | None = None
         self.table = table
         self.questions = questions
         self.limits = limits
         self.found = Found()
         self.arrivals: dict[State, Arrival] = {}
         self._plain: dict[State, State] = {}
+        self._expanded: set[State] = set()
         self._watch = limits.watch(256)
         self._calls = any(isinstance(each, CollectiveCall) for process in table.processes for each in process.code)
         self._compared: set[object] = set()
@@ -90,7 +99,7 @@ class StateSearch:
             layer = following
 
     def _enough(self) -> bool:
-        if self.found.repeats or len(self.found.matchings) > self.questions.limit:
+        if self.found.repeats or len(self.found.matchings) > self.questions.limit or self.has_what_is_wanted():
             return True
         limit = self._watch()
         if not limit and self.limits.states is not None and len(self.arrivals) > self.limits.states:
@@ -98,6 +107,14 @@ class StateSearch:
         if limit:
             self.found.limit, self.found.said = limit, self.limits.said(limit)
         return bool(limit)
+
+    def has_what_is_wanted(self) -> bool:
+        """Whether all is found that another search has found, if there is one."""
+        wanted, found = self.wanted, self.found
+        if wanted is None or len(found.violations) < len(wanted.violations):
+            return False
+        ends = (wanted.deadlock is None or found.deadlock is not None), (wanted.leak is None or found.leak is not None)
+        return all(ends)
 
     def _start(self) -> list[State]:
         starts = self.table.starts()
@@ -118,20 +135,35 @@ class StateSearch:
             self._compare_calls(state)
         if not hops and not refused:
             self._at_rest(state)
+        if self.fewer and len(hops) > 1:
+            hops = self._enough_of(state, hops)
         for hop in hops:
-            self.found.matches += 1
-            if self.table.names:
-                self.found.pairs.add(hop.pair)
-            if hop.receiver_then.violations:
-                self._broken(hop.receiver, hop.receiver_then, state, hop)
-            if hop.sender_then is not None and hop.sender_then.violations:
-                self._broken(hop.sender, hop.sender_then, state, hop)
-            for new, trails in results(state, hop):
-                if new not in self.arrivals:
-                    self.arrivals[new] = Arrival(state, hop, trails)
-                    following.append(new)
-                    if self.table.names and self._repeats(new):
-                        self.found.repeats = True
+            self._make(state, hop, following)
+
+    def _enough_of(self, state: State, hops: list[Hop]) -> list[Hop]:
+        """Return matches that are enough; without names, where states come again, all if one was expanded before."""
+        enough = enough_of(self.table, state, hops)
+        if not self.table.names:
+            self._expanded.add(state)
+            if any(new in self._expanded for hop in enough for new, _ in results(state, hop)):
+                return hops
+        return enough
+
+    def _make(self, state: State, hop: Hop, following: list[State]) -> None:
+        """Make a match, and note what it brings."""
+        self.found.matches += 1
+        if self.table.names:
+            self.found.pairs.add(hop.pair)
+        if hop.receiver_then.violations:
+            self._broken(hop.receiver, hop.receiver_then, state, hop)
+        if hop.sender_then is not None and hop.sender_then.violations:
+            self._broken(hop.sender, hop.sender_then, state, hop)
+        for new, trails in results(state, hop):
+            if new not in self.arrivals:
+                self.arrivals[new] = Arrival(state, hop, trails)
+                following.append(new)
+                if self.table.names and self._repeats(new):
+                    self.found.repeats = True
 
     def _repeats(self, state: State) -> bool:
         """Whether a state is one that it was reached from, but for names: what it did since can be repeated for ever."""
@@ -202,8 +234,13 @@ def _call(calls: tuple[str, ...], at: int) -> str:
 
 def results(state: State, hop: Hop) -> list[tuple[State, tuple[Trail, ...]]]:
     """Return the states after a match and what the two do then, with the trails of receiver and sender."""
-    found: list[tuple[State, tuple[Trail, ...]]] = []
     receiver, sender = hop.receiver, hop.sender
+    if hop.sender_then is not None and len(hop.receiver_then.ends) == len(hop.sender_then.ends) == 1:
+        ours, theirs = hop.receiver_then.ends[0], hop.sender_then.ends[0]
+        new = list(state)
+        new[receiver], new[sender] = ours.number, theirs.number
+        return [(tuple(new), (ours.trail, theirs.trail))]
+    found: list[tuple[State, tuple[Trail, ...]]] = []
     nothing = (After(state[sender], Trail((), 0)),)
     for ours, theirs in product(hop.receiver_then.ends, nothing if hop.sender_then is None else hop.sender_then.ends):
         new = list(state)

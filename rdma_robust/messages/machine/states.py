@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
@@ -25,6 +28,9 @@ from rdma_robust.messages.message_answers import (
     Violation,
 )
 
+_MOST_STATES: Final = 20_000
+"""States of a search for runs with the fewest matches."""
+
 _CUTS: dict[Cut, str] = {
     "steps": "{} takes more steps than are followed without waiting",
     "ahead": "{} issues without end and without waiting",
@@ -44,6 +50,7 @@ def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, lim
     if named.repeats:
         search = _searched(program, buffer, questions, limits, names=False)
     found = search.found
+    shortest = _shortest(search, questions, limits)
     reasons = _reasons(search)
     exhausted = not reasons
     matchings = None
@@ -58,9 +65,9 @@ def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, lim
         _tri(bool(found.violations), exhausted),
         _tri(found.deadlock is not None, exhausted),
         _tri(found.leak is not None, exhausted),
-        _violations(search),
-        _deadlock(search),
-        _leak(search),
+        _violations(shortest),
+        _deadlock(shortest),
+        _leak(shortest),
         frozenset(named.pairs) if questions.pairs else None,
         not questions.pairs or (exhausted and not named.repeats),
         matchings,
@@ -83,6 +90,19 @@ def _searched(
     search = StateSearch(table, questions, limits)
     search.search()
     return search
+
+
+def _shortest(search: StateSearch, questions: Questions, limits: Limits) -> StateSearch:
+    """Return a search that has found the same with the fewest matches, if that is not too much; else `search` itself."""
+    found = search.found
+    if not found.violations and found.deadlock is None and found.leak is None:
+        return search
+    most = _MOST_STATES if limits.states is None else min(_MOST_STATES, limits.states)
+    table = Table(search.table.program, search.table.buffer, limits.share(0.5), questions.loop_bound, names=False)
+    other = StateSearch(table, questions, replace(limits.share(0.5), states=most), fewer=False)
+    other.wanted = found
+    other.search()
+    return other if other.has_what_is_wanted() else search
 
 
 def _tri(found: bool, exhausted: bool) -> Tri:

@@ -1,0 +1,174 @@
+"""What a process may still do from a place in its code: which registers it reads, to which endpoints it sends.
+
+Both are least fixpoints over its flat code, as bits of a number, and both may say too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Assume,
+    CollectiveCall,
+    IssueReceive,
+    IssueSend,
+    Place,
+    Requests,
+)
+from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.machine.flat_code import Bounds, FlatProcess, Instruction, Pick, Round, Test, WaitFor
+from rdma_robust.messages.machine.process_state import Local, Receiving, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class WhatFollows:
+    """For each instruction the registers that are read from there on before they are written, and the endpoints sent to.
+
+    `bits` are those of the registers.
+    """
+
+    reads: tuple[int, ...]
+    sends: tuple[int, ...]
+    bits: dict[str, int]
+
+
+def what_follows(process: FlatProcess, processes: int, ports: int) -> WhatFollows:
+    """Return what may follow each instruction. Endpoint (process, port) is bit `process * ports + port`."""
+    bits = {name: 1 << at for at, name in enumerate(process.registers)}
+
+    masks = [tuple(_mask(names, bits) for names in _used_and_written(each)) for each in process.code]
+
+    def read(at: int, after: int) -> int:
+        used, written = masks[at]
+        return (after & ~written) | used
+
+    def sent(at: int, after: int) -> int:
+        instruction = process.code[at]
+        if not isinstance(instruction, IssueSend):
+            return after
+        targets = (instruction.to.value,) if isinstance(instruction.to, Const) else range(processes)
+        return after | sum(1 << (to * ports + instruction.port) for to in targets if 0 <= to < processes)
+
+    return WhatFollows(_backwards(process, read), _backwards(process, sent), bits)
+
+
+def _backwards(process: FlatProcess, before: Callable[[int, int], int]) -> tuple[int, ...]:
+    """Return the least solution of: what holds before an instruction is `before` of it and what holds after it."""
+    found = [0] * len(process.code)
+    changed = True
+    while changed:
+        changed = False
+        for at in reversed(range(len(process.code))):
+            after = 0
+            for each in _next(process, at):
+                after |= found[each]
+            new = before(at, after)
+            if new != found[at]:
+                found[at], changed = new, True
+    return tuple(found)
+
+
+def _next(process: FlatProcess, at: int) -> Iterator[int]:
+    instruction = process.code[at]
+    if isinstance(instruction, Pick):
+        yield from map(process.landing, instruction.targets)
+        return
+    if at < process.end:
+        yield process.following[at]
+    if isinstance(instruction, Test | Round):
+        yield process.landing(instruction.otherwise)
+
+
+def _mask(names: Iterable[str], bits: dict[str, int]) -> int:
+    mask = 0
+    for name in names:
+        mask |= bits[name]
+    return mask
+
+
+def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
+    """Return the registers that an instruction reads, and those that it writes as a whole without having read them."""
+    match instruction:
+        case Assign(target, value):
+            written = [] if target.indices else [target.name]
+            return [*_read(value), *_of_place(target)], written
+        case IssueSend(request, value, to, _, tag):
+            return [*_read(value), *_read(to), *_read(tag), *_of_indices(request)], []
+        case IssueReceive(request, target, source, _, tag, sender, which):
+            terms = [each for each in (source, tag) if each is not None]
+            places = [each for each in (target, sender, which) if each is not None]
+            used = [name for each in terms for name in _read(each)] + [name for each in places for name in _of_place(each)]
+            return [*used, *_of_indices(request)], []
+        case WaitFor(place):
+            return list(_of_indices(place)), []
+        case Requests(size=size) if size is not None:
+            return list(_read(size)), []
+        case Test(condition) | Assume(condition) | Assert(condition):
+            return list(_read(condition)), []
+        case Bounds(low, high, following, last):
+            return [*_read(low), *_read(high)], [following, last]
+        case Round(_, following, last):
+            return [following, last], []
+        case CollectiveCall(root=root) if root is not None:
+            return list(_read(root)), []
+        case _:
+            return [], []
+
+
+def _of_indices(place: Place) -> Iterator[str]:
+    for each in place.indices:
+        yield from _read(each)
+
+
+def _of_place(place: Place) -> Iterator[str]:
+    """Yield what is read where a place is written: its indices, and the array if it is an element."""
+    yield from _of_indices(place)
+    if place.indices:
+        yield place.name
+
+
+def _read(term: Term) -> Iterator[str]:
+    match term:
+        case Name(name):
+            yield name
+        case Element(array, index):
+            yield from _read(array)
+            yield from _read(index)
+        case Length(inner) | Zeros(inner):
+            yield from _read(inner)
+        case Operation(_, operands):
+            for each in operands:
+                yield from _read(each)
+        case _:
+            pass
+
+
+def without_the_unread(follows: WhatFollows, local: Local, blocking: object) -> Local:
+    """Return `local` with 0 in the registers that nothing reads any more: what the process does is the same.
+
+    Elements of arrays that a posted receive will store into are read then. What the receive that is waited for will
+    overwrite is not read before.
+    """
+    reads = follows.reads[local.pc]
+    names = follows.bits
+    if isinstance(blocking, Receiving):
+        for spot in (blocking.target, blocking.sender, blocking.which):
+            if spot is not None and not spot[1]:
+                reads &= ~names[spot[0]]
+    for slot in local.requests:
+        for handle in _handles(slot):
+            for spot in (handle.target, handle.sender, handle.which):
+                if spot is not None and spot[1]:
+                    reads |= names[spot[0]]
+    registers = tuple(value if reads >> at & 1 else 0 for at, value in enumerate(local.registers))
+    return local if registers == local.registers else local._replace(registers=registers)
+
+
+def _handles(slot: Slot) -> Iterator[Receiving]:
+    for each in slot if isinstance(slot, tuple) else (slot,):
+        if isinstance(each, Receiving):
+            yield each
