@@ -41,7 +41,8 @@ MAY_IMPORT = {
     "messages.traces": f"{WORDS} messages.language messages.message_answers messages.machine",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
-    "messages.engines": f"{WORDS} messages.language messages.machine messages.message_answers messages.replay",
+    "messages.engines": f"{WORDS} messages.encoding messages.language messages.machine messages.message_answers "
+    "messages.replay",
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent, Unrolled, conjuncts
+from rdma_robust.messages.encoding.unrolled import Guards, ReceiveEvent, SendEvent, Unrolled
 
 Truths = npt.NDArray[np.bool_]
 
@@ -113,12 +114,15 @@ def implied(guards: Sequence[Symbol]) -> Iterator[tuple[Truths, Truths]]:
     """
     numbers = np.array([each.number for each in guards])
     distinct = {each.number: each for each in guards}
+    known = Guards()
+    if all(known.implies(later, earlier) for earlier, later in pairwise(distinct.values())):
+        yield np.ones(len(guards), np.bool_), np.ones(len(guards), np.bool_)
+        return
     if len(distinct) > _GUARDS:
         yield np.ones(len(guards), np.bool_), np.array([each.constant for each in guards], np.bool_)
         return
-    truths = {number: conjuncts(each) for number, each in distinct.items()}
-    for number in distinct:
-        follows = [other for other in distinct if truths[other] <= truths[number]]
+    for number, guard in distinct.items():
+        follows = [other for other, needed in distinct.items() if known.implies(guard, needed)]
         yield numbers == number, np.isin(numbers, follows)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, Unrolled, WaitEvent, conjuncts
+from rdma_robust.messages.encoding.unrolled import Event, Guards, ReceiveEvent, SendEvent, Unrolled, WaitEvent
 from rdma_robust.messages.language.message_program import Buffer
 
 _GUARDS: Final = 16
+"""So many of the latest events with different guards are compared with the next one."""
 
 Node = tuple[str, int, int]
 """An event ("event", process, position), or the match of a send or receive ("send" or "receive", its number, 0)."""
@@ -102,17 +103,17 @@ def _edges(unrolled: Unrolled, endpoints: Sequence[EndpointPairs], buffer: Buffe
 
 def _program_order(events: Sequence[Event], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
     """Yield edges from what surely happens before an event of the same process, and between issues, matches and waits."""
-    last: dict[int, tuple[frozenset[int], Node]] = {}
-    truths: dict[int, frozenset[int]] = {}
+    last: dict[int, tuple[Symbol, Node]] = {}
+    known = Guards()
     for event in events:
         if not isinstance(event, SendEvent | ReceiveEvent | WaitEvent):
             continue
         node: Node = ("event", event.process, event.position)
-        mine = truths.setdefault(event.guard.number, conjuncts(event.guard))
+        yield from ((before, node) for guard, before in last.values() if known.implies(event.guard, guard))
+        last.pop(event.guard.number, None)
+        last[event.guard.number] = (event.guard, node)
         if len(last) > _GUARDS:
-            last = {number: each for number, each in last.items() if not each[0] or number == event.guard.number}
-        yield from ((before, node) for needed, before in last.values() if needed <= mine)
-        last[event.guard.number] = (mine, node)
+            del last[next(number for number, (guard, _) in last.items() if not guard.constant)]
         match event:
             case SendEvent():
                 yield node, ("send", event.number, 0)
@@ -132,13 +133,12 @@ def _single_candidates(pairs: EndpointPairs) -> Iterator[tuple[Node, Node]]:
 
 def _in_order(pairs: EndpointPairs) -> Iterator[tuple[Node, Node]]:
     """Yield edges between neighbours of receives that take everything, if the first is surely posted where the second is."""
-    last: Symbol | None = None
-    at = -1
+    known, last = Guards(), None
     for receive in pairs.receives:
-        if last is not None and (last.constant or last is receive.guard):
-            yield ("receive", at, 0), ("receive", receive.number, 0)
-        if last is None or receive.guard.constant or not last.constant:
-            last, at = receive.guard, receive.number
+        if last is not None and known.implies(receive.guard, last.guard):
+            yield ("receive", last.number, 0), ("receive", receive.number, 0)
+        if last is None or not last.guard.constant or receive.guard.constant:
+            last = receive
 
 
 def _single_receives(endpoints: Sequence[EndpointPairs]) -> Iterator[tuple[Node, Node]]:

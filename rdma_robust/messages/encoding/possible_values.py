@@ -23,6 +23,8 @@ _TRUTHS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "!", "&&", "||"})
 class ValueSets:
     """The sets of all terms that were asked for. `senders` are the candidates of a receive, by its number.
 
+    A set has at most `most` numbers, but one of a received value of which all candidates send constants may have more.
+
     A term is in its set in every execution in which all receives that it is made of are matched to candidates: induction
     over the execution, as what is sent is made of what was received before.
     """
@@ -83,8 +85,8 @@ class ValueSets:
             case "sender":
                 return self._small({each.process for each in self._senders(symbol.value)})
             case "value" | "tag":
-                if sum(each.constant for each in sources) > self._most:
-                    return None
+                if all(each.constant for each in sources):
+                    return frozenset([each.value for each in sources])
                 return self._union([self._known(each) for each in sources])
             case _:
                 return self._operator(symbol, [self._known(each) for each in symbol.operands])

@@ -183,6 +183,23 @@ def conjuncts(guard: Symbol) -> frozenset[int]:
     return frozenset(found)
 
 
+class Guards:
+    """Which guards imply which, as far as their conjuncts show it."""
+
+    def __init__(self) -> None:
+        self._conjuncts: dict[int, frozenset[int]] = {}
+
+    def of(self, guard: Symbol) -> frozenset[int]:
+        """Return the conjuncts of a guard."""
+        if guard.number not in self._conjuncts:
+            self._conjuncts[guard.number] = conjuncts(guard)
+        return self._conjuncts[guard.number]
+
+    def implies(self, guard: Symbol, other: Symbol) -> bool:
+        """Return whether `other` surely holds where `guard` does."""
+        return other is guard or other.constant or self.of(other) <= self.of(guard)
+
+
 def accepts(unrolled: Unrolled, receive: ReceiveEvent, send: SendEvent) -> Symbol:
     """Return where `accepts(R, S)` of docs/theory-messages.md holds: same destination and port, source and tag fit.
 

@@ -154,6 +154,7 @@ class Decided(Course):
                 choice = next(self.choices[process], None)
                 if choice is None:
                     return
+                been.clear()
             self.step(process, choice)
 
     def try_match(self, pair: Pair) -> bool:

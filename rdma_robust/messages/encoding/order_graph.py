@@ -1,0 +1,369 @@
+"""What must come before what, given which pairs are matched: the edges of PO, MP, W, NS, NR and Z, and their circles.
+
+A solution of the other constraints is an execution if and only if these edges have no circle (Theorem 4).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs
+from rdma_robust.messages.encoding.match_candidates import Candidates
+from rdma_robust.messages.encoding.symbolic_terms import Symbol
+from rdma_robust.messages.encoding.unrolled import (
+    Event,
+    Guards,
+    ReceiveEvent,
+    SendEvent,
+    WaitEvent,
+    accepts,
+)
+
+FAMILIES: Final = frozenset({"PO", "MP", "U", "W", "NS", "NR", "Z"})
+
+_CIRCLES: Final = 12
+"""So many circles are returned of one graph."""
+_STARTS: Final = 60
+
+
+class Overtaking:
+    """Which operations NS and NR speak of, for each pair; of those that the same is true of only the nearest ones.
+
+    Two sends of a channel are alike if every receive of the endpoint accepts both or neither, two receives if they accept
+    the same. What NS says of the nearest of alike sends, it says of the one that is matched there about the next.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._unrolled = candidates.unrolled
+        self.guards = Guards()
+        self.place: dict[int, tuple[EndpointPairs, int]] = {}
+        self._columns: dict[tuple[int, int], int] = {}
+        self._earlier_sends: dict[int, list[list[int]]] = {}
+        self._earlier_receives: dict[int, list[list[int]]] = {}
+        self._fits: dict[tuple[int, ...], Symbol] = {}
+        self.waits = [_waits(events) for events in candidates.unrolled.events]
+        for pairs in candidates.endpoints:
+            for row, receive in enumerate(pairs.receives):
+                self.place[receive.number] = pairs, row
+            for column, send in enumerate(pairs.sends):
+                self._columns[id(pairs), send.number] = column
+            self._earlier_sends[id(pairs)] = list(_earlier_sends(pairs, self.guards))
+            rows = [_row_kind(pairs, row) for row in range(len(pairs.receives))]
+            self._earlier_receives[id(pairs)] = _nearest(rows, [each.guard for each in pairs.receives], self.guards)
+
+    def column(self, pairs: EndpointPairs, send: int) -> int:
+        return self._columns[id(pairs), send]
+
+    def fits(self, pairs: EndpointPairs, row: int, column: int) -> Symbol:
+        """Return where the receive of a row accepts the send of a column."""
+        if pairs.rule[row, column] == 1:
+            return self._unrolled.symbols.false
+        if pairs.sure[row, column]:
+            return self._unrolled.symbols.true
+        receive, send = pairs.receives[row], pairs.sends[column]
+        pattern = [-1 if each is None else each.number for each in (receive.source, receive.tag)]
+        key = (receive.process, receive.port, *pattern, send.process, send.to.number, send.port, send.tag.number)
+        if key not in self._fits:
+            self._fits[key] = accepts(self._unrolled, receive, send)
+        return self._fits[key]
+
+    def messages_before(self, pairs: EndpointPairs, row: int, column: int) -> Iterator[tuple[int, Symbol]]:
+        """Yield the columns of sends that NS has before the match of a pair, and where it does."""
+        for earlier in self._earlier_sends[id(pairs)][column]:
+            accepted = self.fits(pairs, row, earlier)
+            if accepted is not self._unrolled.symbols.false:
+                yield earlier, accepted
+
+    def receives_before(self, pairs: EndpointPairs, row: int, column: int) -> Iterator[tuple[int, Symbol]]:
+        """Yield the rows of receives that NR has before the match of a pair, and where it does."""
+        for earlier in self._earlier_receives[id(pairs)][row]:
+            accepted = self.fits(pairs, earlier, column)
+            if accepted is not self._unrolled.symbols.false:
+                yield earlier, accepted
+
+    def earlier_rows(self, pairs: EndpointPairs, row: int) -> Sequence[int]:
+        return self._earlier_receives[id(pairs)][row]
+
+
+def _waits(events: Sequence[Event]) -> dict[int, WaitEvent]:
+    """Return the first waits for receives."""
+    found: dict[int, WaitEvent] = {}
+    for event in events:
+        if isinstance(event, WaitEvent) and event.kind == "receive":
+            found.setdefault(event.operation, event)
+    return found
+
+
+def _earlier_sends(pairs: EndpointPairs, known: Guards) -> Iterator[list[int]]:
+    for columns in pairs.channels():
+        kinds = [_column_kind(pairs, column) for column in range(columns.start, columns.stop)]
+        guards = [each.guard for each in pairs.sends[columns]]
+        for nearest in _nearest(kinds, guards, known):
+            yield [columns.start + each for each in nearest]
+
+
+def _column_kind(pairs: EndpointPairs, column: int) -> object:
+    surely, never = pairs.sure[:, column], pairs.rule[:, column] == 1
+    if (surely | never).all():
+        return surely.tobytes()
+    send = pairs.sends[column]
+    return send.to.number, send.tag.number
+
+
+def _row_kind(pairs: EndpointPairs, row: int) -> object:
+    surely, never = pairs.sure[row], pairs.rule[row] == 1
+    if (surely | never).all():
+        return surely.tobytes()
+    receive = pairs.receives[row]
+    return tuple(-1 if each is None else each.number for each in (receive.source, receive.tag))
+
+
+def _nearest(kinds: Sequence[object], guards: Sequence[Symbol], known: Guards) -> list[list[int]]:
+    """Return for each place the nearest earlier ones of each kind: back to one that surely happens if it does."""
+    found: list[list[int]] = []
+    before: dict[object, list[int]] = {}
+    for at, (kind, guard) in enumerate(zip(kinds, guards, strict=True)):
+        nearest: list[int] = []
+        for places in before.values():
+            for each in reversed(places):
+                nearest.append(each)
+                if known.implies(guard, guards[each]):
+                    break
+        found.append(nearest)
+        if guard.constant:
+            before[kind] = [at]
+        else:
+            before.setdefault(kind, []).append(at)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A send is taken by a receive of one endpoint that is between `first` and `last` in posting order, by their numbers."""
+
+    send: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """What cannot all be where the conditions hold: whichever receives take the sends, what must come before goes round.
+
+    Where the way goes from the issue of a send to the wait for its receive, all receives do that are waited for before the
+    way goes on; where it goes, under zero, from the issue of a receive to the wait for its send, all that are posted later.
+    """
+
+    taken: tuple[Taken, ...]
+    conditions: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solution of the other constraints: its pairs, which events happen, which truths hold."""
+
+    matches: Sequence[tuple[int, int]]
+    happens: Callable[[Event], bool]
+    holds: Callable[[Symbol], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The matches of a solution in an order in which they can happen; or, if there is none, the shortest circles found."""
+
+    matches: tuple[tuple[int, int], ...]
+    circles: tuple[Circle, ...]
+
+
+def ordered(
+    candidates: Candidates, overtaking: Overtaking, solution: Solution, families: frozenset[str] = FAMILIES
+) -> Ordered:
+    """Return how the matches of a solution can be ordered.
+
+    `families` are the families of constraints whose edges count; Z counts only under zero buffer.
+    """
+    graph = _Graph(candidates, overtaking, solution, families)
+    order = graph.order()
+    if len(order) == len(solution.matches):
+        return Ordered(tuple([solution.matches[each] for each in order]), ())
+    return Ordered((), tuple(graph.circles()))
+
+
+class _Graph:
+    """Vertices are numbers: first the matches, then events. `why` has the conditions of edges that have one."""
+
+    def __init__(self, candidates: Candidates, overtaking: Overtaking, solution: Solution, families: frozenset[str]) -> None:
+        self.matches = matches = solution.matches
+        self.overtaking = overtaking
+        self.event: dict[int, Event] = {}
+        happens, holds = solution.happens, solution.holds
+        self.of_receive = {receive: at for at, (receive, _) in enumerate(matches)}
+        self.of_send = {send: at for at, (_, send) in enumerate(matches)}
+        self.count = len(matches)
+        self.why: dict[tuple[int, int], Symbol] = {}
+        self.after: list[list[int]] = [[] for _ in matches]
+        waits = {"receive": "W" in families, "send": "Z" in families and candidates.buffer == "zero"}
+        for events in candidates.unrolled.events:
+            self._process(events, happens, waits, families)
+        for at, (receive, send) in enumerate(matches):
+            pairs, row = overtaking.place[receive]
+            column = overtaking.column(pairs, send)
+            if "NS" in families:
+                earlier = [(pairs.sends[each].number, on) for each, on in overtaking.messages_before(pairs, row, column)]
+                self._before(at, ((self.of_send.get(number), on) for number, on in earlier), holds)
+            if "NR" in families:
+                posted = [(pairs.receives[each].number, on) for each, on in overtaking.receives_before(pairs, row, column)]
+                self._before(at, ((self.of_receive.get(number), on) for number, on in posted), holds)
+
+    def _before(self, at: int, earlier: Iterable[tuple[int | None, Symbol]], holds: Callable[[Symbol], bool]) -> None:
+        for other, accepted in earlier:
+            if other is not None and other != at and holds(accepted):
+                self._edge(other, at, accepted)
+
+    def _edge(self, a: int, b: int, condition: Symbol | None = None) -> None:
+        self.after[a].append(b)
+        if condition is not None and not condition.constant:
+            self.why[a, b] = condition
+
+    def _process(
+        self, events: Sequence[Event], happens: Callable[[Event], bool], waits: Mapping[str, bool], families: frozenset[str]
+    ) -> None:
+        """Add the events of one process that matches come after, or that come after matches."""
+        last = -1
+        for event in events:
+            match event:
+                case SendEvent():
+                    at, waiting = self.of_send.get(event.number), False
+                case ReceiveEvent():
+                    at, waiting = self.of_receive.get(event.number), False
+                case WaitEvent() if waits[event.kind]:
+                    matched = self.of_receive if event.kind == "receive" else self.of_send
+                    at, waiting = matched.get(event.operation), True
+                case _:
+                    continue
+            if at is None or not happens(event):
+                continue
+            here = len(self.after)
+            self.after.append([])
+            self.event[here] = event
+            if waiting:
+                self._edge(at, here)
+            elif "MP" in families:
+                self._edge(here, at)
+            if last >= 0 and "PO" in families:
+                self._edge(last, here)
+            last = here
+
+    def order(self) -> list[int]:
+        """Return the matches in an order along the edges, as far as there is one; `left` is on circles or behind them."""
+        degree = [0] * len(self.after)
+        for following in self.after:
+            for each in following:
+                degree[each] += 1
+        todo = deque(each for each, count in enumerate(degree) if not count)
+        found = []
+        while todo:
+            at = todo.popleft()
+            if at < self.count:
+                found.append(at)
+            for each in self.after[at]:
+                degree[each] -= 1
+                if not degree[each]:
+                    todo.append(each)
+        self.left = {each for each, count in enumerate(degree) if count}
+        return found
+
+    def circles(self) -> list[Circle]:
+        """Return the shortest circles through some of the matches that are left, none of them twice."""
+        found: dict[tuple[Taken, ...], Circle] = {}
+        starts = [each for each in sorted(self.left) if each < self.count]
+        step = max(1, len(starts) // _STARTS)
+        for start in starts[::step]:
+            circle = self._circle(start)
+            if circle is not None:
+                found.setdefault(tuple(sorted(circle.taken, key=lambda each: each.send)), circle)
+        shortest = min((len(each.taken) for each in found.values()), default=0)
+        kept = sorted(found.values(), key=lambda each: len(each.taken))
+        return [each for each in kept if len(each.taken) <= shortest + 1][:_CIRCLES]
+
+    def _circle(self, start: int) -> Circle | None:
+        """Return a circle through a match with as few other matches as possible, None if there is none."""
+        came: dict[int, int] = {}
+        todo = deque([start])
+        while todo:
+            at = todo.popleft()
+            for each in self.after[at]:
+                if each == start:
+                    came[start] = at
+                    return self._along(start, came)
+                if each in self.left and each not in came:
+                    came[each] = at
+                    if each < self.count:
+                        todo.append(each)
+                    else:
+                        todo.appendleft(each)
+        return None
+
+    def _along(self, start: int, came: Mapping[int, int]) -> Circle:
+        way = [start]
+        while len(way) == 1 or way[-1] != start:
+            way.append(came[way[-1]])
+        way = way[:0:-1]
+        conditions = [self.why[edge] for edge in pairwise([*way, start]) if edge in self.why]
+        conditions += self._not_implied(way)
+        places = [at for at, vertex in enumerate(way) if vertex < self.count]
+        events = [way[at + 1 : after] for at, after in pairwise([*places, len(way)])]
+        taken = [
+            self._taken(way[at], ahead, behind)
+            for at, ahead, behind in zip(places, [events[-1], *events], events, strict=False)
+        ]
+        return Circle(tuple(taken), tuple(dict.fromkeys(conditions)))
+
+    def _not_implied(self, way: Sequence[int]) -> Iterator[Symbol]:
+        """Yield the guards of waits that are not implied by that of the operation behind them, by which the way goes on."""
+        behind: Event | None = None
+        for vertex in [*way, *way][::-1]:
+            event = self.event.get(vertex)
+            if not isinstance(event, WaitEvent):
+                behind = event or behind
+            elif behind is not None and not self.overtaking.guards.implies(behind.guard, event.guard):
+                yield event.guard
+
+    def _waited(self, receive: ReceiveEvent, end: Event) -> bool:
+        """Return whether the process has surely waited for a receive where it gets to `end`."""
+        wait = self.overtaking.waits[receive.process].get(receive.number)
+        return wait is not None and wait.position < end.position and self.overtaking.guards.implies(end.guard, wait.guard)
+
+    def _taken(self, match: int, ahead: Sequence[int], behind: Sequence[int]) -> Taken:
+        """Return which receives could take the send of a match, and the circle would still be one.
+
+        `ahead` are the events before the match and after the one before it on the circle, `behind` those up to the next.
+        """
+        receive, send = self.matches[match]
+        if not ahead or not behind:
+            return Taken(send, receive, receive)
+        entry, leaves = self.event[ahead[-1]], self.event[behind[0]]
+        pairs, row = self.overtaking.place[receive]
+        candidates = np.flatnonzero(pairs.possible[:, self.overtaking.column(pairs, send)]).tolist()
+        if isinstance(entry, SendEvent) and isinstance(leaves, WaitEvent) and leaves.kind == "receive":
+            end = self.event[behind[-1]]
+            fits = [self._waited(pairs.receives[each], end) for each in candidates]
+        elif isinstance(entry, ReceiveEvent) and isinstance(leaves, WaitEvent) and leaves.kind == "send":
+            begin = self.event[ahead[0]].position
+            fits = [pairs.receives[each].position > begin for each in candidates]
+        else:
+            return Taken(send, receive, receive)
+        low = high = candidates.index(row)
+        if not fits[low]:
+            return Taken(send, receive, receive)
+        while low > 0 and fits[low - 1]:
+            low -= 1
+        while high + 1 < len(candidates) and fits[high + 1]:
+            high += 1
+        return Taken(send, pairs.receives[candidates[low]].number, pairs.receives[candidates[high]].number)

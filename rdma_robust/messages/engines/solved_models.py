@@ -1,0 +1,211 @@
+"""Solutions that are executions: the solver's models, checked for circles and for what terms are worth in them.
+
+What a model gets wrong becomes clauses that hold in every execution, and the search goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rdma_robust.messages.encoding.endpoint_pairs import Truths
+from rdma_robust.messages.encoding.order_graph import Circle, Solution, ordered
+from rdma_robust.messages.encoding.possible_values import component
+from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, worth
+from rdma_robust.messages.encoding.unrolled import ChoiceEvent, Event, SendEvent, WaitEvent
+from rdma_robust.messages.engines.match_clauses import MatchClauses
+from rdma_robust.messages.message_answers import Issued, Pair
+
+
+class UnmatchedError(Exception):
+    """A term is made of what was not received."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """An execution, cut somewhere: `matches` are its pairs by numbers in an order in which they can happen.
+
+    `sender[n]` is the send that receive n gets; `known` has what terms are worth, as far as they were asked for.
+    """
+
+    formula: MatchClauses
+    values: Truths
+    matches: tuple[tuple[int, int], ...]
+    sender: dict[int, SendEvent]
+    known: dict[int, int] = field(default_factory=dict)
+
+    def true(self, literal: int) -> bool:
+        return bool(self.values[literal]) if literal > 0 else not self.values[-literal]
+
+    def worth(self, symbol: Symbol) -> int:
+        """Return what a term is worth. Raises UnmatchedError where it is made of what was not received."""
+        return worth(symbol, self._leaf, self.known)
+
+    def receive_all(self) -> None:
+        """Evaluate all messages in the order of the matches, so that no evaluation goes deep."""
+        symbols = self.formula.unrolled.symbols
+        for receive, send in self.matches:
+            for path, part in _parts(self.formula.unrolled.sends[send].value):
+                self.known[symbols.leaf("value", receive, path).number] = self.worth(part)
+
+    def _leaf(self, leaf: Symbol) -> int:
+        if leaf.op == "choice":
+            return self.chosen(leaf.value)
+        if leaf.value not in self.sender:
+            raise UnmatchedError
+        send = self.sender[leaf.value]
+        if leaf.op == "sender":
+            return send.process
+        if leaf.op == "tag":
+            return self.worth(send.tag)
+        part = component(send.value, leaf.path)
+        assert part is not None
+        return self.worth(part)
+
+    def chosen(self, choice: int) -> int:
+        """Return what a choice is: 0 if nothing depends on it."""
+        literals = self.formula.terms.chosen(choice)
+        return next((option for option, literal in literals.items() if self._known_true(literal)), 0)
+
+    def _known_true(self, literal: int) -> bool:
+        return abs(literal) < len(self.values) and self.true(literal)
+
+    def happens(self, event: Event) -> bool:
+        """Return whether an event happens, by what its guard is worth."""
+        if not self.true(self.formula.reached[event.process][event.position]):
+            return False
+        return bool(self.worth(event.guard))
+
+    def name(self, process: int, rank: Symbol) -> Issued:
+        return Issued(process, self.worth(rank))
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs by the names that the operations have in the run, in an order in which they can happen."""
+        unrolled = self.formula.unrolled
+        for receive, send in self.matches:
+            a, b = unrolled.receives[receive], unrolled.sends[send]
+            yield Pair(self.name(a.process, a.rank), self.name(b.process, b.rank))
+
+    def choices(self) -> tuple[tuple[int, ...], ...]:
+        """Return the choices of each process, in the order in which it makes them."""
+        found = []
+        for events in self.formula.unrolled.events:
+            made = [each for each in events if isinstance(each, ChoiceEvent) and self.happens(each)]
+            found.append(tuple([self.chosen(each.number) for each in made]))
+        return tuple(found)
+
+    def granted(self) -> frozenset[Issued]:
+        """Return the sends whose waits are passed."""
+        found = []
+        for events in self.formula.unrolled.events:
+            for event in events:
+                if isinstance(event, WaitEvent) and event.kind == "send" and self.happens(event):
+                    passed = self.formula.passed.get((event.process, event.position), self.formula.clauses.true)
+                    send = self.formula.unrolled.sends[event.operation]
+                    if self.true(passed):
+                        found.append(self.name(send.process, send.rank))
+        return frozenset(found)
+
+
+class Executions:
+    """Asks the solver for executions. `circles` are those that were learnt, `facts` counts what was learnt of values."""
+
+    def __init__(self, formula: MatchClauses) -> None:
+        self.formula = formula
+        self.circles: list[Circle] = []
+        self.facts = 0
+
+    def find(self, assumptions: Sequence[int]) -> Model | None:
+        """Return an execution in which these literals are true, None if there is none. Raises LimitReached."""
+        while self.formula.clauses.solve(assumptions):
+            model = self._checked(self.formula.clauses.model())
+            if model is not None:
+                return model
+        return None
+
+    def _checked(self, values: Truths) -> Model | None:
+        formula, found = self.formula, []
+        for block in formula.blocks:
+            for at in np.flatnonzero(values[block.first : block.first + len(block.rows)]).tolist():
+                found.append((block.pairs.receives[block.rows[at]].number, block.pairs.sends[block.columns[at]].number))
+
+        def true(literal: int) -> bool:
+            return bool(values[literal]) if literal > 0 else not values[-literal]
+
+        def passed(event: Event) -> bool:
+            if not isinstance(event, WaitEvent):
+                return True
+            return true(formula.passed[event.process, event.position]) and true(formula.terms.truth(event.guard))
+
+        solution = Solution(found, passed, lambda symbol: true(formula.terms.truth(symbol)))
+        order = ordered(formula.candidates, formula.overtaking, solution, formula.families)
+        if order.circles:
+            for circle in order.circles:
+                self._forbid(circle)
+            return None
+        sends = formula.unrolled.sends
+        model = Model(formula, values, order.matches, {receive: sends[send] for receive, send in order.matches})
+        if not formula.terms.open_truths:
+            return model
+        model.receive_all()
+        return None if self._learn(model) else model
+
+    def _forbid(self, circle: Circle) -> None:
+        formula = self.formula
+        self.circles.append(circle)
+        literals = [literal for taken in circle.taken for literal in formula.not_taken(taken)]
+        formula.clauses.clause(*literals, *[-formula.terms.truth(each) for each in circle.conditions])
+
+    def _learn(self, model: Model) -> bool:
+        """Learn what truths are that the model has wrong; return whether there is any."""
+        wrong = False
+        for literal, symbol in list(self.formula.terms.open_truths.items()):
+            try:
+                value = bool(model.worth(symbol))
+            except UnmatchedError:
+                continue
+            if value != model.true(literal):
+                wrong = True
+                self.facts += 1
+                self.formula.clauses.clause(*self._because(model, symbol), literal if value else -literal)
+        return wrong
+
+    def _because(self, model: Model, symbol: Symbol) -> list[int]:
+        """Return the negations of what makes a term worth what it is in a model: matches and choices."""
+        formula, seen, literals = self.formula, {symbol.number}, set()
+        todo = [symbol]
+        while todo:
+            each = todo.pop()
+            inner: Sequence[Symbol] = _decisive(each, model)
+            if each.op in ("value", "tag", "sender"):
+                send = model.sender[each.value]
+                literals.add(-formula.literal(each.value, send.number))
+                part = component(send.value, each.path)
+                inner = [send.tag] if each.op == "tag" else [part] if each.op == "value" and part is not None else []
+            elif each.op == "choice":
+                chosen = formula.terms.chosen(each.value)
+                literals.update(-literal for option, literal in chosen.items() if option == model.chosen(each.value))
+            todo += [of for of in inner if of.number not in seen]
+            seen.update(of.number for of in inner)
+        return sorted(literals)
+
+
+def _decisive(symbol: Symbol, model: Model) -> Sequence[Symbol]:
+    """Return operands that are enough to know what a term is worth."""
+    if symbol.op == "?":
+        return symbol.operands[0], symbol.operands[1 if model.worth(symbol.operands[0]) else 2]
+    if symbol.op in ("&&", "||"):
+        deciding = symbol.op == "||"
+        found = [each for each in symbol.operands if bool(model.known.get(each.number, not deciding)) is deciding]
+        return found[:1] or symbol.operands
+    return symbol.operands
+
+
+def _parts(value: SymbolicValue, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Symbol]]:
+    if isinstance(value, Symbol):
+        yield path, value
+    else:
+        for at, item in enumerate(value):
+            yield from _parts(item, (*path, at))
