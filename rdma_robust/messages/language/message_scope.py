@@ -221,7 +221,8 @@ class Scope:
             said = f"{quote(text)} is a function, and has no value"
             self.report.error("RR901", name.span, said, hint=f"a call is written {quote(f'{text}(...)')}")
         elif self.pid is not None:
-            hint_at = meant_at(name.span, text, [*self.locals, *self.values, *self.world.values()])
+            names = [*self.locals, *self.values, *self.world.values()]
+            hint_at = meant_at(name.span, text, names) or f"`reg {text}` declares a register"
             self.report.error("RR901", name.span, f"there is nothing called {quote(text)}", hint=hint_at)
         else:
             known = did_you_mean(text, self.world.constants)
@@ -263,9 +264,7 @@ class Scope:
         indices = tuple(self.term(index) for index in indexed.indices)
         local = None if text in self.values else self.find(name)
         if local is None or local.kind != "request":
-            if local is None and text not in (*self.values, *self.world.values()):
-                self._unknown(name)
-            else:
+            if text not in self.world.poisoned:
                 hint = f"`req {text}` declares a request"
                 self.report.error("RR910", indexed.span, f"{quote(text)} is no request", hint=hint)
             return Place(text)

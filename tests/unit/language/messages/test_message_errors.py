@@ -22,7 +22,8 @@ proc R { send N to Q[1] on p; g = f(g); none() }
 
 BLOCK = "what line 8 declares is known in its block only"
 ERRORS = [
-    ("x = 1", "RR901", "x", "there is nothing called `x`", ""),
+    ("x = 1", "RR901", "x", "there is nothing called `x`", "`reg x` declares a register"),
+    ("h = isend 1 to R", "RR910", "h", "`h` is no request", "`req h` declares a request"),
     ("reg total; totl = 1", "RR901", "totl", "there is nothing called `totl`", "did you mean `total`?"),
     ("g = f", "RR901", "f", "`f` is a function, and has no value", "a call is written `f(...)`"),
     (
