@@ -7,6 +7,7 @@ from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_choice import by_auto
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
@@ -14,7 +15,7 @@ from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Qu
 from rdma_robust.messages.replay.replaying import confirm
 
 _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
-    "auto": lambda: by_states,
+    "auto": lambda: by_auto,
     "states": lambda: by_states,
 }
 """The engines by name, each by what loads it."""

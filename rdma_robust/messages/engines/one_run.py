@@ -1,7 +1,8 @@
-"""Programs whose receives name their senders: all runs make the same matches, so one decides (Lemma 3)."""
+"""Programs in which every receive has one sender that it can get messages from: one run decides (Lemma 3)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 
 from rdma_robust.errors import Span
@@ -9,7 +10,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
 from rdma_robust.messages.machine.matching import meetings
-from rdma_robust.messages.machine.process_state import ANYTHING
+from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
@@ -30,9 +31,12 @@ from rdma_robust.messages.message_answers import (
 MOVES = 300_000
 """Of a run that is followed; a longer one is left to the other engines."""
 
+Endpoint = tuple[int, int]
+"""A process and a port."""
+
 
 def by_one_run(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer | None:
-    """Answer all questions by one run, or return None if it meets a receive from any, a choice, or no end.
+    """Answer all questions by one run, or return None if a receive has two senders, at a choice, or if there is no end.
 
     Under `any` the run in which every send gets a buffer says all but the deadlock, and the one in which none does has a
     deadlock if and only if some run has.
@@ -76,6 +80,8 @@ class _Run:
         self.grants = grants
         self.course = Course(program, buffer)
         self.violations: dict[tuple[Span, str], Violation] = {}
+        self.wild: set[Endpoint] = set()
+        self.senders: dict[Endpoint, set[int]] = {}
 
     def to_the_end(self, limits: Limits) -> bool:
         """Make all moves; False if another engine must do it."""
@@ -94,7 +100,8 @@ class _Run:
         return True
 
     def _settle(self, process: int) -> bool:
-        """Let a process go on until it waits or is over; False if it chooses, takes from any, or goes on for too long."""
+        """Let a process go on until it waits or is over; False if it chooses, goes on for too long, or issues what makes
+        two processes send to one endpoint that has a receive from any."""
         course, frame = self.course, self.course.frames[process]
         while len(course.moves) < MOVES:
             if self.grants and course.waited_send(process) is not None:
@@ -103,12 +110,24 @@ class _Run:
                 return True
             if course.rules[process].choices(frame):
                 return False
-            at, received = frame.pc, frame.received
+            at, issued = frame.pc, (frame.sent, frame.received)
             if kind := course.step(process):
                 self._violated(process, at, kind)
-            if frame.received > received and frame.receives[-1].source == ANYTHING:
+            if issued != (frame.sent, frame.received) and not self._one_sender(process, sends=frame.sent > issued[0]):
                 return False
         return False
+
+    def _one_sender(self, process: int, *, sends: bool) -> bool:
+        """Note what a process has just issued; return whether its endpoint still has one sender, or only named sources."""
+        frame = self.course.frames[process]
+        if sends:
+            endpoint = frame.sends[-1].to, frame.sends[-1].port
+            self.senders.setdefault(endpoint, set()).add(process)
+        else:
+            endpoint = process, frame.receives[-1].port
+            if frame.receives[-1].source == ANYTHING:
+                self.wild.add(endpoint)
+        return endpoint not in self.wild or len(self.senders.get(endpoint, ())) < 2
 
     def _violated(self, process: int, at: int, kind: str) -> None:
         span = self.course.rules[process].span(at)
@@ -120,14 +139,19 @@ class _Run:
     def _match_all(self, process: int) -> list[int]:
         """Make the matches of a process that are enabled; return who made them."""
         frames = self.course.frames
-        ends = [(process, source) for source in dict.fromkeys(op.source for op in frames[process].receives)]
+        ends = [(process, source) for op in frames[process].receives for source in self._sources(process, op)]
         ends += [(to, process) for to in dict.fromkeys(op.to for op in frames[process].sends)]
         changed: dict[int, None] = {}
-        for receiver, sender in ends:
+        for receiver, sender in dict.fromkeys(ends):
             while (meeting := next(meetings(receiver, frames[receiver], sender, frames[sender]), None)) is not None:
                 self.course.match(receiver, sender, meeting)
                 changed.update({receiver: None, sender: None})
         return list(changed)
+
+    def _sources(self, process: int, receive: ReceiveOp) -> Iterable[int]:
+        if receive.source == ANYTHING:
+            return sorted(self.senders.get((process, receive.port), ()))
+        return (receive.source,)
 
     def _complete(self) -> bool:
         return all(frame.status != "stopped" for frame in self.course.frames) and not self._stuck()

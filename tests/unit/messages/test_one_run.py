@@ -1,4 +1,4 @@
-"""Programs whose receives name their senders, decided by one run."""
+"""Programs in which every receive can get messages from one sender only, decided by one run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, Questions
+from rdma_robust.messages.replay.replaying import confirm
+from tests.support.random_messages import Taste, random_messages
+
+FEW_SENDERS = Taste((3, 4), (0, 1), 8, 8, wild=70, tags=30, ports=30, planned=100, faults=2, loops=0)
 
 RING = """
 proc P[i in 0..2] {
@@ -35,7 +39,13 @@ COLLECTIVES = """
 proc P { reg x; barrier(); x = bcast(1, 0) }
 proc Q { reg x; x = bcast(1, 0); barrier() }
 """
-PROGRAMS = {"ring": RING, "asked": ASKED, "stopping": STOPPING.replace("recv v from P", "reg v; recv v from P")}
+ONE_WAY = RING.replace(" from P[(i + 2) % 3]", " from any tag any")
+PROGRAMS = {
+    "ring": RING,
+    "one way": ONE_WAY,
+    "asked": ASKED,
+    "stopping": STOPPING.replace("recv v from P", "reg v; recv v from P"),
+}
 PROGRAMS["collectives"] = COLLECTIVES
 
 
@@ -60,11 +70,27 @@ def test_one_run_says_what_all_states_say(name: str, buffer: Buffer) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "proc P { reg v; recv v from any }\nproc Q { send 1 to P }",
+        "proc P { reg v; recv v from any }\nproc Q[i in 1..2] { send i to P }",
+        "proc P { reg v; recv v from Q; send v to R; recv v }\nproc Q { send 1 to P; send 2 to P }\n"
+        "proc R { reg v; recv v; send v to P }",
         "proc P { choose { skip } or { send 1 to Q } }\nproc Q { reg v; recv v from P }",
         "proc P { reg x; while 1 { x = 1 - x } }",
     ],
-    ids=["any", "choose", "endless"],
+    ids=["any", "any, later", "choose", "endless"],
 )
 def test_others_are_left_to_the_other_engines(text: str) -> None:
     assert by_one_run(load_messages(text, "p.mp"), "any", Questions(), Limits()) is None
+
+
+def test_random_programs_have_in_one_run_what_they_have_in_all() -> None:
+    decided = 0
+    for seed in range(40):
+        program = random_messages(seed, FEW_SENDERS)
+        for buffer in BUFFERS:
+            questions = Questions(count=True, listed=10)
+            answer = by_one_run(program, buffer, questions, Limits())
+            if answer is not None:
+                confirm(program, answer)
+                assert said(answer) == said(by_states(program, buffer, questions, Limits())), (seed, buffer)
+                decided += 1
+    assert decided > 40
