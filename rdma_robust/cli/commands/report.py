@@ -18,7 +18,7 @@ from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record, sha256
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
 from rdma_robust.cli.destinations import Destination, destinations
-from rdma_robust.cli.inputs import Item, Missing, UnreadableError, all_loaded, expand, read_source
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Item, Missing, UnreadableError, all_loaded, expand, read_source
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
@@ -45,11 +45,13 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_messages import MessagesAsking
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
+from rdma_robust.cli.report_messages import decide_messages, left_out, split
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
@@ -57,6 +59,7 @@ from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.message_rows import messages_line
 from rdma_robust.reports.check.json_report import described
 from rdma_robust.reports.check.result import failure, gave_up
 from rdma_robust.reports.check.summary import summarise
@@ -88,6 +91,7 @@ class ReportRequest:
     executor: str = "local"
     quiet: bool = False
     passed_over: int = 0
+    messages: Sequence[Item] = ()
 
 
 @dataclass
@@ -213,7 +217,8 @@ def report_command(
     quiet: OnlyErrors = False,
 ) -> None:
     """Note in the context what is to be done."""
-    items, passed_over = without_proofs(expand(paths, define=define))
+    given, messages = split(expand(paths, suffixes=(SUFFIX, MESSAGES_SUFFIX), define=define))
+    items, passed_over = without_proofs(given)
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache exclude one another")
     at_a_time = min(jobs or processors(), len(items))
@@ -247,6 +252,7 @@ def report_command(
         executor=executor,
         quiet=quiet,
         passed_over=passed_over,
+        messages=messages,
     )
     context.obj.append(partial(run_report, request))
 
@@ -254,7 +260,7 @@ def report_command(
 def run_report(request: ReportRequest) -> Exit:
     """Decide every item of `request`, write the reports and return the exit code. Raises UsageError, BrokenPipeError."""
     started = time.monotonic()
-    places = destinations(request.path, request.formats, request.items)
+    places = destinations(request.path, request.formats, [*request.items, *request.messages])
     executor = _executor(request)
     cache = _cache(request)
     batch = _Batch(request)
@@ -272,6 +278,8 @@ def run_report(request: ReportRequest) -> Exit:
         stopped = stop.exit
         released()
     report = batch.report(started, stopped)
+    if stopped is None:
+        report = _with_messages(report, request, places)
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
@@ -279,6 +287,29 @@ def run_report(request: ReportRequest) -> Exit:
         warn(_last_words(report, places if written else [], cache.hits if cache else 0))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
+
+
+def _with_messages(report: BatchReport, request: ReportRequest, places: Sequence[Destination]) -> BatchReport:
+    """Return the report with the programs that pass messages, which are decided now."""
+    page = any(place.format == "html" for place in places)
+    options = request.options
+    asking = MessagesAsking(
+        timeout=options.timeout,
+        memory=options.memory,
+        expect=request.expect,
+        define=options.define,
+        explain=any(place.format == "junit" for place in places),
+        page=page,
+    )
+    records, stopped = decide_messages(request.messages, asking, request.jobs, quiet=request.quiet)
+    for said in left_out([place.format for place in places], records):
+        warn(said)
+    codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
+    code = int(worst(codes) if stopped is None else stopped)
+    summary = dataclasses.replace(
+        report.summary, exit_code=code, interrupted=report.summary.interrupted or stopped is not None
+    )
+    return dataclasses.replace(report, messages=records, summary=summary)
 
 
 def _write(places: Sequence[Destination], report: BatchReport, *, kept: bool) -> bool:
@@ -310,6 +341,8 @@ def _last_words(report: BatchReport, places: Sequence[Destination], cached: int)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
+    if report.messages:
+        lines.append(messages_line(report.messages, expect=report.expect))
     if cached:
         lines[0] += f"; {cached:,} from the cache"
     if summary.interrupted:

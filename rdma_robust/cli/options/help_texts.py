@@ -290,8 +290,9 @@ See also: rdma-robust outcomes FILE lists the final states that only RDMA reache
 
 REPORT_HELP = """Decide many programs in one run and report on all of them.
 
-PATH is a file, a folder (every *.rdma below it), a glob pattern, or - for standard input. Answers are kept between runs, so
-a run that was interrupted goes on where it stopped, and one after a small change decides only what changed.
+PATH is a file, a folder (every *.rdma and *.mp below it), a glob pattern, or - for standard input. Answers are kept
+between runs, so a run that was interrupted goes on where it stopped, and one after a small change decides only what
+changed; those of programs that pass messages, `.mp`, are found anew.
 
 \b
 Formats

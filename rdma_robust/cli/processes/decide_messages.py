@@ -33,7 +33,8 @@ class MessagesAsking:
     """What is asked of every program. The limits are those of one program, None is no limit.
 
     `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
-    asks for what is beneath the row, `full` for all of long runs; the text is `width` wide.
+    asks for what is beneath the row, `full` for all of long runs; the text is `width` wide. `page` asks for a
+    fragment of HTML.
     """
 
     buffer: BufferName = "all"
@@ -49,6 +50,7 @@ class MessagesAsking:
     explain: bool = False
     full: bool = False
     width: int | None = None
+    page: bool = False
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -200,6 +202,10 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     record = messages_record(program, answers, Judging(asking.expect, asking.deny), _since(started), found.notes)
     if asking.explain:
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
+    if asking.page:
+        from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
+
+        record = replace(record, page=messages_part(program, answers, record))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     complaints = _certify(program, answers, source, limits)

@@ -28,7 +28,12 @@ def batch_document(report: BatchReport) -> JsonObject:
         "claims": [None if e.claims is None else dataclasses.asdict(e.claims) for e in report.entries],
         "families": [dataclasses.asdict(f) | {"family": valid_unicode(f.family)} for f in report.families],
         "summary": totals,
+        **({"messages": _messages(report)} if report.messages else {}),
     }
+
+
+def _messages(report: BatchReport) -> list[JsonObject]:
+    return [each for record in report.messages for each in record.results]
 
 
 def write_json(report: BatchReport) -> str:
@@ -36,4 +41,5 @@ def write_json(report: BatchReport) -> str:
 
 
 def write_jsonl(report: BatchReport) -> str:
-    return "".join(f"{dump(result_object(r))}\n" for r in report.results)
+    results = [*map(result_object, report.results), *_messages(report)]
+    return "".join(f"{dump(each)}\n" for each in results)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
 from rdma_robust.text import count, one_line, printable
 
@@ -22,6 +23,7 @@ def write_markdown(report: BatchReport) -> str:
         _attention(report),
         ["## Families", "", *_families(report), ""],
         ["## Programs", "", *_programs(report), ""],
+        _messages(report),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -123,6 +125,15 @@ def _programs(report: BatchReport) -> list[str]:
         for e in report.entries
     ]
     return _table(columns, rows, left=4)
+
+
+def _messages(report: BatchReport) -> list[str]:
+    """The programs that pass messages, if there are any."""
+    if not report.messages:
+        return []
+    rows = [(code(row.cells[0]), *map(text, row.cells[1:])) for row in message_rows(report.messages)]
+    line = text(messages_line(report.messages, expect=report.expect))
+    return ["## Message programs", "", f"{line}.", "", *_table(COLUMNS, rows, left=4), ""]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int) -> list[str]:

@@ -11,6 +11,7 @@ from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.summary import Summary, exit_of, mismatch
 from rdma_robust.reports.check.text_report import note
+from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.exits import Exit, within
 
 
@@ -64,7 +65,7 @@ class Family:
 class BatchReport:
     """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
 
-    `tool` and `options` say by what and how it was made.
+    `tool` and `options` say by what and how it was made. `messages` are the programs that pass messages.
     """
 
     entries: Sequence[Entry]
@@ -72,6 +73,7 @@ class BatchReport:
     expect: bool
     tool: Mapping[str, object]
     options: Mapping[str, object]
+    messages: Sequence[MessagesRecord] = ()
 
     @property
     def results(self) -> list[Result]:

@@ -20,6 +20,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry, Family
+from rdma_robust.reports.batch.message_rows import COLUMNS, message_rows, messages_line
 from rdma_robust.reports.batch.source_view import marked_source
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.text_report import VERDICTS, expected_word, passed_over
@@ -86,6 +87,9 @@ def write_html(report: BatchReport) -> str:
         tool=report.tool,
         options=[(name.replace("_", " "), report.options[name]) for name in SHOWN_OPTIONS if report.options.get(name)],
         numbered=any(row.searched for row in rows),
+        messages=[(row, Markup(row.page)) for row in message_rows(report.messages)],
+        messages_line=messages_line(report.messages, expect=report.expect),
+        message_columns=COLUMNS[:-1],
     )
 
 

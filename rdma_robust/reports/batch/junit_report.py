@@ -12,6 +12,7 @@ from dataclasses import replace
 from rdma_robust.reports.analyses.safety_junit import claim_cases
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
 from rdma_robust.reports.batch.junit_xml import Case, junit_document
+from rdma_robust.reports.batch.message_rows import message_cases
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import exit_of
@@ -28,6 +29,7 @@ def write_junit(report: BatchReport) -> str:
             family.family: [case for e in report.entries if e.family == family.family for case in _cases(e, report.expect)]
             for family in report.families
         }
+        | ({"messages": message_cases(report.messages)} if report.messages else {})
     )
 
 

@@ -44,7 +44,8 @@ class MessagesRecord:
     """The answers for one program; `error_kind` is set exactly if there are none because of an error.
 
     `races` and `matchings` are those of the buffers with most runs. `note` is said beside the row, `lines` beneath it;
-    `results` are its JSON objects. `as_expected` is None without a claim, or as long as claims are open and none fails.
+    `results` are its JSON objects, `page` is a fragment of HTML, if that is wanted. `as_expected` is None without a claim,
+    or as long as claims are open and none fails.
     """
 
     file: str
@@ -65,6 +66,7 @@ class MessagesRecord:
     time_s: float = 0.0
     results: tuple[JsonObject, ...] = field(default_factory=tuple)
     source: str | None = None
+    page: str = ""
 
     @property
     def asserts(self) -> Asserts | None:

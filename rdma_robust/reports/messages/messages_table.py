@@ -51,7 +51,7 @@ class MessagesText:
         """Return the row of a program and, if explanations are on, what explains it."""
         cells = (
             printable(record.file),
-            *((_expected(record),) if self.expect else ()),
+            *((expected_word(record),) if self.expect else ()),
             "error" if record.error_kind else ASSERTS[record.asserts],
             deadlock_cell(record),
             record.races,
@@ -92,7 +92,8 @@ def deadlock_cell(record: MessagesRecord) -> str:
     return "YES" if len(there) == len(record.headlines) else ", ".join(there)
 
 
-def _expected(record: MessagesRecord) -> str:
+def expected_word(record: MessagesRecord) -> str:
+    """Return whether all is as expected: `yes`, `NO`, `?` (open), or `-` without claims."""
     if not record.claims:
         return "-"
     return {True: "yes", False: "NO", None: "?"}[record.as_expected]

@@ -1,0 +1,82 @@
+"""Message programs in a report on many programs: rows of tables and tests, beside those of programs that share memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdma_robust.reports.batch.junit_xml import Case, Kind
+from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.reports.messages.messages_table import ASSERTS, deadlock_cell, expected_word
+from rdma_robust.reports.messages.messages_totals import messages_summary
+from rdma_robust.reports.share.exits import Exit
+from rdma_robust.text import count, one_line
+
+COLUMNS = ("program", "asserts", "deadlock", "expected?", "races", "matchings", "engine", "time", "note")
+"""The cells of a row, by their headings."""
+
+GOOD, UNDECIDED = ("hold", "no"), ("UNKNOWN",)
+"""Answers that have the colour of robust programs, and of those that nobody knows of."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A row: its cells, the colours of the first two answers, and what is behind it as HTML, '' if that was not made."""
+
+    cells: tuple[str, ...]
+    kinds: tuple[str, str]
+    page: str
+
+
+def message_rows(records: Sequence[MessagesRecord]) -> list[MessageRow]:
+    """Return the rows of tables."""
+    return [MessageRow(cells := _cells(each), (_kind(cells[1]), _kind(cells[2])), each.page) for each in records]
+
+
+def _kind(answer: str) -> str:
+    if answer in ("error", "-"):
+        return "error"
+    return "robust" if answer in GOOD else "unknown" if answer in UNDECIDED else "not-robust"
+
+
+def _cells(record: MessagesRecord) -> tuple[str, ...]:
+    return (
+        record.file,
+        "error" if record.error_kind else ASSERTS[record.asserts],
+        deadlock_cell(record),
+        expected_word(record),
+        record.races,
+        record.matchings,
+        record.engine,
+        f"{record.time_s:.2f} s",
+        one_line(record.note, 140),
+    )
+
+
+def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:
+    """Return the totals in a sentence."""
+    totals = messages_summary(records, len(records), expect=expect, time_s=0.0, stopped=None)
+    numbers = (
+        (totals.good, "good"),
+        (totals.violated, "violated"),
+        (totals.deadlocked, "with deadlocks"),
+        (totals.unknown, "unknown"),
+        (totals.error, "in error"),
+    )
+    said = ", ".join(f"{number} {word}" for number, word in numbers if number)
+    return f"{count(totals.programs, 'message program')}: {said or 'none decided'}"
+
+
+def message_cases(records: Sequence[MessagesRecord]) -> list[Case]:
+    """Return a test for each program."""
+    return [_case(each) for each in records]
+
+
+def _case(record: MessagesRecord) -> Case:
+    code = Exit(record.exit_code)
+    if code is Exit.OK:
+        return Case(record.file, "rdma-robust.messages", record.time_s, text=record.note)
+    kind: Kind = "failure" if code is Exit.NOT_ROBUST else "error"
+    message = f"asserts {ASSERTS[record.asserts]}, deadlock {deadlock_cell(record)}: {record.note}"
+    text = "\n".join((*record.lines, *(f"{record.file}:{d.line}:{d.column}: {d.message}" for d in record.errors)))
+    return Case(record.file, "rdma-robust.messages", record.time_s, kind, record.error_kind or "messages", message, text)

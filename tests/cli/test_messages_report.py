@@ -1,0 +1,56 @@
+"""Programs that pass messages in the reports of `report`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.conftest import ROBUST, Cli
+from tests.support.message_texts import written
+
+FORMS = ("html", "md", "json", "jsonl", "junit", "csv")
+
+
+@pytest.fixture
+def reports(cli: Cli, tmp_path: Path) -> dict[str, str]:
+    written(tmp_path, "relay", "ring", "broken")
+    (tmp_path / "calm.rdma").write_text(ROBUST)
+    forms = [word for form in FORMS for word in ("--format", form)]
+    done = cli("report", ".", "-o", "out/", "--no-cache", *forms)
+    assert done.returncode == 2
+    assert "3 message programs: 1 good, 1 violated, 1 with deadlocks, 1 in error" in done.stderr
+    assert "csv has no place for message programs: 3 programs left out" in done.stderr
+    return {path.name.removeprefix("report."): path.read_text() for path in (tmp_path / "out").iterdir()}
+
+
+def test_message_programs_are_in_every_form_that_has_a_place_for_them(reports: dict[str, str]) -> None:
+    page = reports["html"]
+    assert "Programs that pass messages" in page
+    assert "VIOLATED under zero, infinite and any: line 5: assert v == 1 is false: v is 2" in page
+    assert page.count('role="img"') >= 3
+    assert "| `./relay.mp` | VIOLATED | zero, any | yes | 1 | 2 | states |" in reports["md"]
+    found = json.loads(reports["json"])
+    assert [each["file"] for each in found["results"]] == ["./calm.rdma"]
+    assert [(each["file"], each["buffer"]) for each in found["messages"]][:2] == [
+        ("./broken.mp", None),
+        ("./relay.mp", "zero"),
+    ]
+    assert found["summary"]["exit_code"] == 2
+    lines = [json.loads(line) for line in reports["jsonl"].splitlines()]
+    assert len(lines) == 1 + 1 + 3 + 3
+    suite = next(each for each in ElementTree.fromstring(reports["junit.xml"]) if each.get("name") == "messages")
+    assert [(case.get("name"), [part.tag for part in case]) for case in suite] == [
+        ("./broken.mp", ["error"]),
+        ("./relay.mp", ["failure"]),
+        ("./ring.mp", []),
+    ]
+    assert ".mp" not in reports["csv"]
+
+
+def test_claims_count_with_expect(cli: Cli, tmp_path: Path) -> None:
+    written(tmp_path, "relay", "swap")
+    assert cli("report", "relay.mp", "swap.mp", "-o", "r.md", "--expect", "--no-cache").returncode == 0
+    assert cli("report", "relay.mp", "swap.mp", "-o", "r.md", "--no-cache").returncode == 1
