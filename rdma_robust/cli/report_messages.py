@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Source
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_messages import (
+    MessagesAnswer,
     MessagesAsking,
     answer_messages,
     load_messages_room,
@@ -16,9 +18,12 @@ from rdma_robust.cli.processes.decide_messages import (
 )
 from rdma_robust.cli.stderr import warn
 from rdma_robust.language.value_ranges import file_of
-from rdma_robust.reports.messages.messages_record import MessagesRecord
-from rdma_robust.reports.share.exits import Exit
+from rdma_robust.options import CheckOptions
+from rdma_robust.reports.share.exits import Exit, worst
 from rdma_robust.text import count
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.batch.batch_view import BatchReport
 
 WITHOUT: Final = ("csv", "sarif")
 """The forms that have no place for message programs."""
@@ -30,26 +35,42 @@ def split(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     return [each for each in items if each not in messages], list(messages)
 
 
-def decide_messages(
-    items: Sequence[Item], asking: MessagesAsking, jobs: int | None, *, quiet: bool
-) -> tuple[list[MessagesRecord], Exit | None]:
-    """Return the records of message programs, in their order; when stopped those there are, and the exit code it means."""
-    if not items:
-        return [], None
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The message programs of a report, how they are to be decided, and the forms of the report."""
+
+    items: Sequence[Item]
+    options: CheckOptions
+    jobs: int | None
+    forms: Sequence[str]
+    quiet: bool
+
+
+def with_messages(report: BatchReport, given: Given) -> BatchReport:
+    """Return the report with the programs that pass messages, which are decided now; what is wrong with them is said."""
+    if not given.items:
+        return report
+    asking = MessagesAsking(
+        timeout=given.options.timeout,
+        memory=given.options.memory,
+        expect=report.expect,
+        define=given.options.define,
+        explain="junit" in given.forms,
+        page="html" in given.forms,
+    )
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
+    answers, stopped = answer_all(given.items, question, given.jobs or processors(), _say, quiet=given.quiet)
+    records = [answer.record for answer in answers]
+    for form in given.forms:
+        if form in WITHOUT:
+            warn(f"warning: {form} has no place for message programs: {count(len(records), 'program')} left out [RR006]")
+    codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
+    code = int(worst(codes) if stopped is None else stopped)
+    interrupted = report.summary.interrupted or stopped is not None
+    summary = replace(report.summary, exit_code=code, interrupted=interrupted)
+    return replace(report, messages=records, summary=summary)
 
-    def report(answer: object) -> None:
-        for message in getattr(answer, "messages", ()):
-            warn(message)
 
-    answers, stopped = answer_all(items, question, jobs or processors(), report, quiet=quiet)
-    return [answer.record for answer in answers], stopped
-
-
-def left_out(forms: Sequence[str], records: Sequence[MessagesRecord]) -> list[str]:
-    """Return what to say of forms that leave message programs out."""
-    return [
-        f"warning: {form} has no place for message programs: {count(len(records), 'program')} left out [RR006]"
-        for form in forms
-        if form in WITHOUT and records
-    ]
+def _say(answer: MessagesAnswer) -> None:
+    for message in answer.messages:
+        warn(message)

@@ -45,13 +45,12 @@ from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job
-from rdma_robust.cli.processes.decide_messages import MessagesAsking
 from rdma_robust.cli.processes.decide_program import decide_item, limits_of
 from rdma_robust.cli.processes.meter import Meter, wanted
 from rdma_robust.cli.processes.outside import overdue
 from rdma_robust.cli.processes.pool import Work, in_processes, retirement
 from rdma_robust.cli.processes.stop import Stopped, released
-from rdma_robust.cli.report_messages import decide_messages, left_out, split
+from rdma_robust.cli.report_messages import split
 from rdma_robust.cli.stderr import error_line, warn
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import NO_LIMITS, Limits
@@ -279,7 +278,8 @@ def run_report(request: ReportRequest) -> Exit:
         released()
     report = batch.report(started, stopped)
     if stopped is None:
-        report = _with_messages(report, request, places)
+        given = Given(request.messages, request.options, request.jobs, [place.format for place in places], request.quiet)
+        report = with_messages(report, given)
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
@@ -287,29 +287,6 @@ def run_report(request: ReportRequest) -> Exit:
         warn(_last_words(report, places if written else [], cache.hits if cache else 0))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
-
-
-def _with_messages(report: BatchReport, request: ReportRequest, places: Sequence[Destination]) -> BatchReport:
-    """Return the report with the programs that pass messages, which are decided now."""
-    page = any(place.format == "html" for place in places)
-    options = request.options
-    asking = MessagesAsking(
-        timeout=options.timeout,
-        memory=options.memory,
-        expect=request.expect,
-        define=options.define,
-        explain=any(place.format == "junit" for place in places),
-        page=page,
-    )
-    records, stopped = decide_messages(request.messages, asking, request.jobs, quiet=request.quiet)
-    for said in left_out([place.format for place in places], records):
-        warn(said)
-    codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
-    code = int(worst(codes) if stopped is None else stopped)
-    summary = dataclasses.replace(
-        report.summary, exit_code=code, interrupted=report.summary.interrupted or stopped is not None
-    )
-    return dataclasses.replace(report, messages=records, summary=summary)
 
 
 def _write(places: Sequence[Destination], report: BatchReport, *, kept: bool) -> bool:
