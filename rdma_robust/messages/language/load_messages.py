@@ -20,12 +20,12 @@ from rdma_robust.messages.language.message_declarations import Declarations
 from rdma_robust.messages.language.message_hazards import warn_of_requests
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Statement
 from rdma_robust.messages.language.message_scope import Scope
-from rdma_robust.messages.language.message_warnings import warn_of_ports, warn_unreached, warn_unused
+from rdma_robust.messages.language.message_warnings import warn_never_read, warn_of_ports, warn_unreached, warn_unused
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World
 from rdma_robust.messages.language.writing_out import InFunction, TooLargeError, Writer, Written
 
-FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745"})
+FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
 """The codes of all warnings about programs of `.mp`."""
 
 
@@ -108,6 +108,7 @@ class _Reader:
         except TooLargeError as too_large:
             self.report.error("RR919", item.name.span, f"{quote(item.name.text)} has {too_large}")
         warn_of_requests(item.body, self.report)
+        warn_never_read(item.body, self.report)
         warn_unreached(item.body, self.report, "the function" if isinstance(item, tree.Function) else "the process")
         return scope
 

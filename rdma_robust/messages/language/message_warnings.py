@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.function_parts import all_lines
+from rdma_robust.messages.language.function_parts import all_lines, stored_by
+from rdma_robust.messages.language.message_parts import inner_operands, operands_of
 from rdma_robust.messages.language.message_world import Local, World
 
 
@@ -39,6 +40,31 @@ def warn_of_ports(program: ast.Program, report: Reporter) -> None:
                 report.warn("RR744", name.span, said)
             elif name.text not in received:
                 report.warn("RR744", name.span, f"nothing is received on the port {quote(name.text)}")
+
+
+def warn_never_read(body: ast.Block, report: Reporter) -> None:
+    """Warn of registers of a process or function that are assigned, by something else than a call, and never read."""
+    lines = list(all_lines(body))
+    declared = [each for line in lines if isinstance(line, tree.RegisterLine) for each in line.registers]
+    read = {name for line in lines for name in _read_by(line)}
+    received = {each.name.text for line in lines for each in stored_by(line)}
+    plain = {line for line in lines if isinstance(line, ast.Assign) and not isinstance(line.value, tree.FunctionCall)}
+    assigned = {tree.target(line).name.text for line in lines if isinstance(line, ast.Assign)}
+    called = assigned - {tree.target(line).name.text for line in plain}
+    for each in declared:
+        if each.name.text in assigned - read - received - called:
+            report.warn("RR746", each.name.span, f"register {quote(each.name.text)} is never read")
+
+
+def _read_by(line: tree.Line) -> Iterator[str]:
+    """Yield the names whose values a statement uses."""
+    stored = (tree.target(line),) if isinstance(line, ast.Assign) else stored_by(line)
+    stack: list[object] = [part for part in operands_of(line) if part is not None]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.Indexed) and not any(part is place for place in stored):
+            yield part.name.text
+        stack += inner_operands(part)
 
 
 def warn_unreached(block: ast.Block, report: Reporter, ends: str) -> None:
