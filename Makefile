@@ -42,7 +42,7 @@ format: $(DEV) ## lay out the Python code
 	$(BIN)/ruff format .
 
 litmus: $(DEV) ## run the tests of the litmus suite: every engine, both instrumentations, goldens
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/litmus
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m 'not long' tests/litmus
 
 bench: $(DEV) $(COMPILED) ## run the benchmarks
 	$(BIN)/python -m bench

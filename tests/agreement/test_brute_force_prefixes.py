@@ -13,6 +13,7 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
 from tests.support.random_deployed import FAMILIES, mutants, random_deployed
+from tests.support.shares import share
 
 LIMITS = OracleLimits(decisions=100_000, timeout=None)
 
@@ -32,7 +33,7 @@ def compare(family: str, seeds: range) -> Counter[bool]:
     return verdicts
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "mutants"])
+@pytest.mark.parametrize("family", share([*FAMILIES, "mutants"]))
 def test_all_prefixes_say_the_same(family: str) -> None:
     assert min(compare(family, range(20))[robust] for robust in (True, False)) > 2
 

@@ -36,6 +36,7 @@ from tests.support.compare import REGRESSIONS, Method, by, by_oracle, count_agre
 from tests.support.mutations import FOLDER
 from tests.support.random_programs import Size
 from tests.support.random_splits import PROGRAM, random_split
+from tests.support.shares import share
 
 OWN = Path(__file__).parent / "checker"
 NAMED = sorted([*FOLDER.glob("*.rdma"), *REGRESSIONS.glob("*.rdma"), *OWN.glob("*.rdma")])
@@ -59,7 +60,7 @@ def by_checker(most: int) -> Method:
 # ---- the rules
 
 
-@pytest.mark.parametrize("chunk", range(3))
+@pytest.mark.parametrize("chunk", share(range(3)))
 def test_the_checkers_rules_are_brute_force(chunk: int) -> None:
     """50 loop-free programs a chunk, 150 in all."""
     seeds = range(100_000 * chunk + 80_000, 100_000 * chunk + 80_120)
@@ -88,7 +89,7 @@ def litmus_agrees(path: Path, ordered_reads: bool, most: int) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [p for i, p in enumerate(PROGRAMS) if i % 3 == 1 and read_golden(p)["pivot"]["states"] <= FEW],
+    share([p for i, p in enumerate(PROGRAMS) if i % 3 == 1 and read_golden(p)["pivot"]["states"] <= FEW]),
     ids=lambda p: p.stem,
 )
 def test_litmus_programs(path: Path) -> None:

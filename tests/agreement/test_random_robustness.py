@@ -81,7 +81,7 @@ def check_unrollings(program: Program, outcome: Outcome, ordered_reads: bool) ->
     raise AssertionError("no unrolling is non-robust")
 
 
-@pytest.mark.parametrize("chunk", range(3))
+@pytest.mark.parametrize("chunk", share(CHUNKS))
 def test_looping_programs_and_their_unrollings(chunk: int) -> None:
     """30 looping programs a chunk, 180 in all: a robust one has robust unrollings only, another has one that is not."""
     checked = 0

@@ -20,6 +20,7 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.litmus.goldens import PROGRAMS, load
 from tests.support.random_programs import LARGER, SMALL, random_program
+from tests.support.shares import share
 
 NONE: frozenset[str] = frozenset()
 SETS = {
@@ -48,7 +49,7 @@ def compare(program: Program, kinds: list[str], *, ordered_reads: bool = False) 
 
 
 @pytest.mark.parametrize("loops", [False, True])
-@pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.parametrize("chunk", share(range(2), 2))
 def test_random_programs(chunk: int, loops: bool) -> None:
     """10 programs a chunk, each with no reductions, all, and two more sets in turn."""
     kinds = list(SETS)

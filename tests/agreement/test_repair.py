@@ -25,6 +25,7 @@ from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.naive_repair import Inserts, Prices, Threads, all_inserts, cheaper, robust, sets, verdict
 from tests.support.random_programs import Size, random_program
+from tests.support.shares import share
 
 LIMITS = CheckOptions(max_states=4000)
 SOME = Size(threads=(1, 2), nodes=(2, 2), instructions=(2, 5), total=7)
@@ -194,7 +195,7 @@ def test_all_irreducible_repairs(name: str) -> None:
         inserted_is_needed(replace(answer, solutions=(solution,)))
 
 
-@pytest.mark.parametrize("name", [*COSTS, "abp-resent-once", "btree-split-polled"])
+@pytest.mark.parametrize("name", share([*COSTS, "abp-resent-once", "btree-split-polled"]))
 def test_what_was_inserted_in_litmus_programs_is_not_needless(name: str) -> None:
     text = (ROOT / "litmus" / f"{name}.rdma").read_text(encoding="utf-8")
     answer = repair(text, name)

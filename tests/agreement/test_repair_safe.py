@@ -15,6 +15,7 @@ from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.final import FinalState
 from tests.support.naive_waits import MOST_STATES, Waits, behind, everywhere, finals, forbidding, having, program_of, subsets
+from tests.support.shares import share
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def repairable(model: AnyModelName, most: int) -> Iterator[Repairable]:
             yield Repairable(seed, text, model, Random(seed).choice(sorted(before - after)))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", share(MODELS))
 @pytest.mark.parametrize("wanted", [2, pytest.param(150, marks=pytest.mark.long)])
 def test_all_irreducible_sets_are_found_and_no_other(wanted: int, model: AnyModelName) -> None:
     several = 0
@@ -70,7 +71,7 @@ def test_all_irreducible_sets_are_found_and_no_other(wanted: int, model: AnyMode
     assert several or wanted < 10
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", share(MODELS))
 @pytest.mark.parametrize("wanted", [1, pytest.param(60, marks=pytest.mark.long)])
 def test_no_smaller_set_is_safe_wherever_waits_stand(wanted: int, model: AnyModelName) -> None:
     for program in islice(repairable(model, 5), wanted):

@@ -144,6 +144,7 @@ def test_the_search_works_from_the_disk(browser: Any, site: Path) -> None:
     assert not complaints(browser)
 
 
+@pytest.mark.ci
 def test_samples_and_tables_fit_a_window_of_1280_pixels(browser: Any, site: Path) -> None:
     """All but what is longer than the 110 characters that the command line prints."""
     for name in [
@@ -163,6 +164,7 @@ def test_samples_and_tables_fit_a_window_of_1280_pixels(browser: Any, site: Path
         assert not cut, (name, cut)
 
 
+@pytest.mark.ci
 def test_the_gallery_shows_runs_repairs_and_how_to_explore(browser: Any, site: Path) -> None:
     show(browser, (site / "gallery.html").as_uri(), width=1280)
     script = """
@@ -187,6 +189,7 @@ def test_the_gallery_shows_runs_repairs_and_how_to_explore(browser: Any, site: P
     assert found["images"] >= 2
 
 
+@pytest.mark.ci
 def test_walk_throughs_play_within_their_page(browser: Any, site: Path) -> None:
     show(browser, (site / "demos.html").as_uri(), width=1280)
     frames = browser.find_elements("css selector", "iframe.rr-walk")
@@ -199,6 +202,7 @@ def test_walk_throughs_play_within_their_page(browser: Any, site: Path) -> None:
     browser.switch_to.default_content()
 
 
+@pytest.mark.ci
 def test_drawings_are_light_or_dark_as_the_page_is(browser: Any, site: Path) -> None:
     colour = "return getComputedStyle(document.querySelector('.rr-picture svg text')).fill"
     show(browser, (site / "gallery.html").as_uri(), width=1280)

@@ -14,6 +14,7 @@ from rdma_robust.codes.registry import EXAMPLES, Code, codes
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.messages.language.load_messages import load_messages
 from tests.conftest import ROOT, Cli
+from tests.support.shares import share
 
 SHOWN = [code for code in codes().values() if code.kind != "none"]
 PROGRAM = "node A { x = 0 }\n\nthread T on A { x = 1 }\n\noutcome A.x == 1 : allowed under sc\n"
@@ -50,7 +51,7 @@ def given(cli: Cli, code: Code, example: str, folder: Path) -> set[str]:
     return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))
 
 
-@pytest.mark.parametrize("code", SHOWN, ids=lambda code: code.name)
+@pytest.mark.parametrize("code", share(SHOWN, 2), ids=lambda code: code.name)
 def test_the_examples_give_the_code_and_do_not(code: Code, cli: Cli, tmp_path: Path) -> None:
     assert given(cli, code, code.bad, tmp_path) == {code.name}
     assert given(cli, code, code.repaired, tmp_path) == set()

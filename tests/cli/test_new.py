@@ -66,7 +66,7 @@ def test_constants_can_be_given_other_values(cli: Cli, name: str) -> None:
     assert cli("verify", "--strict", "-", stdin=text).returncode == 0
 
 
-@pytest.mark.parametrize(("name", "what", "instead"), share(BROKEN))
+@pytest.mark.parametrize(("name", "what", "instead"), share(BROKEN, len(BROKEN), keep=4))
 def test_what_the_comments_say_is_needed(cli: Cli, name: str, what: str, instead: str) -> None:
     text = cli("new", name).stdout
     broken = re.sub(what, r"\2\1" if instead is SWAPPED else "", text)

@@ -12,6 +12,7 @@ import typer.main
 from rdma_robust.cli.app import command_line
 from rdma_robust.cli.destinations import SUFFIXES
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
+from tests.support.shares import share
 
 REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("check", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
@@ -86,7 +87,7 @@ def test_every_command_with_an_output_is_in_a_table() -> None:
     assert found == tried | INTO_FOLDERS
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: c[0])
+@pytest.mark.parametrize("command", share(REPORTS, whole=True), ids=lambda c: c[0])
 def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     for form in REPORTS[command]:
         path = files / f"r{SUFFIX.get(form, f'.{form}')}"
@@ -149,7 +150,7 @@ def test_standard_output_and_special_files(cli: Cli, command: tuple[str, ...]) -
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.parametrize("command", MADE, ids=lambda c: " ".join(c[:2]))
+@pytest.mark.parametrize("command", share(MADE, whole=True), ids=lambda c: " ".join(c[:2]))
 def test_what_is_made_goes_into_a_new_file_as_it_is(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     done = cli(*command, "-o", "made.json")
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.support.shares import share
 
 MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
 POLLED = MAILBOX.replace("put B.d = v\n", "put B.d = v\n  poll B\n").replace("not robust", "robust")
@@ -64,7 +65,7 @@ def test_json(cli: Cli, programs: Path, options: list[str]) -> None:
         assert answer.returncode == {"robust": 0, "repaired": 0, "impossible": 1, "unknown": 3}[report["status"]]
 
 
-@pytest.mark.parametrize("options", [[], ["--all-minimal"], ["--remove-needless"], ["--max-states", "1"]])
+@pytest.mark.parametrize("options", share([["--all-minimal"], [], ["--remove-needless"], ["--max-states", "1"]], 2))
 def test_sarif(cli: Cli, programs: Path, options: list[str]) -> None:
     """The log is valid, and its fixes make the repaired program out of the text."""
     (programs / "mail.rdma").write_text(MAILBOX)

@@ -33,6 +33,7 @@ from tests.support.shares import share
 from tests.support.unroll import unrolled
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+a_third = pytest.mark.parametrize("path", share(PROGRAMS), ids=lambda p: p.stem)
 some_programs = pytest.mark.parametrize("path", share(PROGRAMS, 6), ids=lambda p: p.stem)
 
 
@@ -78,7 +79,7 @@ def test_paper_instrumentation(path: Path) -> None:
     paper_is_as_expected(path)
 
 
-@pytest.mark.parametrize("path", [p for p in PROGRAMS if beyond_budget(p)][::4], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share([p for p in PROGRAMS if beyond_budget(p)][::4]), ids=lambda p: p.stem)
 def test_paper_instrumentation_gives_up(path: Path) -> None:
     """A quarter of those beyond the budget, to a tenth of it, for crashes; `make test-long` spends all of it on each."""
     assert measure_paper(load(path), PAPER_BUDGET // 10)["verdict"].startswith("beyond")
@@ -103,7 +104,7 @@ def test_brute_force(path: Path) -> None:
     assert got == expected(path) or got == "(too large for the oracle)"
 
 
-@each_program
+@a_third
 def test_outcome_lines(path: Path) -> None:
     """Every loop-free program has an outcome line, and its lines are decided completely: they hold.
 
@@ -130,7 +131,7 @@ LARGE = {"bakery-batched", "bakery-mirrored", "szymanski-mirrored", "lock-ticket
 """Programs whose claims take more than half a second: these are left to `make test-long`."""
 
 
-@pytest.mark.parametrize("path", [p for p in PROGRAMS if p.stem not in LARGE], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share([p for p in PROGRAMS if p.stem not in LARGE]), ids=lambda p: p.stem)
 def test_claims(path: Path) -> None:
     """What the program claims is decided; outcome lines hold, and so does what it says about hangs."""
     claims_are_as_expected(path)
@@ -168,7 +169,7 @@ def test_headers_say_whether_a_claim_fails_under_rdma() -> None:
     assert checked > 40
 
 
-@each_program
+@a_third
 def test_unrollings_of_looping_programs(path: Path) -> None:
     program = load(path)
     if is_loop_free(program):

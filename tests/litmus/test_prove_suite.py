@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.litmus.prove_goldens import PROGRAMS, is_large, load, measured, read_goldens
+from tests.support.shares import share
 
 GOLDENS = read_goldens()
 
 
 def parameters() -> list[object]:
-    return [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.long] if is_large(GOLDENS[path.stem]) else [])
-        for path in PROGRAMS
-    ]
+    small = [path for path in PROGRAMS if not is_large(GOLDENS[path.stem])]
+    return share(small) + [pytest.param(path, marks=pytest.mark.long) for path in PROGRAMS if path not in small]
 
 
 def test_there_is_a_golden_for_every_program() -> None:
@@ -23,7 +22,7 @@ def test_there_is_a_golden_for_every_program() -> None:
     assert len(PROGRAMS) >= 60
 
 
-@pytest.mark.parametrize("path", parameters())
+@pytest.mark.parametrize("path", parameters(), ids=lambda p: p.stem)
 def test_answers_are_as_expected_and_searches_as_large_as_before(path: Path) -> None:
     program = load(path)
     found = measured(program)

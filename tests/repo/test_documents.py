@@ -25,11 +25,20 @@ REASONS = (
 """Why a command of a document may stay unrun: nothing else counts."""
 
 
+SLOW = ("crowds", "hardness", "prove", "undecidability")
+"""Documents whose commands take as long as those of all others: these are left to CI."""
+
+
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if blocks(path)], ids=name)
+def parameters() -> list[object]:
+    found = [path for path in DOCUMENTS if blocks(path)]
+    return [pytest.param(path, marks=pytest.mark.ci) if path.stem in SLOW else path for path in found]
+
+
+@pytest.mark.parametrize("document", parameters(), ids=name)
 def test_a_document_shows_what_happens(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader(Terminal(tmp_path, monkeypatch))
     wrong = [each for block in blocks(document) for each in reader.follow(block)]

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 
-def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0) -> list[Any]:
-    """Return all cases as parameters, of which one in so many, and the first `keep`, are taken by `make test`."""
-    return [case if number % one_in == 0 or number < keep else _later(case) for number, case in enumerate(cases)]
+def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0, *, whole: bool = False) -> list[Any]:
+    """Return all cases as parameters, of which one in so many, and the first `keep`, are taken by `make test`.
+
+    A case that is a tuple has a value for each parameter, but not if it is `whole`.
+    """
+    return [case if number % one_in == 0 or number < keep else _later(case, whole) for number, case in enumerate(cases)]
 
 
 def chunks(ci: int, all_of_them: int) -> list[Any]:
@@ -18,6 +21,6 @@ def chunks(ci: int, all_of_them: int) -> list[Any]:
     return [pytest.param(n, marks=pytest.mark.ci if n < ci else pytest.mark.long) for n in range(all_of_them)]
 
 
-def _later(case: Any) -> Any:
-    values = case if isinstance(case, tuple) else (case,)
+def _later(case: Any, whole: bool) -> Any:
+    values = case if isinstance(case, tuple) and not whole else (case,)
     return pytest.param(*values, marks=pytest.mark.ci)

@@ -20,6 +20,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import Limits, ignore
 from tests.support.claimed_programs import claimed_program, landing_program
+from tests.support.shares import share
 
 MODELS: tuple[AnyModelName, ...] = ("sc", "tso", "pso", "rma", "rdma")
 
@@ -61,7 +62,7 @@ def agreement_on(
     return answers
 
 
-@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize("lazy", share([True, False], 2))
 @pytest.mark.parametrize("model", MODELS)
 def test_verdicts_are_those_of_the_machine(model: AnyModelName, lazy: bool) -> None:
     """Lazily, and with a move at a time: the verdicts are the same."""
@@ -70,7 +71,7 @@ def test_verdicts_are_those_of_the_machine(model: AnyModelName, lazy: bool) -> N
     assert answers["safe"] > 15 and answers["unsafe"] > 10 and not answers["cut"]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", share(MODELS))
 def test_verdicts_with_wide_values_are_those_of_the_machine(model: AnyModelName) -> None:
     """Whatever has more than one value is wide, and described by zones."""
     options = ReductionOptions(narrow=1)

@@ -24,6 +24,7 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 from tests.litmus.goldens import PROGRAMS, read_golden
 from tests.support.certificates import check, document, rejection, robustness
 from tests.support.random_programs import SMALL, random_program
+from tests.support.shares import share
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text()))
 CHEAP = 60
@@ -47,7 +48,7 @@ def round_trip(text: str, options: CheckOptions) -> str | None:
     return check(data, text).claim
 
 
-@pytest.mark.parametrize("path", SAMPLE, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share(SAMPLE), ids=lambda p: p.stem)
 def test_litmus_verdicts(path: Path) -> None:
     golden = read_golden(path)["pivot"]
     text = path.read_text(encoding="utf-8")

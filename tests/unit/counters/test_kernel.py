@@ -31,6 +31,7 @@ from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.searches import comparable
+from tests.support.shares import share
 
 pytestmark = pytest.mark.skipif(not kernel.AVAILABLE, reason="the compiled kernel is not installed: it is not tested")
 
@@ -99,7 +100,7 @@ def test_random_counter_programs(engine: str) -> None:
     assert len(ends) > 40 and set(ends) <= {"", "states"}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", share(range(60)))
 def test_random_rdma_programs(seed: int) -> None:
     rng = random.Random(seed)
     program = load_program(random_program(rng, (TINY, SMALL)[seed % 2], loops=seed % 3 == 0), "random")

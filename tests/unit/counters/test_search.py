@@ -13,6 +13,7 @@ from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller
 from rdma_robust.counters.vass import Control, Effect
 from rdma_robust.limits import Limits
+from tests.support.shares import share
 
 ENGINES = {"bfs": breadth_first, "dfs": depth_first, "karp-miller": karp_miller}
 
@@ -131,7 +132,7 @@ def random_vass(rng: random.Random) -> ExplicitVass:
     return ExplicitVass(dimension, edges, goal=states - 1)
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", share(range(4), 4))
 def test_random_systems_agree_with_backward_search(chunk: int) -> None:
     reached = 0
     for seed in range(chunk * 250, (chunk + 1) * 250):

@@ -25,10 +25,11 @@ from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.teaching.explorer.session import Session
 from tests.support.random_programs import SMALL, random_program
 from tests.support.rebuilt import rebuilt
+from tests.support.shares import share
 from tests.unit.language.language_support import load
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", share([True, False], 2))
 def test_statements_make_the_graphs_of_the_text(loops: bool) -> None:
     for seed in range(80):
         text = random_program(Random(seed), replace(SMALL, atomics=seed % 2 == 0), loops=loops)
@@ -37,7 +38,7 @@ def test_statements_make_the_graphs_of_the_text(loops: bool) -> None:
         assert has_text(program)
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", share([True, False], 2))
 def test_automata_do_what_the_text_does(loops: bool) -> None:
     verdicts = set()
     for seed in range(30):

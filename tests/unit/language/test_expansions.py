@@ -17,6 +17,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source
 from tests.support.folding import folded
 from tests.support.random_programs import LARGER, SMALL, random_program
+from tests.support.shares import share
 
 NODES = """\
 const N = 2
@@ -169,7 +170,7 @@ def test_steps_name_both_places() -> None:
     assert {at.file for _, _, s in cfg.steps(program.threads[0]) for at in (s.span, *s.span.chain())} == {"t"}
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", share([True, False], 2))
 def test_random_programs_folded_into_macros_and_for(loops: bool) -> None:
     """Runs of statements folded into `for` blocks and macros, also macros in macros, expand to what they were."""
     shapes = set[str]()

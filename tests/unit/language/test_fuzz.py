@@ -14,6 +14,7 @@ from rdma_robust.diagnose import MAX_ERRORS
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.language.syntax.grammar import load_grammar
+from tests.support.shares import share
 from tests.unit.language.language_support import BODIES, HEADER, program
 from tests.unit.language.test_example import EXAMPLE
 
@@ -204,7 +205,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("name", share(HUGE))
 def test_huge_programs_take_little_time(name: str) -> None:
     start = time.process_time()
     try:

@@ -17,6 +17,7 @@ from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
 from tests.support.random_programs import SMALL, TINY, random_program
 from tests.support.searches import comparable
+from tests.support.shares import share
 
 
 def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) -> tuple[int, int]:
@@ -49,7 +50,7 @@ def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) 
 
 
 @pytest.mark.parametrize(
-    "reductions", [{"dead-ends"}, {"dead-ends", "values"}, {"dead-ends", "relevance", "values", "dead"}]
+    "reductions", share([{"dead-ends"}, {"dead-ends", "values"}, {"dead-ends", "relevance", "values", "dead"}])
 )
 def test_no_target_follows_a_dead_end(reductions: set[str]) -> None:
     seen = found = 0

@@ -18,6 +18,7 @@ from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.semantics.run_wording import deed, event_name
 from tests.conftest import ROOT
 from tests.support.random_programs import TINY, random_program
+from tests.support.shares import share
 
 SB = """
 node A { x = 0 }
@@ -189,7 +190,7 @@ def same(a: Exploration, b: Exploration) -> bool:
 
 
 @pytest.mark.parametrize("loops", [False, True])
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", share(range(0, 200, 50), 4))
 def test_the_reduction_loses_nothing(first: int, loops: bool) -> None:
     limits = Limits(states=3_000)
     compared = 0

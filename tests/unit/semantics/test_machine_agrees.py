@@ -16,6 +16,7 @@ from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.support.random_programs import SMALL, Size, random_program
+from tests.support.shares import share
 
 CHUNK = 100
 BRIEF = Size(threads=(2, 3), instructions=(2, 4), total=7)
@@ -37,7 +38,7 @@ def check(seed: int, size: Size) -> None:
         assert found == wanted, f"{note}\n{text}"
 
 
-@pytest.mark.parametrize("chunk", range(9))
+@pytest.mark.parametrize("chunk", share(range(9)))
 def test_machines_and_axioms_agree(chunk: int) -> None:
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         check(seed, BRIEF)

@@ -16,6 +16,7 @@ from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_out
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.support.random_programs import TINY, random_program
+from tests.support.shares import share
 from tests.support.traces import Place, event_types, places, run_in_order
 
 NODES = "node A { x = 0, a = 0, s = 0 }\nnode B { y = 0, b = 0, t = 0 }\n"
@@ -85,7 +86,7 @@ def orders(program: Program) -> Iterator[list[Place]]:
 
 
 @pytest.mark.parametrize(("name", "threads"), [shape[:2] for shape in SHAPES if "flushed" not in shape[0]])
-@pytest.mark.parametrize("ordered_reads", [False, True])
+@pytest.mark.parametrize("ordered_reads", share([False, True], 2))
 def test_a_violating_trace_is_one_of_some_order(name: str, threads: str, ordered_reads: bool) -> None:
     """Every RDMA-consistent trace is T(order) for a linearisation of its ob, so trying all orders decides robustness."""
     program = program_of(threads)
@@ -93,7 +94,7 @@ def test_a_violating_trace_is_one_of_some_order(name: str, threads: str, ordered
     assert found == (oracle_robust(program, rdma(ordered_reads)) is not None), name
 
 
-@pytest.mark.parametrize("first", range(0, 400, 50))
+@pytest.mark.parametrize("first", share(range(0, 400, 50), 4))
 def test_maximal_prefixes_are_enough(first: int) -> None:
     for seed in range(first, first + 50):
         program = load_program(random_program(Random(seed), TINY), f"random-{seed}.rdma")
@@ -103,7 +104,7 @@ def test_maximal_prefixes_are_enough(first: int) -> None:
         assert (maximal is None) == (every is None), program.source
 
 
-@pytest.mark.parametrize("first", range(0, 400, 50))
+@pytest.mark.parametrize("first", share(range(0, 400, 50), 4))
 def test_robust_programs_gain_no_outcomes(first: int) -> None:
     for seed in range(first, first + 50):
         program = load_program(random_program(Random(seed)), f"random-{seed}.rdma")

@@ -11,10 +11,11 @@ from rdma_robust.language.load import load_program
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.values import is_loop_free
 from tests.support.random_programs import LARGER, SMALL, TINY, Size, random_program
+from tests.support.shares import share
 from tests.support.shrinking import shrink
 
 
-@pytest.mark.parametrize("size", [TINY, SMALL, LARGER])
+@pytest.mark.parametrize("size", share([SMALL, TINY, LARGER]))
 def test_random_programs_load_and_keep_to_their_size(size: Size) -> None:
     looping = 0
     for seed in range(100):

@@ -20,6 +20,7 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.axioms import ob, sc_violation
 from rdma_robust.semantics.trace import Event
 from tests.support.random_programs import TINY, random_program
+from tests.support.shares import share
 
 OPTIONS = CheckOptions()
 
@@ -92,7 +93,7 @@ def test_a_limit_on_polls_holds_wherever_they_stand() -> None:
 
 
 @pytest.mark.parametrize("wanted", [12, pytest.param(400, marks=pytest.mark.long)])
-@pytest.mark.parametrize("ordered_reads", [False, True])
+@pytest.mark.parametrize("ordered_reads", share([False, True], 2))
 def test_the_lemma_on_random_programs(ordered_reads: bool, wanted: int) -> None:
     """Whatever lies between two sets of which a counterexample survives all, and can stand, leaves the program not robust.
     And what is called consistent is."""

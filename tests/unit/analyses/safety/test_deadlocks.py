@@ -16,6 +16,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.random_programs import random_program
+from tests.support.shares import share
 
 PROGRAMS = 400
 
@@ -37,7 +38,7 @@ def program(body: str) -> Program:
     return blocking(load_program(f"node A {{ x, y }}\nnode B {{ z }}\n{body}", "one.rdma"))
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", share(range(4), 4))
 def test_random_programs(chunk: int) -> None:
     found = {True: 0, False: 0}
     for seed in range(chunk * PROGRAMS // 4, (chunk + 1) * PROGRAMS // 4):

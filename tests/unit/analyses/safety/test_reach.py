@@ -25,6 +25,7 @@ from rdma_robust.model import RDMA, Model, ModelName, rdma
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from tests.support.random_programs import SMALL, TINY, random_program
+from tests.support.shares import share
 from tests.support.targets import everything, random_target, reachable
 
 LIMITS = Limits(states=20_000)
@@ -75,7 +76,7 @@ ONLY_RDMA = (83, 84, 117, 143, 351, 500, 565, 628, 725)
 """Seeds of questions, rare among random ones, whose answer is a run that SC does not have."""
 
 
-@pytest.mark.parametrize(("loops", "number"), [(False, 50), (True, 15)])
+@pytest.mark.parametrize(("loops", "number"), share([(True, 15), (False, 50)], 2))
 def test_answers_are_those_of_all_states(loops: bool, number: int) -> None:
     compare_many((*range(number), *ONLY_RDMA), loops=loops)
 
