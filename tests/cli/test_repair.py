@@ -246,4 +246,4 @@ def test_large_programs_end_in_time(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "large.rdma").write_text(f"node A {{ x }}\nnode B {{ y }}\nthread T on A {{\n{puts}\n}}\n")
     answer = cli("repair", "--timeout", "1", "large.rdma")
     assert answer.returncode in (0, 3)
-    assert "limit" in answer.stdout
+    assert "limit" in answer.stdout + answer.stderr  # on a busy machine it has not begun to search
