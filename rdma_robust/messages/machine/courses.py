@@ -74,6 +74,19 @@ class Course:
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
 
+    def make(self, move: Move) -> str:
+        """Make any move, which is enabled. Return the kind of violation that it is, or ''."""
+        match move:
+            case Step(process, choice):
+                return self.step(process, choice)
+            case Granted(process):
+                self.grant(process)
+            case Matched(Pair(receive, send)):
+                posted = [op.nth for op in self.frames[receive.process].receives].index(receive.nth)
+                sent = [op.nth for op in self.frames[send.process].sends].index(send.nth)
+                self.match(receive.process, send.process, Meeting(posted, sent))
+        return ""
+
     def enabled(self) -> Iterator[tuple[int, int, Meeting]]:
         """Yield the matches that are enabled, as receiver, sender and which of their operations."""
         frozen = [frame.frozen() for frame in self.frames]

@@ -11,7 +11,7 @@ from rdma_robust.messages.machine.courses import Course, blocked
 from rdma_robust.messages.machine.flat_code import FlatProcess
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import State, Table
-from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.shortening import cut_to_the_end, without_needless_buffers
 from rdma_robust.messages.machine.state_search import Arrival, Broke, Found, StateSearch
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -198,7 +198,13 @@ def _deadlock(search: StateSearch) -> Deadlock | None:
     if state is None:
         return None
     course = _course(search, state)
-    return Deadlock(blocked(course), tuple(course.moves))
+    return Deadlock(blocked(course), _with_few_buffers(search, course))
+
+
+def _with_few_buffers(search: StateSearch, course: Course) -> Schedule:
+    """Return the run, under `any` without buffers that its end does not need."""
+    schedule = tuple(course.moves)
+    return without_needless_buffers(search.table.program, schedule) if search.table.buffer == "any" else schedule
 
 
 def _leak(search: StateSearch) -> Leak | None:
@@ -213,7 +219,7 @@ def _leak(search: StateSearch) -> Leak | None:
         if not course.processes[me].daemon
         for op in frame.receives
     ]
-    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+    return Leak(tuple(sends), tuple(receives), _with_few_buffers(search, course))
 
 
 def _mismatches(program: MessageProgram, named: Found) -> tuple[Mismatch, ...]:

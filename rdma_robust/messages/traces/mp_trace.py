@@ -6,6 +6,7 @@ lines of one task are in its order. An endpoint belongs to the task that receive
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,9 +14,10 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
+from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.traces.located_json import Lines
 from rdma_robust.messages.traces.prefix_expressions import Prefixed, PrefixError, prefixed
-from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess
+from rdma_robust.messages.traces.trace_record import LIBRARY, Field, Trace, TraceEvent, TraceProcess
 
 _LINE: Final = re.compile(r"\s*(T([0-9]{1,6})_([0-9]{1,9}))\s*:\s*(snd|rcv|wait|assume|assert)\s*\((.*)\)\s*\Z")
 _ENDPOINT: Final = re.compile(r"\s*([0-9]{1,6})\s*,(.*)\Z", re.DOTALL)
@@ -205,7 +207,7 @@ class _Import:
         plain = re.sub(r"\W", "_", word, flags=re.ASCII)
         plain = f"v{plain}" if plain[0].isdigit() else plain
         name, number = plain, 2
-        while name in task.used:
+        while name in task.used or name in _reserved():
             name, number = f"{plain}_{number}", number + 1
         task.used.add(name)
         return name
@@ -228,6 +230,12 @@ class _Import:
         text = value.text(task.names)
         task.names[unknown[0]] = name = self.fresh(unknown[0], task)
         task.events.append(TraceEvent("assign", {"to": name, "value": text}, entry.line))
+
+
+@functools.cache
+def _reserved() -> frozenset[str]:
+    """Return the words that are no names in expressions, or might be something else there."""
+    return frozenset((*message_grammar().keywords.values(), "len", "new", *LIBRARY))
 
 
 def _defined(condition: Prefixed, unknown: list[str]) -> Prefixed | None:

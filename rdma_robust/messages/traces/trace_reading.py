@@ -10,6 +10,7 @@ from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.messages.traces.located_json import Located, located_json
 from rdma_robust.messages.traces.trace_record import (
     FORMAT,
+    LIBRARY,
     MEMBERS,
     REQUIRED,
     VERSION,
@@ -22,7 +23,6 @@ from rdma_robust.messages.traces.trace_record import (
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]{1,9}\])+\Z")
-_LIBRARY: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter")
 _TOP: Final = ("format", "version", "name", "notes", "processes")
 _PROCESS: Final = ("name", "daemon", "events")
 
@@ -141,9 +141,9 @@ class _TraceReader:
             case "pair":
                 return self.pair(name, at)
             case "library":
-                if at.text in _LIBRARY:
+                if at.text in LIBRARY:
                     return at.text
-                self.wrong(at, f"{quote(name)} is no library procedure", listing(map(quote, _LIBRARY)))
+                self.wrong(at, f"{quote(name)} is no library procedure", listing(map(quote, LIBRARY)))
             case _:
                 if at.text is not None and (_NAME.match(at.text) or (name == "to" and _ELEMENT.match(at.text))):
                     return at.text

@@ -11,6 +11,8 @@ from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 
 FORMAT: Final = "rdma-robust/message-trace"
 VERSION: Final = 1
+LIBRARY: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter")
+"""The library procedures."""
 
 Kind = Literal["process", "process or any", "tag", "tag or any", "port", "name", "expression", "pair", "line", "library"]
 """What a member of an event is: the number of a process, a tag, the name of a port or null, a name, an expression, a

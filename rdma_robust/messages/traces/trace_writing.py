@@ -20,10 +20,9 @@ from rdma_robust.messages.language.message_program import (
 from rdma_robust.messages.language.message_terms import FaultError, Operation, Term, Zeros
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import Bounds, Round, Test, WaitFor
-from rdma_robust.messages.machine.matching import Meeting
 from rdma_robust.messages.machine.process_rules import Single, handle_of
 from rdma_robust.messages.machine.process_state import Receiving
-from rdma_robust.messages.message_answers import Granted, Issued, Move, Schedule, Step
+from rdma_robust.messages.message_answers import Issued, Matched, Move, Schedule, Step
 from rdma_robust.messages.traces.symbolic_values import NotConcreteError, Symbolic, Symbols, expression_text
 from rdma_robust.messages.traces.trace_record import Field, Trace, TraceEvent, TraceProcess, trace_json
 
@@ -41,7 +40,7 @@ def write_trace(program: MessageProgram, buffer: Buffer, schedule: Schedule, not
     """
     course = _Writing(program, buffer)
     for move in schedule:
-        course.make(move)
+        course.record(move)
     return trace_json(course.trace(notes))
 
 
@@ -52,18 +51,14 @@ class _Writing(Course):
         self.writers = [_ProcessWriter(self, me) for me in range(len(self.frames))]
         self.matched: dict[Issued, Issued] = {}
 
-    def make(self, move: Move) -> None:
+    def record(self, move: Move) -> None:
+        """Make a move, and write what it is."""
         if isinstance(move, Step):
             self.writers[move.process].step(move.choice)
-        elif isinstance(move, Granted):
-            self.grant(move.process)
-        else:
-            pair = move.pair
-            ours, theirs = self.frames[pair.receive.process], self.frames[pair.send.process]
-            posted = [op.nth for op in ours.receives].index(pair.receive.nth)
-            sent = [op.nth for op in theirs.sends].index(pair.send.nth)
-            self.match(pair.receive.process, pair.send.process, Meeting(posted, sent))
-            self.matched[pair.receive] = pair.send
+            return
+        self.make(move)
+        if isinstance(move, Matched):
+            self.matched[move.pair.receive] = move.pair.send
 
     def trace(self, notes: tuple[str, ...]) -> Trace:
         processes = zip(self.program.processes, self.writers, strict=True)

@@ -16,7 +16,7 @@ from rdma_robust.messages.machine import local_runs, matching, process_rules
 from rdma_robust.messages.machine.local_table import Table
 from rdma_robust.messages.machine.process_state import ANYTHING, Receiving, Sending
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Matched, Questions, Step
+from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Step
 from rdma_robust.messages.replay.replaying import confirm
 from tests.support.message_agreement import QUESTIONS
 from tests.support.named_messages import NAMED, Expected
@@ -115,6 +115,13 @@ def test_a_run_to_a_violation_has_only_what_leads_to_it() -> None:
     violation = answered(text).violations[0]
     assert [each.pair.send.process for each in violation.schedule if isinstance(each, Matched)] == [2, 1]
     assert {each.process for each in violation.schedule if isinstance(each, Step)} == {0, 1, 2}
+
+
+def test_a_deadlock_under_any_has_only_the_buffers_that_it_needs() -> None:
+    text = NAMED["only any"].text.replace("proc B {", "proc X { reg x; recv x }\nproc Y { send 1 to X }\nproc B {")
+    deadlock = answered(text, "any").deadlock
+    assert deadlock is not None
+    assert [each.process for each in deadlock.schedule if isinstance(each, Granted)] == [0]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,11 @@ def test_names_without_a_value_get_it_from_an_equation_or_are_left_out() -> None
     assert answer(trace).violated == "no"
 
 
+def test_names_that_are_words_of_the_language_get_others() -> None:
+    text = "T0_0: rcv(0, while)\nT0_1: rcv(0, len)\nT0_2: assert(= while len)\nT1_0: snd(0, 1)\nT1_1: snd(0, 1)\n"
+    assert answer(import_mp_trace(text, "t")).violated == "no"
+
+
 def test_a_task_can_have_several_endpoints() -> None:
     text = "T0_0: rcv(5, a)\nT0_1: rcv(7, b)\nT0_2: assert(= a 1)\nT1_0: snd(7, 2)\nT1_1: snd(5, 1)\n"
     found = answer(import_mp_trace(text, "t"))
