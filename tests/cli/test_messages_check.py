@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from rdma_robust.errors import Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines import engine_table
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer, Questions, Violation
 from tests.conftest import NOT_ROBUST, ROOT, Cli
 from tests.support.message_texts import written
 
@@ -162,3 +168,33 @@ def test_a_report_into_a_file(installed: Cli, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert not list(SCHEMA.iter_errors(json.loads((tmp_path / "r.json").read_text())))
     assert installed("messages", "check", "ring.mp", "-o", "other.mp").returncode == 2
+
+
+def _lying(monkeypatch: pytest.MonkeyPatch, name: str, **says: object) -> None:
+    """Have an engine say something else of programs than it finds."""
+    true = engine_table.engine_named("states")
+
+    def lie(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+        return replace(true(program, buffer, questions, limits), **says)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine_table, "_ENGINES", {**engine_table._ENGINES, name: lambda: lie})
+
+
+def test_engines_that_disagree_are_a_defect(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = cli("messages", "check", "ring.mp", "--self-check")
+    assert done.returncode == 0
+    assert "ring.mp: note: the engines states" in done.stderr
+    _lying(monkeypatch, "states", deadlocked="yes")
+    assert cli("messages", "check", "ring.mp").returncode == 0
+    done = cli("messages", "check", "ring.mp", "--self-check")
+    assert done.returncode == 4
+    assert "two engines disagree under zero: deadlocked is no" in done.stderr
+
+
+def test_a_run_that_cannot_be_replayed_is_a_defect(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Violation(0, "assert", Span(5, 3, 5, 18, 0, 0), (), "never")
+    _lying(monkeypatch, "auto", violated="yes", violations=(wrong,))
+    done = cli("messages", "check", "ring.mp")
+    assert done.returncode == 4
+    assert "the run does not end with the violation that it should show" in done.stderr
+    assert "VIOLATED" not in done.stdout

@@ -20,6 +20,7 @@ DEMOS = ("demo pcp", "demo abp", "demo vass", "demo finite")
 OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
+    ("--self-check", ("messages check",)): "all engines for messages",
     ("--engine", ("prove",)): "the engines for safety",
     ("--engine", ("messages check", "messages matches", "messages explain")): "the engines for messages",
     ("--model", ("explain", "prove")): "several, and more of them",

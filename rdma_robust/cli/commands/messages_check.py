@@ -32,7 +32,14 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
 from rdma_robust.cli.options.formats import FORMATS
-from rdma_robust.cli.options.messages_options import BufferOption, Deny, LoopBound, MessageEngineOption, denied
+from rdma_robust.cli.options.messages_options import (
+    BufferOption,
+    Deny,
+    LoopBound,
+    MessageEngineOption,
+    MessagesSelfCheck,
+    denied,
+)
 from rdma_robust.cli.output import Output, output
 from rdma_robust.cli.processes.decide_messages import (
     MessagesAnswer,
@@ -69,6 +76,7 @@ def check_command(
     buffer: BufferOption = "all",
     engine: MessageEngineOption = "auto",
     loop_bound: LoopBound = 8,
+    self_check: MessagesSelfCheck = False,
     define: Defines = None,
     timeout: Timeout = TIMEOUT_S,
     memory: Memory = None,
@@ -98,6 +106,7 @@ def check_command(
         expect=expect,
         deny=denied(deny),
         define=tuple(define or ()),
+        self_check=self_check,
         explain=len(items) == 1 if explain is None else explain,
         full=explain is True,
         width=width_of_output(output),

@@ -26,6 +26,9 @@ LoopBound = Annotated[
 MessageEngineOption = Annotated[
     MessageEngineName, typer.Option("--engine", help="How to decide; auto picks by the program.")
 ]
+MessagesSelfCheck = Annotated[
+    bool, typer.Option("--self-check", help="Decide with every engine, and compare: a difference is a defect, exit code 4.")
+]
 Deny = Annotated[
     str | None,
     typer.Option(

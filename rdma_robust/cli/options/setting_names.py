@@ -74,7 +74,7 @@ SETTINGS: Final[dict[str, tuple[Kind, tuple[str, ...]]]] = {
     "engine": ("text", ("check", "scale", "report")),
     "kernel": ("text", ("check", "scale", "report")),
     "reductions": ("text", ("check", "scale", "report")),
-    "self-check": ("yes or no", ("check", "report")),
+    "self-check": ("yes or no", ("check", "report", "messages")),
     "explain": ("yes or no", ("check", "cover", "reach", "verify", "prove", "messages")),
     "quiet": ("yes or no", ("check", "models", "scale", "cover", "report", "reach", "verify", "prove", "lint", "messages")),
     "no-hangs": ("yes or no", ("verify",)),

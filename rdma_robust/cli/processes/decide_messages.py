@@ -51,6 +51,7 @@ class MessagesAsking:
     full: bool = False
     width: int | None = None
     page: bool = False
+    self_check: bool = False
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -60,6 +61,7 @@ class MessagesAsking:
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         asked: dict[str, object] = {"buffer": self.buffer, "engine": self.engine, "loop_bound": self.loop_bound}
+        asked["self_check"] = self.self_check
         judged = {"expect": self.expect, "deny": list(self.deny), "define": list(self.define)}
         return asked | {"timeout": self.timeout, "memory": self.memory} | judged
 
@@ -142,14 +144,17 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
 
 def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
-    from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow
+    from rdma_robust.messages.engines.engine_table import answered, other_engines, self_checked  # noqa: PLC0415 - slow
 
     program, so_far.notes = read_messages(source)
     so_far.program = program
     questions = asking.questions(program)
+    ask = self_checked if asking.self_check else answered
     for number, buffer in enumerate(asking.buffers):
         part = _part(limits, len(asking.buffers) - number)
-        so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+        so_far.answers.append(ask(program, buffer, questions, part, asking.engine))
+    if asking.self_check:
+        so_far.notes += (f"the engines {', '.join(other_engines(asking.engine))} answer alike",)
 
 
 def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.engine_choice import by_auto
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -38,4 +39,26 @@ def answered(
     """
     answer = engine_named(engine)(program, buffer, questions, limits)
     confirm(program, answer)
+    return answer
+
+
+def other_engines(engine: MessageEngineName) -> tuple[MessageEngineName, ...]:
+    """Return the engines that can check the answers of one: all others that do not choose among them."""
+    return tuple(name for name in _ENGINES if name not in ("auto", engine))
+
+
+def self_checked(
+    program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
+) -> BufferAnswer:
+    """Return what an engine answers, after all others were asked the same; each has an equal part of the time.
+
+    Raises InternalError if two answers contradict each other, and as :func:`answered` does.
+    """
+    others = other_engines(engine)
+    answer = answered(program, buffer, questions, limits.share(1 / (len(others) + 1)), engine)
+    for number, other in enumerate(others):
+        found = answered(program, buffer, questions, limits.share(1 / (len(others) - number)), other)
+        wrong = contradictions(answer, found)
+        if wrong:
+            raise InternalError(f"two engines disagree under {buffer}: {'; '.join(wrong)}")
     return answer
