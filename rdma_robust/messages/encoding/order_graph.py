@@ -328,22 +328,30 @@ class _Graph:
     def _not_implied(self, way: Sequence[int]) -> Iterator[Symbol]:
         """Yield the guards of waits that are not implied by that of the operation behind them, by which the way goes on."""
         behind: Event | None = None
+        after = -1
         for vertex in [*way, *way][::-1]:
             event = self.event.get(vertex)
-            if not isinstance(event, WaitEvent):
-                behind = event or behind
-            elif behind is not None and not self.overtaking.guards.implies(behind.guard, event.guard):
+            if 0 <= after < self.count:
+                behind = event
+            known = behind is None or event is None or self.overtaking.guards.implies(behind.guard, event.guard)
+            if isinstance(event, WaitEvent) and not known:
                 yield event.guard
+            after = vertex
 
     def _waited(self, receive: ReceiveEvent, end: Event) -> bool:
         """Return whether the process has surely waited for a receive where it gets to `end`."""
         wait = self.overtaking.waits[receive.process].get(receive.number)
         return wait is not None and wait.position < end.position and self.overtaking.guards.implies(end.guard, wait.guard)
 
+    @staticmethod
+    def _waits_for_sends(*events: Event) -> bool:
+        return all(isinstance(event, WaitEvent) and event.kind == "send" for event in events)
+
     def _taken(self, match: int, ahead: Sequence[int], behind: Sequence[int]) -> Taken:
         """Return which receives could take the send of a match, and the circle would still be one.
 
-        `ahead` are the events before the match and after the one before it on the circle, `behind` those up to the next.
+        `ahead` are the events before the match and after the one before it on the circle, `behind` those up to the next. Of
+        two matches with events of one process between them, only one may have a choice of receives there.
         """
         receive, send = self.matches[match]
         if not ahead or not behind:
@@ -354,7 +362,7 @@ class _Graph:
         if isinstance(entry, SendEvent) and isinstance(leaves, WaitEvent) and leaves.kind == "receive":
             end = self.event[behind[-1]]
             fits = [self._waited(pairs.receives[each], end) for each in candidates]
-        elif isinstance(entry, ReceiveEvent) and isinstance(leaves, WaitEvent) and leaves.kind == "send":
+        elif isinstance(entry, ReceiveEvent) and self._waits_for_sends(leaves, self.event[ahead[0]]):
             begin = self.event[ahead[0]].position
             fits = [pairs.receives[each].position > begin for each in candidates]
         else:

@@ -37,16 +37,17 @@ Requests = Request | tuple["Requests", ...] | None
 
 @dataclass(slots=True)
 class PathState:
-    """Where a process is: `guard` says when it gets here. `sent` and `received` count what it has issued."""
+    """Where a process is: `guard` says when it gets here. `sent`, `received` and `called` count what it has done."""
 
     guard: Symbol
     registers: dict[str, Held]
     requests: dict[str, Requests]
     sent: Symbol
     received: Symbol
+    called: Symbol
 
     def copy(self, guard: Symbol) -> PathState:
-        return PathState(guard, dict(self.registers), dict(self.requests), self.sent, self.received)
+        return PathState(guard, dict(self.registers), dict(self.requests), self.sent, self.received, self.called)
 
 
 def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b: PathState) -> PathState:
@@ -66,7 +67,8 @@ def joined(symbols: Symbols, entry: Symbol | None, test: Symbol, a: PathState, b
     registers = {name: merged(symbols, test, held, b.registers[name]) for name, held in a.registers.items()}
     requests = {name: _merged_requests(symbols, test, held, b.requests[name]) for name, held in a.requests.items()}
     sent, received = symbols.choice_of(test, a.sent, b.sent), symbols.choice_of(test, a.received, b.received)
-    return PathState(guard, registers, requests, sent, received)
+    called = symbols.choice_of(test, a.called, b.called)
+    return PathState(guard, registers, requests, sent, received, called)
 
 
 def _merged_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> Requests:

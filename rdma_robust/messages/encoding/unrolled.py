@@ -128,11 +128,12 @@ class ChoiceEvent:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveEvent:
-    """A library procedure is called."""
+    """A library procedure is called. `rank` is how many its process has called before; a root that is a fault is -1."""
 
     process: int
     position: int
     guard: Symbol
+    rank: Symbol
     name: str
     root: Symbol | None = None
     span: Span = field(default=NO_SPAN, compare=False)

@@ -64,7 +64,9 @@ class Statements:
                     self._wait(place, span, state)
             case mp.CollectiveCall(name, root, span):
                 at = None if root is None else self._root(root, state)
-                self.add(events.CollectiveEvent(self.number, len(self.events), state.guard, name, at, span))
+                here = self.number, len(self.events), state.guard, state.called
+                self.add(events.CollectiveEvent(*here, name, at, span))
+                state.called = self.symbols.apply("+", state.called, self.symbols.true)
             case mp.Assume(condition, span):
                 truth = self.truth(condition, state, span)
                 self.add(events.AssumeEvent(self.number, len(self.events), state.guard, truth, span))

@@ -67,7 +67,7 @@ class _Process(Statements):
         process, zero = self.program.processes[self.number], self.symbols.false
         registers: dict[str, Held] = dict.fromkeys(process.registers, zero)
         requests: dict[str, Requests] = dict.fromkeys(process.requests, INACTIVE)
-        last = self.block(process.body, PathState(self.symbols.true, registers, requests, zero, zero))
+        last = self.block(process.body, PathState(self.symbols.true, registers, requests, zero, zero, zero))
         return self.symbols.disjunction(self.ended, last.guard)
 
     def block(self, statements: mp.Block, state: PathState) -> PathState:

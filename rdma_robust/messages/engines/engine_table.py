@@ -15,9 +15,17 @@ from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
 from rdma_robust.messages.replay.replaying import confirm
 
+
+def _sat() -> MessageEngine:
+    from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415 -- only those who ask it load it
+
+    return by_sat
+
+
 _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
     "auto": lambda: by_auto,
     "states": lambda: by_states,
+    "sat": _sat,
 }
 """The engines by name, each by what loads it."""
 

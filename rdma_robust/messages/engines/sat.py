@@ -13,6 +13,7 @@ from rdma_robust.messages.encoding.match_candidates import candidates
 from rdma_robust.messages.encoding.message_shapes import unroll
 from rdma_robust.messages.encoding.order_graph import FAMILIES
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
+from rdma_robust.messages.engines.call_order import mismatches
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals, Place
 from rdma_robust.messages.engines.pair_questions import PairQuestions
@@ -25,6 +26,7 @@ from rdma_robust.messages.message_answers import (
     Deadlock,
     Leak,
     Matchings,
+    Mismatch,
     Pair,
     Questions,
     Tri,
@@ -46,6 +48,7 @@ class _Found:
     pairs: set[Pair] = field(default_factory=set)
     pairs_exact: bool = False
     matchings: Matchings | None = None
+    mismatches: list[Mismatch] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     work: dict[str, int] = field(default_factory=dict)
 
@@ -105,6 +108,7 @@ def _ask(program: MessageProgram, buffer: Buffer, questions: Questions, executio
     if model is not None:
         found.leak = leak_of(program, buffer, model)
     found.leaking = sure if model is None else "yes"
+    found.mismatches += mismatches(program, buffer, executions, goals)
     asked = PairQuestions(executions, goals)
     if questions.pairs:
         exact = asked.feasible(found.pairs)
@@ -145,7 +149,7 @@ def _answer(buffer: Buffer, questions: Questions, found: _Found) -> BufferAnswer
         frozenset(found.pairs) if questions.pairs else None,
         not questions.pairs or found.pairs_exact,
         found.matchings,
-        (),
+        tuple(found.mismatches),
         "; ".join(found.reasons),
         found.work,
     )

@@ -91,12 +91,18 @@ def run_of(program: MessageProgram, buffer: Buffer, model: Model) -> Schedule:
     return tuple(_at_rest(program, buffer, model).moves)
 
 
-def _at_rest(program: MessageProgram, buffer: Buffer, model: Model) -> Course:
+def decided(program: MessageProgram, buffer: Buffer, model: Model) -> Course:
+    """Return the run of a model after all that it decides. Raises InternalError if a match is not enabled where it comes."""
     course = Decided(program, buffer, decisions(model, buffer))
     course.settle_all()
     for pair in model.pairs():
         if not course.try_match(pair):
             raise InternalError(f"the run cannot match {pair}, as it was decided")
+    return course
+
+
+def _at_rest(program: MessageProgram, buffer: Buffer, model: Model) -> Course:
+    course = decided(program, buffer, model)
     stepping = any(course.can_step(process) for process in range(len(course.frames)))
     if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
         raise InternalError("a run that was to end where no rule applies goes on")

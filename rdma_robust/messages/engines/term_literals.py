@@ -218,8 +218,9 @@ class TermLiterals:
         return [(source, match) for source, match in found if source is not None]
 
     def _link(self, leaf: Symbol) -> None:
+        """Say that what is received is what is sent; a value that the sets exclude is none that a literal stands for."""
         own = self._numbers[leaf.number]
         for source, match in self._sources(leaf):
             self._make_parts(source)
             for value, literal in self._value(source).items():
-                self._clauses.clause(-match, -literal, own[value])
+                self._clauses.clause(-match, -literal, own.get(value, -self._clauses.true))
