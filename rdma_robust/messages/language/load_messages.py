@@ -133,7 +133,7 @@ class _Reader:
         written = Written(writing_out.MAX_STATEMENTS)
         for family in world.families.values():
             for number, name, values in family.members():
-                written = Written(written.left, list(world.globals), uses_library=written.uses_library)
+                written = Written(written.left, dict.fromkeys(world.globals), uses_library=written.uses_library)
                 constants = {each: Const(value) for each, value in values.items()}
                 try:
                     found.append(

@@ -38,11 +38,14 @@ class TooLargeError(Exception):
 
 @dataclass(slots=True)
 class Written:
-    """What comes of one process besides its statements; `left` is how many statements there may still be in all."""
+    """What comes of one process besides its statements: the names of its registers and requests, in their order.
+
+    `left` is how many statements there may still be in all.
+    """
 
     left: int
-    registers: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
+    registers: dict[str, None] = field(default_factory=dict)
+    requests: dict[str, None] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     uses_library: bool = False
 
@@ -213,8 +216,7 @@ class Writer:
     def _declared(self, local: Local) -> Local:
         if self._written is not None:
             names = self._written.requests if local.kind == "request" else self._written.registers
-            if local.written not in names:
-                names.append(local.written)
+            names.setdefault(local.written)
         return local
 
     def set_global(self, declared: tree.Declared) -> list[made.Statement]:
@@ -249,7 +251,7 @@ class Writer:
         """Return what gives every element of a new array the same value."""
         index, filling = f"{place.name}$index", f"{place.name}$value"
         if self._written is not None:
-            self._written.registers += (index, filling)
+            self._written.registers |= dict.fromkeys((index, filling))
         high = folded("-", Length(Name(place.name)), Const(1))
         each = made.Assign(made.Place(place.name, (Name(index),)), Name(filling), span)
         return [made.Assign(made.Place(filling), value, span), made.For(index, Const(0), high, (each,), span)]
@@ -296,8 +298,8 @@ class Writer:
 
     def _hidden(self, name: str) -> made.Place:
         """Return the request of a statement that waits for it at once."""
-        if self._written is not None and name not in self._written.requests:
-            self._written.requests.append(name)
+        if self._written is not None:
+            self._written.requests.setdefault(name)
         return made.Place(name)
 
     def _return(self, line: tree.ReturnLine) -> list[made.Statement]:
@@ -370,7 +372,7 @@ class Writer:
         writer = Writer(inner, self._library, written, InFunction(result, span), self._depth)
         writer._repeats = self._repeats
         if returns(function.body):
-            written.registers.append(result)
+            written.registers.setdefault(result)
         body = writer.block(function.body)
         if returns(function.body) and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
