@@ -226,6 +226,8 @@ class ProcessTree:
     def _pattern(self, term: Term | None, stored: made.Place | None, high: int | None) -> tree.AnyOf | tree.Operand | None:
         if term is None:
             return None if stored is None else tree.AnyOf(self._place(stored))
+        if stored is not None:
+            raise InternalError(f"no text of the language stores in {stored.name} what a pattern asks for")
         self._note(term)
         return self.terms.within(term, 0, high)
 
@@ -318,8 +320,11 @@ class ProcessTree:
         return tree.CallLine(call), end + 1
 
     def _library_call(self, marked: made.CollectiveCall, given: dict[str, Term]) -> tree.FunctionCall:
-        parameters = [each.text for each in library()[marked.name].parameters]
+        function = library().get(marked.name)
+        parameters = [] if function is None else [each.text for each in function.parameters]
         arguments = {**given, **({} if marked.root is None or "root" in given else {"root": marked.root})}
+        if function is None or not arguments.keys() <= set(parameters) <= arguments.keys():
+            raise InternalError(f"{marked.name} is not called as the library is")
         return tree.FunctionCall(ast.Ident(marked.name), tuple(self._term(arguments[each]) for each in parameters))
 
     def _stored(self, place: made.Place, call: tree.FunctionCall) -> object:

@@ -6,10 +6,16 @@ import re
 
 import pytest
 
+from rdma_robust.errors import InternalError, ProgramError
+from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.language.messages_text import written_out
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import Questions
 from tests.conftest import ROOT
+from tests.support.random_messages import random_messages
+from tests.support.shares import chunks
 from tests.unit.language.messages.test_loading import RELAY
 from tests.unit.language.messages.test_message_layout import EVERYTHING
 
@@ -75,6 +81,37 @@ def test_the_programs_of_the_suite_are_written_out() -> None:
     for path in paths:
         text = written_out(load_messages(path.read_text(encoding="utf-8"), path.name))
         assert written_out(load_messages(text, path.name)) == text, path
+
+
+def facts(program: MessageProgram, buffer: Buffer) -> list[object]:
+    """What is found out about a program, without places of its text."""
+    answer = by_states(program, buffer, Questions(count=True), Limits(states=3000))
+    violations = sorted({(each.process, each.kind) for each in answer.violations})
+    return [violations, answer.deadlocked, answer.leaking, answer.pairs, answer.matchings, answer.reason]
+
+
+def written_and_read(seed: int) -> int:
+    """Compare a random program with what is read of its text, if it has one; return how many comparisons there were."""
+    program = random_messages(seed)
+    try:
+        again = load_messages(written_out(program), "t.mp")
+    except InternalError:
+        return 0  # it marks calls of the library where there are none, or stores what a pattern asks for
+    except ProgramError as error:
+        assert {each.code for each in error.diagnostics} <= {"RR910", "RR911"}  # requests that are what they are by chance
+        return 0
+    for buffer in BUFFERS:
+        assert facts(again, buffer) == facts(program, buffer), (seed, buffer)
+    return 1
+
+
+def test_random_programs_mean_the_same() -> None:
+    assert sum(map(written_and_read, range(20))) > 5
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_more_random_programs_mean_the_same(chunk: int) -> None:
+    assert sum(map(written_and_read, range(100 * (chunk + 1), 100 * (chunk + 2)))) > 25
 
 
 def test_functions_stand_once() -> None:
