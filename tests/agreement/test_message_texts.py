@@ -10,7 +10,7 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from tests.support.message_agreement import QUESTIONS
-from tests.support.message_texts import expressible, message_text
+from tests.support.random_message_texts import expressible, message_text
 from tests.support.random_messages import random_messages
 from tests.support.shares import chunks
 

@@ -1,161 +1,79 @@
-"""Message programs as `.mp` text, a line for each statement, for those without functions and marks of calls."""
+"""Message programs in words, for tests of what users see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
 
-from rdma_robust.errors import Span
-from rdma_robust.expr import Const
-from rdma_robust.messages.language.message_program import (
-    Assert,
-    Assign,
-    Assume,
-    Block,
-    Choose,
-    CollectiveCall,
-    For,
-    Halt,
-    If,
-    Inlined,
-    IssueReceive,
-    IssueSend,
-    Loop,
-    MessageProgram,
-    Place,
-    Requests,
-    Return,
-    Statement,
-    Wait,
-    While,
-)
-from rdma_robust.messages.language.message_terms import Term
-from rdma_robust.messages.traces.symbolic_values import expression_text
+RELAY: Final = """program relay
+proc Server {
+  reg v, s
+  recv v from any s
+  assert v == 1
+}
+proc Client[i in 1..2] { send i to Server }
+expect violated, race
+expect deadlock under zero, any
+expect no deadlock, matchings 2 under infinite
+"""
+"""Violated if the second client is first; the message that is left over leaks, or its sender waits for ever."""
 
+SWAP: Final = """program swap
+proc Ping {
+  reg v
+  send 1 to Pong
+  recv v from Pong
+}
+proc Pong {
+  reg v
+  send 2 to Ping
+  recv v from Ping
+}
+expect holds, no race
+expect no deadlock under infinite
+expect deadlock under zero, any
+"""
+"""Hangs only where messages are not buffered."""
 
-def expressible(program: MessageProgram) -> MessageProgram:
-    """Return the program with functions as what is in them, without their returns, and without marks of calls; `g` is an
-    array of two requests from the start."""
-    start = Requests("g", Const(2))
-    return replace(program, processes=tuple(replace(each, body=(start, *_flat(each.body))) for each in program.processes))
+RING: Final = """program ring
+const N = 3
+proc P[i in 0..N - 1] {
+  reg v
+  if i == 0 {
+    send 1 to P[1]
+    recv v from P[N - 1]
+  } else {
+    recv v from P[i - 1]
+    send v + i to P[(i + 1) % N]
+  }
+  assert v > 0
+}
+expect holds, no deadlock, no race, matchings 1
+"""
+"""Good under every buffer semantics."""
 
+BROKEN: Final = """program broken
+proc P { send 1 to Q }
+proc Q { reg v
+  recv v frm P
+}
+"""
 
-def _flat(block: Block) -> Block:
-    return tuple(each for statement in block for each in _parts(statement))
+MANY: Final = """program many
+const N = 14
+proc Server {
+  reg v, m
+  for k in 1..N { recv v; if v > m { m = v } }
+  assert m == N
+}
+proc Client[i in 1..N] { send i to Server }
+"""
+"""Holds, with more states than a short time is enough for."""
 
-
-def _parts(statement: Statement) -> Block:
-    match statement:
-        case CollectiveCall() | Return() | If(then=(Return(),)) | Wait(requests=()) | Requests():
-            return ()
-        case Inlined(_, body):
-            return _flat(body)
-        case If(condition, then, other, span):
-            return (If(condition, _flat(then), _flat(other), span),)
-        case Choose(branches, span):
-            return (Choose(tuple(_flat(each) for each in branches), span),)
-        case While() | Loop() | For():
-            return (replace(statement, body=_flat(statement.body)),)
-        case _:
-            return (statement,)
-
-
-@dataclass
-class MessageText:
-    """The text, and on which of its lines what stands at a place of the program stands now."""
-
-    lines: list[str] = field(default_factory=list)
-    where: dict[Span, int] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n"
-
-    def add(self, line: str, *spans: Span) -> None:
-        self.lines.append(line)
-        self.where.update((span, len(self.lines)) for span in spans)
+TEXTS: Final = {"relay": RELAY, "swap": SWAP, "ring": RING, "broken": BROKEN, "many": MANY}
 
 
-def message_text(program: MessageProgram) -> MessageText:
-    """Return the text of an expressible program with registers a, b, c and s, besides counters, and requests h, k, g."""
-    made = MessageText()
-    made.add(f"port {', '.join(program.ports[1:])}")
-    for process in program.processes:
-        made.add(f"{'daemon ' if process.daemon else ''}proc {process.name} {{")
-        made.add("reg a, b, c, s")
-        made.add("req h, k, g[2]")
-        _write(process.body[1:], made)
-        made.add("}")
-    return made
-
-
-def _write(block: Block, made: MessageText) -> None:
-    if not block:
-        made.add("skip")
-    statements = list(block)
-    while statements:
-        statement = statements.pop(0)
-        if isinstance(statement, IssueSend | IssueReceive):
-            hidden = statement.request.name.startswith("$")
-            spans = [statement.span]
-            if hidden:
-                wait = statements.pop(0)
-                assert isinstance(wait, Wait)
-                spans.append(wait.span)
-            made.add(_issued(statement, "" if hidden else f"{_place(statement.request)} = i"), *spans)
-        else:
-            for line in _line(statement, made):
-                made.add(line, statement.span)
-
-
-def _issued(statement: IssueSend | IssueReceive, start: str) -> str:
-    port = " on ctl" if statement.port else ""
-    if isinstance(statement, IssueSend):
-        to, tag = expression_text(statement.to), expression_text(statement.tag)
-        return f"{start}send {expression_text(statement.value)} to {to}{port} tag {tag}"
-    source = _or_any(statement.source, statement.sender)
-    return f"{start}recv {_place(statement.target)} from {source}{port} tag {_or_any(statement.tag, statement.which)}"
-
-
-def _or_any(term: Term | None, stored: Place | None) -> str:
-    if term is not None:
-        return expression_text(term)
-    return "any" if stored is None else f"any {_place(stored)}"
-
-
-def _place(place: Place) -> str:
-    return place.name + "".join(f"[{expression_text(each)}]" for each in place.indices)
-
-
-def _line(statement: Statement, made: MessageText) -> Iterator[str]:
-    match statement:
-        case Assign(target, value):
-            yield f"{_place(target)} = {expression_text(value)}"
-        case Wait(requests):
-            yield f"wait {', '.join(map(_place, requests))}"
-        case Assume(condition) | Assert(condition):
-            yield f"{'assume' if isinstance(statement, Assume) else 'assert'} {expression_text(condition)}"
-        case Halt():
-            yield "halt"
-        case _:
-            yield from _nested(statement, made)
-
-
-def _nested(statement: Statement, made: MessageText) -> Iterator[str]:
-    match statement:
-        case If(condition, then, other):
-            heads, blocks = [f"if {expression_text(condition)} {{", "} else {"], [then, other]
-        case While(condition, body):
-            heads, blocks = [f"while {expression_text(condition)} {{"], [body]
-        case Loop(body):
-            heads, blocks = ["loop {"], [body]
-        case For(counter, low, high, body):
-            heads, blocks = [f"for {counter} in {expression_text(low)}..{expression_text(high)} {{"], [body]
-        case Choose(branches):
-            heads, blocks = ["choose {", *["} or {"] * (len(branches) - 1)], list(branches)
-        case _:
-            raise ValueError(f"no text for {statement}")
-    for number, (head, block) in enumerate(zip(heads, blocks, strict=True)):
-        made.add(head, *[statement.span] * (number == 0))
-        _write(block, made)
-    yield "}"
+def written(folder: Path, *names: str) -> None:
+    """Write programs of these names into a folder."""
+    for name in names:
+        (folder / f"{name}.mp").write_text(TEXTS[name])
