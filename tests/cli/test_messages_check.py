@@ -16,6 +16,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Questions, Violation
 from tests.conftest import NOT_ROBUST, ROOT, Cli
 from tests.support.message_texts import written
+from tests.support.shares import share
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/messages-check.schema.json").read_text()))
 
@@ -42,24 +43,26 @@ def test_a_row_for_each_program(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [
-        ("ring.mp", 0),
-        ("swap.mp", 1),
-        ("swap.mp --buffer infinite", 0),
-        ("swap.mp --buffer any", 1),
-        ("swap.mp --expect", 0),
-        ("swap.mp --expect --deny race", 0),
-        ("relay.mp --expect --deny race", 1),
-        ("relay.mp --expect --deny leak --buffer infinite", 1),
-        ("ring.mp --deny race,leak", 0),
-        ("broken.mp ring.mp", 2),
-        ("broken.mp swap.mp", 2),
-        ("ring.mp missing.mp", 2),
-        ("ring.mp --deny leek", 2),
-        ("ring.mp --engine dfs", 2),
-        ("many.mp --engine states --timeout 0.2", 3),
-        ("many.mp ring.mp broken.mp --engine states --timeout 0.2", 2),
-    ],
+    share(
+        [
+            ("ring.mp", 0),
+            ("swap.mp", 1),
+            ("swap.mp --buffer infinite", 0),
+            ("swap.mp --buffer any", 1),
+            ("swap.mp --expect", 0),
+            ("swap.mp --expect --deny race", 0),
+            ("relay.mp --expect --deny race", 1),
+            ("relay.mp --expect --deny leak --buffer infinite", 1),
+            ("ring.mp --deny race,leak", 0),
+            ("broken.mp ring.mp", 2),
+            ("broken.mp swap.mp", 2),
+            ("ring.mp missing.mp", 2),
+            ("ring.mp --deny leek", 2),
+            ("ring.mp --engine dfs", 2),
+            ("many.mp --engine states --timeout 0.2", 3),
+            ("many.mp ring.mp broken.mp --engine states --timeout 0.2", 2),
+        ]
+    ),
 )
 def test_exit_codes(cli: Cli, arguments: str, code: int) -> None:
     assert cli("messages", "check", *arguments.split()).returncode == code
@@ -92,6 +95,7 @@ def test_claims_that_fail_are_named(cli: Cli, tmp_path: Path) -> None:
     assert "matchings 3 under infinite: found matchings 2" in done.stdout
 
 
+@pytest.mark.ci
 def test_a_program_without_claims_is_a_mismatch(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mute.mp").write_text("proc P { skip }\n")
     done = cli("messages", "check", "mute.mp", "--expect")
@@ -144,6 +148,7 @@ def test_json_lines_are_the_results(cli: Cli) -> None:
     assert [json.loads(line)["buffer"] for line in out.splitlines()] == ["zero", "infinite", "any"] * 2
 
 
+@pytest.mark.ci
 def test_instances_and_standard_input(cli: Cli, tmp_path: Path) -> None:
     done = cli("messages", "check", "ring.mp", "-D", "N=2..4")
     assert done.returncode == 0
@@ -163,6 +168,7 @@ def test_settings_count(cli: Cli, tmp_path: Path) -> None:
     assert "infinite" in shown
 
 
+@pytest.mark.ci
 def test_a_report_into_a_file(installed: Cli, tmp_path: Path) -> None:
     done = installed("messages", "check", "-j", "2", "relay.mp", "swap.mp", "-o", "r.json")
     assert (done.returncode, done.stdout) == (1, "")

@@ -59,6 +59,7 @@ behind the receive, or let one of them receive first.
     )
 
 
+@pytest.mark.ci
 def test_where_nothing_goes_wrong_some_run_is_drawn(cli: Cli) -> None:
     done = cli("messages", "explain", "ring.mp")
     assert done.returncode == 0
@@ -82,6 +83,7 @@ def test_the_page_holds_everything(cli: Cli, tmp_path: Path) -> None:
         assert said in page, said
 
 
+@pytest.mark.ci
 def test_text_from_outside_is_escaped(cli: Cli, tmp_path: Path) -> None:
     name = "<script>&.mp"
     (tmp_path / name).write_text((tmp_path / "relay.mp").read_text().replace("assert v == 1", "assert v < 2 && v > 0"))
@@ -114,12 +116,14 @@ def test_json_follows_its_schema(cli: Cli) -> None:
     assert told["runs"][0]["chart"]["cycle"] == []
 
 
+@pytest.mark.ci
 def test_what_cannot_be_explained(cli: Cli) -> None:
     assert cli("messages", "explain", "broken.mp").returncode == 2
     assert cli("messages", "explain", "missing.mp").returncode == 2
     assert "takes one program" in cli("messages", "explain", ".").stderr
 
 
+@pytest.mark.ci
 def test_a_limit_leaves_what_is_known(cli: Cli) -> None:
     done = cli("messages", "explain", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
     assert done.returncode == 3

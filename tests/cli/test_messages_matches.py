@@ -27,12 +27,14 @@ def test_pairs_and_races(cli: Cli) -> None:
     assert "takes send 1 of Client[2] (line 7)" in done.stdout
 
 
+@pytest.mark.ci
 def test_buffers_that_differ_are_apart(cli: Cli) -> None:
     out = cli("messages", "matches", "swap.mp").stdout
     assert "swap.mp under zero: 0 pairs, 0 racing" in out
     assert "swap.mp under infinite, any: 2 pairs, 0 racing" in out
 
 
+@pytest.mark.ci
 def test_matchings_counted_and_listed(cli: Cli) -> None:
     assert "matchings: 2" in cli("messages", "matches", "relay.mp", "--count", "--buffer", "any").stdout
     out = cli("messages", "matches", "relay.mp", "--list", "--buffer", "infinite").stdout
@@ -65,6 +67,7 @@ def test_json_follows_its_schema(cli: Cli) -> None:
     assert [each["candidates"]["kept"] for each in report["results"]] == [2, 2, 2, 0, 2, 2]
 
 
+@pytest.mark.ci
 def test_what_races_change(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "sum.mp").write_text(
         "proc P { reg v, s\n for k in 1..2 { recv v; s += v }\n v = 0\n assert s == 3 }\nproc Q[i in 1..2] { send i to P }\n"
@@ -85,6 +88,7 @@ def test_what_races_change(cli: Cli, tmp_path: Path) -> None:
     assert "the race of Server at line 4 changes" in cli("messages", "explain", "relay.mp").stdout
 
 
+@pytest.mark.ci
 def test_a_limit_is_said(cli: Cli) -> None:
     done = cli("messages", "matches", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
     assert done.returncode == 3

@@ -50,6 +50,7 @@ def test_message_programs_are_in_every_form_that_has_a_place_for_them(reports: d
     assert ".mp" not in reports["csv"]
 
 
+@pytest.mark.ci
 def test_claims_count_with_expect(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay", "swap")
     assert cli("report", "relay.mp", "swap.mp", "-o", "r.md", "--expect", "--no-cache").returncode == 0

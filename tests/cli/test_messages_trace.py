@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.support.message_texts import written
+from tests.support.shares import share
 
 AUTHORS = "T0_0: rcv(0, a)\nT0_1: wait(T0_0)\nT1_0: snd(0, 4)\nT2_0: snd(0, 5)\nT0_2: assert(= a 4)\n"
 LOG = """{"rank": 0, "call": "MPI_Recv", "source": "any", "tag": 5, "status": {"source": 1, "tag": 5}}
@@ -33,14 +34,17 @@ def test_a_run_is_written_and_decided_again(cli: Cli, tmp_path: Path) -> None:
     assert cli("messages", "explain", "run.json").returncode == 1
 
 
+@pytest.mark.ci
 def test_how_a_run_ends_is_said(cli: Cli) -> None:
     assert "it ends in a deadlock" in cli("messages", "trace", "swap.mp", "--buffer", "zero").stderr
     assert "all processes have ended" in cli("messages", "trace", "ring.mp", "-D", "N=2").stderr
 
 
 def test_one_seed_makes_one_run(cli: Cli) -> None:
-    runs = {cli("messages", "trace", "relay.mp", "--seed", str(seed)).stdout for seed in range(8) for _ in range(2)}
-    assert len(runs) == 2
+    runs = [cli("messages", "trace", "relay.mp", "--seed", str(seed)).stdout for seed in (0, 1, 1)]
+    assert runs[1] == runs[2]
+    others = (cli("messages", "trace", "relay.mp", "--seed", str(seed)).stdout for seed in range(2, 20))
+    assert any(each != runs[1] for each in others)
 
 
 def test_imports(cli: Cli, tmp_path: Path) -> None:
@@ -61,16 +65,18 @@ def test_imports(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        ("broken.mp", "broken.mp:4:10: error: unexpected `frm`"),
-        ("missing.mp", "no such file"),
-        ("relay.mp swap.mp", "writes one trace, and there are 2 inputs"),
-        ("relay.mp -o ring.mp", "is there already; --force replaces it"),
-        ("--import mp-trace relay.mp -D N=2", "a recorded run has no constants"),
-        ("--import mp-trace relay.mp", "relay.mp:1:1: error: "),
-        ("--import mpi-logs relay.mp", "did you mean `mpi-log`?"),
-        ("relay.mp --buffer all", "--buffer all: it is one of zero, infinite, any"),
-    ],
+    share(
+        [
+            ("broken.mp", "broken.mp:4:10: error: unexpected `frm`"),
+            ("missing.mp", "no such file"),
+            ("relay.mp swap.mp", "writes one trace, and there are 2 inputs"),
+            ("relay.mp -o ring.mp", "is there already; --force replaces it"),
+            ("--import mp-trace relay.mp -D N=2", "a recorded run has no constants"),
+            ("--import mp-trace relay.mp", "relay.mp:1:1: error: "),
+            ("--import mpi-logs relay.mp", "did you mean `mpi-log`?"),
+            ("relay.mp --buffer all", "--buffer all: it is one of zero, infinite, any"),
+        ]
+    ),
 )
 def test_mistakes_are_explained(cli: Cli, arguments: str, said: str) -> None:
     done = cli("messages", "trace", *arguments.split())
@@ -78,6 +84,7 @@ def test_mistakes_are_explained(cli: Cli, arguments: str, said: str) -> None:
     assert said in done.stderr
 
 
+@pytest.mark.ci
 def test_a_trace_has_no_constants(cli: Cli, tmp_path: Path) -> None:
     cli("messages", "trace", "ring.mp", "-o", "run.json")
     done = cli("messages", "check", "run.json", "-D", "N=2")
