@@ -63,9 +63,14 @@ def with_command(arguments: list[str]) -> list[str]:
 
 
 def _with_messages_command(arguments: list[str]) -> list[str]:
-    """Return the arguments of `messages` with its default command, unless they name one or ask about it."""
+    """Return the arguments of `messages` with its default command, unless they name one or ask about it.
+
+    Raises UsageError if they begin with what is nearly a command and no file.
+    """
     rest = [each for each in arguments[1:] if not each.startswith("-")]
     asks = any(each in HELP_ASKED for each in arguments)
+    if rest and rest[0] not in MESSAGES_COMMANDS and (complaint := mistyped_command(rest[0], tuple(MESSAGES_COMMANDS))):
+        raise UsageError(complaint)
     return list(arguments) if not rest or asks or rest[0] in MESSAGES_COMMANDS else ["messages", "check", *arguments[1:]]
 
 

@@ -127,7 +127,7 @@ def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -
 def _elsewhere(argument: str, suffixes: tuple[str, ...]) -> str:
     """Return what to say of a program of the other language than a command reads, '' for any other file."""
     if argument.endswith(MESSAGES_SUFFIX) and SUFFIX in suffixes and MESSAGES_SUFFIX not in suffixes:
-        return "this is a message program; `rdma-robust messages check` decides it"
+        return "this is a message program; `rdma-robust messages check` decides it, `messages explain` draws it"
     if argument.endswith(SUFFIX) and MESSAGES_SUFFIX in suffixes and SUFFIX not in suffixes:
         return "this is no message program; `rdma-robust check` decides it"
     return ""

@@ -78,6 +78,7 @@ def test_the_wrong_command_for_a_program(cli: Cli, tmp_path: Path) -> None:
     done = cli("check", "sb.rdma", "ring.mp")
     assert done.returncode == 2
     assert "ring.mp: error: this is a message program; `rdma-robust messages check` decides it" in done.stderr
+    assert "did you mean `check`?" in cli("messages", "chekc", "ring.mp").stderr
     done = cli("messages", "check", "sb.rdma")
     assert done.returncode == 2
     assert "sb.rdma: error: this is no message program; `rdma-robust check` decides it" in done.stderr
