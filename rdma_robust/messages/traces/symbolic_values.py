@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from rdma_robust.expr import Const, Name
+from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.messages.language.message_terms import (
     Element,
     FaultError,
@@ -21,6 +23,8 @@ Symbolic = Term | tuple["Symbolic", ...]
 """An expression, or an array whose length is known."""
 
 ZERO = Const(0)
+
+_LARGE: Final = 10**MAX_DIGITS
 
 
 class NotConcreteError(Exception):
@@ -114,7 +118,7 @@ def expression_text(term: Term) -> str:
     """Return a term as `.mp` text."""
     match term:
         case Const(value):
-            return str(value) if value >= 0 else f"(-{-value})"
+            return _number_text(value)
         case Name(name):
             return name
         case Element(array, index):
@@ -129,6 +133,17 @@ def expression_text(term: Term) -> str:
             return f"{_operand(left)} {op} {_operand(right)}"
         case _:
             raise ValueError(f"no text for {term}")
+
+
+def _number_text(value: int) -> str:
+    """Return a number as text: of more digits than the language has, it is a sum."""
+    if value < 0:
+        return f"(-{_number_text(-value)})"
+    if value < _LARGE:
+        return str(value)
+    high, low = divmod(value, _LARGE)
+    half = 10 ** (MAX_DIGITS // 2)
+    return f"({_number_text(high)} * {half} * {half} + {low})"
 
 
 def _operand(term: Term) -> str:

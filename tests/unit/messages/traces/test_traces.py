@@ -185,6 +185,16 @@ def test_the_trace_of_a_run_has_all_that_it_did() -> None:
     assert all(before == after for before, after, _ in endings)
 
 
+def test_numbers_of_any_size_are_written() -> None:
+    large = "1000000000 * 1000000000 * 123456789012"
+    text = f"proc P {{ send 3 - {large} to Q; send {large} + 7 to Q }}\n"
+    text += f"proc Q {{ reg a, b; recv a; recv b; assert a < 4 - {large}; assert b == {large} + 7; assert a + b == 0 }}"
+    program = load_messages(text, "t.mp")
+    trace = write_trace(program, "infinite", random_run(program, "infinite", 0))
+    found = answer(read_trace(trace, "t.json"))
+    assert (found.violated, len(found.violations), found.deadlocked) == ("yes", 1, "no")
+
+
 @pytest.mark.parametrize("first", [0, pytest.param(60, marks=pytest.mark.ci), pytest.param(400, marks=pytest.mark.long)])
 def test_traces_of_random_runs_can_be_observed(first: int) -> None:
     for seed in range(first, first + max(20, 5 * first)):
