@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from rdma_robust.expr import Const, Name
-from rdma_robust.language.syntax.layout import MAX_DIGITS
+from rdma_robust.messages.language.message_printer import expression
 from rdma_robust.messages.language.message_terms import (
     Element,
     FaultError,
@@ -18,13 +17,12 @@ from rdma_robust.messages.language.message_terms import (
     number,
     value_of,
 )
+from rdma_robust.messages.language.written_terms import number as number_written
 
 Symbolic = Term | tuple["Symbolic", ...]
 """An expression, or an array whose length is known."""
 
 ZERO = Const(0)
-
-_LARGE: Final = 10**MAX_DIGITS
 
 
 class NotConcreteError(Exception):
@@ -118,7 +116,8 @@ def expression_text(term: Term) -> str:
     """Return a term as `.mp` text."""
     match term:
         case Const(value):
-            return _number_text(value)
+            text = expression(number_written(value))
+            return text if text.isdigit() else f"({text})"
         case Name(name):
             return name
         case Element(array, index):
@@ -133,17 +132,6 @@ def expression_text(term: Term) -> str:
             return f"{_operand(left)} {op} {_operand(right)}"
         case _:
             raise ValueError(f"no text for {term}")
-
-
-def _number_text(value: int) -> str:
-    """Return a number as text: of more digits than the language has, it is a sum."""
-    if value < 0:
-        return f"(-{_number_text(-value)})"
-    if value < _LARGE:
-        return str(value)
-    high, low = divmod(value, _LARGE)
-    half = 10 ** (MAX_DIGITS // 2)
-    return f"({_number_text(high)} * {half} * {half} + {low})"
 
 
 def _operand(term: Term) -> str:
