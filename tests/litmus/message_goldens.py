@@ -32,10 +32,10 @@ def load(path: Path) -> MessageProgram:
     return load_messages(path.read_text(encoding="utf-8"), path.name)
 
 
-def facts(program: MessageProgram, answer: BufferAnswer) -> dict[str, Any]:
+def facts(answer: BufferAnswer) -> dict[str, Any]:
     """Return what any engine has to find out about a program under one buffer semantics, besides what can be expected."""
-    violations = {f"{program.processes[v.process].name}: {v.kind}, line {v.span.line}" for v in answer.violations}
-    found: dict[str, Any] = {"violations": sorted(violations), "leak": answer.leaking}
+    violations = sorted({(v.span.line, v.kind) for v in answer.violations})
+    found: dict[str, Any] = {"violations": [f"line {line}: {kind}" for line, kind in violations], "leak": answer.leaking}
     if answer.mismatches:
         found["mismatches"] = ["; ".join(each.calls) for each in answer.mismatches]
     return found | {"pairs": len(answer.pairs or ()), "races": len(answer.races)}
@@ -45,7 +45,7 @@ def measured(path: Path) -> dict[str, Any]:
     """Return the golden of a program."""
     program = load(path)
     answers = [by_states(program, buffer, ALL, Limits()) for buffer in BUFFERS]
-    found = {each.buffer: facts(program, each) | {"states": each.work["states"]} for each in answers}
+    found = {each.buffer: facts(each) | {"states": each.work["states"]} for each in answers}
     for buffer in RACED:
         found[buffer] |= effects(program, buffer)
     return {"warnings": warnings(program)} | found if program.warnings else found
