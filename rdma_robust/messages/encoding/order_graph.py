@@ -343,6 +343,10 @@ class _Graph:
         wait = self.overtaking.waits[receive.process].get(receive.number)
         return wait is not None and wait.position < end.position and self.overtaking.guards.implies(end.guard, wait.guard)
 
+    def _is_behind(self, receive: ReceiveEvent, wait: Event) -> bool:
+        """Return whether the process has surely passed a wait where it posts a receive."""
+        return wait.position < receive.position and self.overtaking.guards.implies(receive.guard, wait.guard)
+
     @staticmethod
     def _waits_for_sends(*events: Event) -> bool:
         return all(isinstance(event, WaitEvent) and event.kind == "send" for event in events)
@@ -363,8 +367,8 @@ class _Graph:
             end = self.event[behind[-1]]
             fits = [self._waited(pairs.receives[each], end) for each in candidates]
         elif isinstance(entry, ReceiveEvent) and self._waits_for_sends(leaves, self.event[ahead[0]]):
-            begin = self.event[ahead[0]].position
-            fits = [pairs.receives[each].position > begin for each in candidates]
+            begin = self.event[ahead[0]]
+            fits = [self._is_behind(pairs.receives[each], begin) for each in candidates]
         else:
             return Taken(send, receive, receive)
         low = high = candidates.index(row)
