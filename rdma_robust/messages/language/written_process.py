@@ -237,6 +237,8 @@ class ProcessTree:
                 self._known.add(name)
                 declared = tree.Declared(self.terms.name(name), None if size is None else self._term(size))
                 return tree.RequestLine((declared,))
+            case made.Wait(()):
+                return ast.Skip()
             case made.Wait(requests):
                 return tree.WaitLine(tuple(map(self._place, requests)))
             case made.Assume(condition):
