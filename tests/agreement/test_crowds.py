@@ -79,7 +79,7 @@ def test_named_templates_every_way(name: str) -> None:
     assert check(loaded(NAMED[name]), list(WAYS))
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 20))
+@pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_mutations_of_named_templates(chunk: int) -> None:
     """Programs of which several copies are needed, changed a little: P(1) of many is robust."""
     ways, known, several = list(WAYS), 0, 0
@@ -137,7 +137,7 @@ def test_every_mutant_has_a_program_or_a_reason() -> None:
     assert {path.stem for path in FOLDER.glob("*.rdma")} | set(UNNOTICED) == set(MUTANTS)
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 26))
+@pytest.mark.parametrize("chunk", chunks(1, 26))
 def test_random_templates(chunk: int) -> None:
     ways = list(WAYS)
     known = 0

@@ -29,7 +29,11 @@ LARGE = {
 }
 """Programs that take more than a quarter of a second."""
 
-CASES = [pytest.param(name, marks=[pytest.mark.ci] if name in LARGE else []) for name in EXAMPLES]
+LARGEST = {"IRIW, polled", "a copy that reads the pivot"}
+"""Programs that take several seconds: these are left to `make test-long`."""
+
+MARKS = {name: [pytest.mark.long if name in LARGEST else pytest.mark.ci] for name in LARGE}
+CASES = [pytest.param(name, marks=MARKS.get(name, [])) for name in EXAMPLES]
 
 
 @pytest.mark.parametrize("name", CASES)
