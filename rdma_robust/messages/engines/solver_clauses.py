@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rdma_robust.limits import NO_LIMITS, Limits
 
-_BUDGET: Final = 1000
+_BUDGET: Final = 4000
 """Conflicts between looks at the limits, at first."""
 
 _MOST: Final = 8000
