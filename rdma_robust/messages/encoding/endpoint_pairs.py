@@ -115,7 +115,7 @@ def implied(guards: Sequence[Symbol]) -> Iterator[tuple[Truths, Truths]]:
     numbers = np.array([each.number for each in guards])
     distinct = {each.number: each for each in guards}
     known = Guards()
-    if all(known.implies(later, earlier) for earlier, later in pairwise(distinct.values())):
+    if all(known.implies(later, earlier) for earlier, later in pairwise(guards)):
         yield np.ones(len(guards), np.bool_), np.ones(len(guards), np.bool_)
         return
     if len(distinct) > _GUARDS:

@@ -120,3 +120,14 @@ def test_rule_one_looks_at_sets_of_values() -> None:
     unrolled = unroll(load_messages(text, "p.mp"), 8)
     assert candidates(unrolled, "infinite", rules=RULES - {1}).count() == 3
     assert candidates(unrolled, "infinite").count() == 2
+
+
+def test_what_may_not_be_sent_takes_no_receive() -> None:
+    """C's second message is not always sent, so its third can be the second that A gets."""
+    text = """
+    proc A { reg x, y; recv x; recv y }
+    proc C { send 1 to A; choose { send 2 to A } or { skip } send 3 to A }
+    """
+    unrolled = unroll(load_messages(text, "p.mp"), 8)
+    assert (1, 2) in set(candidates(unrolled, "infinite").pairs())
+    assert by_sat(load_messages(text, "p.mp"), "infinite", Questions(count=True), NO_LIMITS).leaking == "yes"
