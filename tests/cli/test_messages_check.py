@@ -59,8 +59,8 @@ def test_a_row_for_each_program(cli: Cli) -> None:
             ("ring.mp missing.mp", 2),
             ("ring.mp --deny leek", 2),
             ("ring.mp --engine dfs", 2),
-            ("many.mp --engine states --timeout 0.2", 3),
-            ("many.mp ring.mp broken.mp --engine states --timeout 0.2", 2),
+            ("many.mp --engine states --timeout 0.5", 3),
+            ("many.mp ring.mp broken.mp --engine states --timeout 0.5", 2),
         ]
     ),
 )
@@ -125,7 +125,7 @@ def test_json_follows_its_schema(cli: Cli) -> None:
     for arguments in (
         "relay.mp swap.mp ring.mp broken.mp missing.mp",
         "relay.mp --expect --buffer any",
-        "many.mp --engine states --timeout 0.2",
+        "many.mp --engine states --timeout 0.5",
     ):
         report = json.loads(cli("messages", "check", *arguments.split(), "--format", "json").stdout)
         assert not list(SCHEMA.iter_errors(report)), arguments

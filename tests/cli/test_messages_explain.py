@@ -125,6 +125,6 @@ def test_what_cannot_be_explained(cli: Cli) -> None:
 
 @pytest.mark.ci
 def test_a_limit_leaves_what_is_known(cli: Cli) -> None:
-    done = cli("messages", "explain", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
+    done = cli("messages", "explain", "many.mp", "--engine", "states", "--timeout", "0.5", "--buffer", "infinite")
     assert done.returncode == 3
     assert "not known under infinite: " in done.stdout

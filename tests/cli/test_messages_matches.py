@@ -90,6 +90,6 @@ def test_what_races_change(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.ci
 def test_a_limit_is_said(cli: Cli) -> None:
-    done = cli("messages", "matches", "many.mp", "--engine", "states", "--timeout", "0.2", "--buffer", "infinite")
+    done = cli("messages", "matches", "many.mp", "--engine", "states", "--timeout", "0.5", "--buffer", "infinite")
     assert done.returncode == 3
     assert "not known: " in done.stdout

@@ -185,10 +185,13 @@ def lost_messages(name: str, why: str, defect: bool, time_s: float) -> MessagesA
 
 
 def load_messages_room() -> None:
-    """Load what answers, once for all processes that will be started."""
+    """Load what answers, once for all processes that will be started; no limit counts it."""
     from rdma_robust.messages.engines import engine_table  # noqa: F401, PLC0415
     from rdma_robust.messages.language import load_messages  # noqa: F401, PLC0415
+    from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
     from rdma_robust.reports.messages import messages_record  # noqa: F401, PLC0415
+
+    message_grammar()
 
 
 def _part(limits: Limits, parts: int) -> Limits:
