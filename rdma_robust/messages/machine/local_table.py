@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -96,10 +97,10 @@ class Table:
         """Return what each process can do before it waits for the first time."""
         return tuple(self.onward(me, initial(each)) for me, each in enumerate(self.processes))
 
-    def combined(self, starts: tuple[Onward, ...]) -> list[tuple[State, tuple[Trail, ...]]]:
-        """Return the states that these ends are, with the trails to them."""
-        ways = product(*(each.ends for each in starts))
-        return [(tuple(end.number for end in way), tuple(end.trail for end in way)) for way in ways]
+    def combined(self, starts: tuple[Onward, ...]) -> Iterator[tuple[State, tuple[Trail, ...]]]:
+        """Yield the states that these ends are, with the trails to them."""
+        for way in product(*(each.ends for each in starts)):
+            yield tuple(end.number for end in way), tuple(end.trail for end in way)
 
     def number(self, me: int, local: Local) -> int:
         """Return the number of a local state; of one that is over only what others can see and history counts."""

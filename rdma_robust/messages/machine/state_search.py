@@ -101,6 +101,9 @@ class StateSearch:
     def _enough(self) -> bool:
         if self.found.repeats or len(self.found.matchings) > self.questions.limit or self.has_what_is_wanted():
             return True
+        return self._is_at_a_limit()
+
+    def _is_at_a_limit(self) -> bool:
         limit = self._watch()
         if not limit and self.limits.states is not None and len(self.arrivals) > self.limits.states:
             limit = "states"
@@ -122,6 +125,8 @@ class StateSearch:
             self._broken(process, onward, None, None)
         for state, trails in self.table.combined(starts):
             self.arrivals.setdefault(state, Arrival(None, None, trails))
+            if self._is_at_a_limit():
+                return []
         return list(self.arrivals)
 
     def _broken(self, process: int, onward: Onward, before: State | None, hop: Hop | None) -> None:

@@ -183,6 +183,12 @@ def test_what_is_cut_is_unknown_and_says_why(text: str, said: str, monkeypatch: 
     assert said in answer.reason
 
 
+def test_limits_are_kept_before_the_first_match_too() -> None:
+    text = "".join(f"proc P{n} {{ choose {{ send 1 to R }} or {{ send 2 to R }} }}\n" for n in range(40))
+    answer = answered(text + "proc R { reg x; recv x }", "any", Limits(states=200))
+    assert (answer.violated, answer.reason) == ("unknown", "reached the limit of 200 states")
+
+
 def test_a_violation_is_found_although_a_process_issues_for_ever() -> None:
     text = "proc A { while 1 { send 1 to B } }\nproc B { reg x; recv x; recv x; assert x == 0 }"
     assert answered(text).violated == "yes"
