@@ -22,6 +22,7 @@ from tests.support.certificates import check_safe
 from tests.support.flawed_tree import flawed_limits
 from tests.support.naive_backward import below, coverable, dense, reaches, replay
 from tests.support.random_nets import random_net, shrink
+from tests.support.shares import share
 
 CORPUS = sorted((ROOT / "tests/nets").glob("*.spec"))
 ENGINES = tuple(dict.fromkeys(("auto", *COVER_ENGINES)))
@@ -84,7 +85,7 @@ def check(net: Net, result: CoverResult) -> str:
     return "unsafe"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", share(ENGINES))
 def test_engines_agree_with_the_expectations(engine: str) -> None:
     wrong = {}
     for path in CORPUS:

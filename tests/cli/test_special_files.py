@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import COMMAND, NOT_ROBUST, Cli
+from tests.support.shares import share
 
 KINDS = {"fifo": "it is a named pipe", "link": "it is a named pipe", "zero": "it is a device", "socket": "it is a socket"}
 
@@ -47,7 +48,7 @@ def special(programs: Path) -> Iterator[Path]:
         yield programs
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: " ".join(c[:2]))
+@pytest.mark.parametrize("command", share(COMMANDS, whole=True), ids=lambda c: " ".join(c[:2]))
 def test_what_is_no_file_is_refused(cli: Cli, special: Path, command: tuple[str, ...]) -> None:
     cli("report", "--no-cache", "calm.rdma", "-o", "good.json")
     for kind, said in KINDS.items():

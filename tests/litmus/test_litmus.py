@@ -74,7 +74,7 @@ def beyond_budget(path: Path) -> bool:
     return bool(read_golden(path)["paper"]["verdict"].startswith("beyond"))
 
 
-@pytest.mark.parametrize("path", share([p for p in PROGRAMS if not beyond_budget(p)]), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", share([p for p in PROGRAMS if not beyond_budget(p)], 6), ids=lambda p: p.stem)
 def test_paper_instrumentation(path: Path) -> None:
     paper_is_as_expected(path)
 
