@@ -170,7 +170,7 @@ proc Client[i in 1..2] {
 def test_the_trace_of_a_run_has_all_that_it_did() -> None:
     program = load_messages(ALL, "all.mp")
     endings = set()
-    for seed in range(12):
+    for seed in range(6):
         run = random_run(program, "infinite", seed)
         text = write_trace(program, "infinite", run, ("by chance",))
         SCHEMA.validate(json.loads(text))
@@ -197,7 +197,7 @@ def test_numbers_of_any_size_are_written() -> None:
 
 @pytest.mark.parametrize("first", [0, pytest.param(60, marks=pytest.mark.ci), pytest.param(400, marks=pytest.mark.long)])
 def test_traces_of_random_runs_can_be_observed(first: int) -> None:
-    for seed in range(first, first + max(20, 5 * first)):
+    for seed in range(first, first + max(10, 5 * first)):
         program, buffer = random_messages(seed), BUFFERS[seed % 3]
         run = random_run(program, buffer, seed, 300)
         before = replayed(program, buffer, run)
