@@ -108,6 +108,22 @@ def test_dot_has_the_circle(cli: Cli) -> None:
     assert 'p1 -> p0 [label="waits for"' in out
 
 
+@pytest.mark.parametrize("form", ["text", "html", "svg", "dot", "json"])
+def test_programs_in_which_nothing_happens(cli: Cli, tmp_path: Path, form: str) -> None:
+    for text in ("const N = 1\n", "proc P { skip }\n"):
+        (tmp_path / "calm.mp").write_text(text)
+        assert cli("messages", "explain", "calm.mp", "--format", form).returncode == 0
+
+
+@pytest.mark.ci
+def test_long_values_are_cut(cli: Cli, tmp_path: Path) -> None:
+    text = "proc P { reg v[200], b = 7\n for i in 1..9 { b = b * b }\n send v to Q; send b to Q }\n"
+    (tmp_path / "long.mp").write_text(f"{text}proc Q {{ reg w, b\n recv w; recv b\n assert len(w) == 3 && b == 1 }}\n")
+    out = cli("messages", "explain", "long.mp", "--buffer", "infinite").stdout
+    assert "P sends [0, 0, 0, 0, 0, 0, 0, 0, ... 200 in all] to Q" in " ".join(out.replace("|", "").split())
+    assert "a number of 1438 bits" in out
+
+
 def test_json_follows_its_schema(cli: Cli) -> None:
     for file, shows in (("relay.mp", ["violation", "deadlock", "leak"]), ("swap.mp", ["deadlock"]), ("ring.mp", ["run"])):
         told = json.loads(cli("messages", "explain", file, "--format", "json").stdout)

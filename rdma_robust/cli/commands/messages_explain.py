@@ -86,12 +86,12 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
     item = only(request.file, "messages explain", request.asking.define, (MESSAGES_SUFFIX,))
     place = output(request.to)
     load_messages_room()
+    from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow: before limits
+    from rdma_robust.reports.messages.race_notes import race_notes  # noqa: PLC0415
+
     limits = request.asking.limits()
 
     def explained(source: Source) -> Exit:
-        from rdma_robust.reports.messages.messages_explanation import messages_explanation  # noqa: PLC0415 - slow
-        from rdma_robust.reports.messages.race_notes import race_notes  # noqa: PLC0415
-
         found = decide_in_time(source, request.asking, limits)
         program = found.program
         assert program is not None

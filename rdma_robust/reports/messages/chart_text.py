@@ -122,7 +122,7 @@ def _laid_out(chart: Chart, width: int) -> _Layout:
     """Return the layout: names if they fit, else numbers, and without any lifelines where even these leave no room."""
     part = [*(row.lane for row in chart.rows), *(each.source for each in chart.arrows), *(bar.lane for bar in chart.bars)]
     lanes = tuple(sorted(set(part))) or tuple(range(len(chart.lanes)))
-    longest = max(width_of(printable(chart.lanes[lane])) for lane in lanes)
+    longest = max((width_of(printable(chart.lanes[lane])) for lane in lanes), default=0)
     room = width - NUMBER - 5 - LEAST_TEXT
     for gap in GAPS:
         if gap * (len(lanes) - 1) + 1 > room:
