@@ -37,7 +37,7 @@ def facts(answer: BufferAnswer) -> dict[str, Any]:
     violations = sorted({(v.span.line, v.kind) for v in answer.violations})
     found: dict[str, Any] = {"violations": [f"line {line}: {kind}" for line, kind in violations], "leak": answer.leaking}
     if answer.mismatches:
-        found["mismatches"] = ["; ".join(each.calls) for each in answer.mismatches]
+        found["mismatches"] = ["; ".join(sorted(each.calls)) for each in answer.mismatches]
     return found | {"pairs": len(answer.pairs or ()), "races": len(answer.races)}
 
 
