@@ -109,14 +109,13 @@ class MatchClauses:
     def _unique(self) -> None:
         """U, and what matched(R) and matched(S) are."""
         clauses = self.clauses
+        one_of = clauses.one_at_most if "U" in self.families else clauses.any_of
         of_send: dict[int, list[int]] = {each.number: [] for each in self.unrolled.sends}
         ordered_sends: set[int] = set()
         for block in self.blocks:
             for row, receive in enumerate(block.pairs.receives):
                 literals = [literal for _, literal in block.row(row)]
-                self.matched_receive[receive.number] = clauses.any_of(literals)
-                if "U" in self.families:
-                    clauses.at_most_one(literals)
+                self.matched_receive[receive.number] = one_of(literals)
             for channel in block.pairs.channels():
                 for column in range(channel.start, channel.stop):
                     send = block.pairs.sends[column]
@@ -126,9 +125,8 @@ class MatchClauses:
                         self._prefix(block, column, pairs)
                         ordered_sends.add(send.number)
         for send in self.unrolled.sends:
-            self.matched_send[send.number] = clauses.any_of(of_send[send.number])
-            if "U" in self.families and (send.number not in ordered_sends or not send.to.constant):
-                clauses.at_most_one(of_send[send.number])
+            free = send.number not in ordered_sends or not send.to.constant
+            self.matched_send[send.number] = (one_of if free else clauses.any_of)(of_send[send.number])
 
     def _prefix(self, block: _Columns, column: int, pairs: list[tuple[int, int]]) -> None:
         """Make the variables that say that a send is matched by one of the first receives, and at most one."""

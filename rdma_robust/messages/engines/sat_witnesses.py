@@ -17,7 +17,6 @@ from rdma_robust.messages.message_answers import (
     Leak,
     Matched,
     Move,
-    Schedule,
     Step,
     Violation,
 )
@@ -84,11 +83,6 @@ def leak_of(program: MessageProgram, buffer: Buffer, model: Model) -> Leak:
     if not sends and not receives:
         raise InternalError("a run that was to leave operations unmatched leaves none")
     return Leak(tuple(sends), tuple(receives), tuple(course.moves))
-
-
-def run_of(program: MessageProgram, buffer: Buffer, model: Model) -> Schedule:
-    """Return the run of a model, which ends where no rule applies. Raises InternalError if one does."""
-    return tuple(_at_rest(program, buffer, model).moves)
 
 
 def decided(program: MessageProgram, buffer: Buffer, model: Model) -> Course:

@@ -92,6 +92,10 @@ class Clauses:
                 for b in literals[:at]:
                     self.clause(-a, -b)
             return
+        self._square(literals)
+
+    def _square(self, literals: Sequence[int]) -> list[int]:
+        """Say that at most one is true; return the rows, of which one is true if one of the literals is."""
         width = isqrt(len(literals) - 1) + 1
         rows = [self.new() for _ in range(-(-len(literals) // width))]
         columns = [self.new() for _ in range(width)]
@@ -100,6 +104,18 @@ class Clauses:
             self.clause(-each, columns[at % width])
         self.at_most_one(rows)
         self.at_most_one(columns)
+        return rows
+
+    def one_at_most(self, literals: Sequence[int]) -> int:
+        """Say that at most one is true; return a literal that is true exactly if one is."""
+        if len(literals) < _KEPT:
+            self.at_most_one(literals)
+            return self.any_of(literals)
+        found = self.new()
+        for row in self._square(literals):
+            self.add([-row, found])
+        self.add([-found, *literals])
+        return found
 
     def solve(self, assumptions: Sequence[int]) -> bool:
         """Return whether all clauses can be true together with these literals. Raises LimitReached."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench.message_programs import senders
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.encoding.match_candidates import RULES, candidates
@@ -131,3 +132,10 @@ def test_what_may_not_be_sent_takes_no_receive() -> None:
     unrolled = unroll(load_messages(text, "p.mp"), 8)
     assert (1, 2) in set(candidates(unrolled, "infinite").pairs())
     assert by_sat(load_messages(text, "p.mp"), "infinite", Questions(count=True), NO_LIMITS).leaking == "yes"
+
+
+@pytest.mark.parametrize(("goal", "violated"), [("given", "yes"), ("twice", "no")])
+def test_many_senders_make_each_receive_one_of_many(goal: str, violated: str) -> None:
+    """With more candidates than pairs of literals are written for, no receive gets two messages, and none is lost."""
+    answer = by_sat(load_messages(senders(34, goal), "p.mp"), "zero", Questions(pairs=False), NO_LIMITS)
+    assert (answer.violated, answer.deadlocked, answer.leaking) == (violated, "no", "no")
