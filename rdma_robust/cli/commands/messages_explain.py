@@ -99,7 +99,8 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
             warn(printable(warning.render(program.file, program.source), "\n"))
         for note in found.notes:
             warn(f"{printable(program.file)}: note: {printable(note)}")
-        told = messages_explanation(program, found.answers, race_notes(program, found.answers, _for_races(limits)))
+        notes = [] if limits.exceeded() else race_notes(program, found.answers, _for_races(limits))
+        told = messages_explanation(program, found.answers, notes)
         text = _written(told, request).rstrip("\n")
         with place:
             (place.say if request.format == "text" else place.line)(text)
@@ -111,7 +112,7 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
 def _for_races(limits: Limits) -> Limits:
     """Return limits for what races can change: little time, as it is a note."""
     left = limits.seconds_left()
-    return Limits.of(RACES_S if left is None else min(RACES_S, left), limits.states, limits.memory)
+    return Limits.of(RACES_S if left is None else round(min(RACES_S, left), 3), limits.states, limits.memory)
 
 
 def _written(told: MessagesExplanation, request: MessagesExplainRequest) -> str:
