@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from bench.message_programs import senders
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_table
@@ -205,3 +207,12 @@ def test_a_run_that_cannot_be_replayed_is_a_defect(cli: Cli, monkeypatch: pytest
     assert done.returncode == 4
     assert "the run does not end with the violation that it should show" in done.stderr
     assert "VIOLATED" not in done.stdout
+
+
+def test_counts_of_any_size(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "gather.mp").write_text(senders(30, "sum"), encoding="utf-8")
+    done = cli("messages", "check", "gather.mp")
+    assert row(done.stdout, "gather.mp")[1:6] == ["hold", "no", "30", "2.65e32", "assignment"]
+    told = json.loads(cli("messages", "check", "gather.mp", "--format", "json", "--buffer", "any").stdout)
+    SCHEMA.validate(told)
+    assert told["results"][0]["matchings"] == {"count": math.factorial(30), "exact": True, "listed": []}

@@ -1,17 +1,17 @@
-"""The engine `auto`: what needs no search first, then searches; and one program decided by two engines.
+"""The engine `auto`: what needs no search first, then searches.
 
 A few states are looked at first, since they decide most programs in milliseconds, with the shortest runs. Then comes what
-decides special programs without a search (:mod:`one_run`), then `sat`, and where that leaves something open all states.
+decides special programs without a search (:mod:`one_run`, :mod:`gathers`), then `sat` without the assertions that are
+proved by a relaxation (:mod:`relaxed`), and where that leaves something open all states.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from rdma_robust.errors import InternalError
+from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits
-from rdma_robust.messages.engines.answers_compared import contradictions
+from rdma_robust.messages.engines.answers_compared import together
 from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
@@ -20,41 +20,54 @@ from rdma_robust.messages.message_answers import BufferAnswer, Questions
 FEW: Final = 200
 """States that are looked at before anything else is tried."""
 
+_SOON: Final = 1.0
+"""Seconds that they may take."""
+
+_MANY: Final = 8
+"""With more processes there may be too many ways to begin under `any`: each may be refused a buffer at each send."""
+
+_SOLVING: Final = 0.6
+"""Of the time that is left, the part that `sat` gets; all states get what is left then."""
+
 
 def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
     Where something is left open the reason has what every search says of it.
     """
-    answer = by_states(program, buffer, questions, _few(limits))
-    if not answer.reason:
-        return answer
-    without_search = by_one_run(program, buffer, questions, limits)
-    if without_search is not None:
-        return without_search
-    return by_states(program, buffer, questions, limits)
+    from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
+    from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
+
+    if buffer != "any" or len(program.processes) <= _MANY:
+        answer = by_states(program, buffer, questions, _few(limits))
+        if not answer.reason:
+            return answer
+    for without_search in (by_one_run, by_gathering):
+        found = without_search(program, buffer, questions, limits)
+        if found is not None:
+            return found
+    solved = by_sat(_easier(program, buffer, questions, limits), buffer, questions, limits.share(_SOLVING))
+    if not solved.reason:
+        return solved
+    return together(solved, by_states(program, buffer, questions, limits))
 
 
 def _few(limits: Limits) -> Limits:
-    return replace(limits, states=FEW if limits.states is None else min(FEW, limits.states))
+    states = FEW if limits.states is None else min(FEW, limits.states)
+    left = limits.seconds_left()
+    return Limits.of(_SOON if left is None else min(_SOON, left), states, limits.memory)
 
 
-def self_checked(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> tuple[BufferAnswer, str]:
-    """Return what `auto` answers, after another engine was asked too; and what that one leaves open, '' for nothing.
+def _easier(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> MessageProgram:
+    """Return a program without the assertions that surely hold, to the same places and steps."""
+    from rdma_robust.messages.encoding.match_candidates import candidates  # noqa: PLC0415
+    from rdma_robust.messages.encoding.message_shapes import unroll  # noqa: PLC0415
+    from rdma_robust.messages.encoding.unrolled import NotEncodedError  # noqa: PLC0415
+    from rdma_robust.messages.engines.relaxed import proved, without  # noqa: PLC0415
 
-    Raises InternalError if the two contradict each other.
-    """
-    answer = by_auto(program, buffer, questions, limits.share(0.5))
-    other = _other(program, buffer, questions, limits, answer.engine)
-    if found := contradictions(answer, other):
-        raise InternalError(f"two engines disagree under {buffer}: {'; '.join(found)}")
-    return answer, other.reason and f"{other.engine}: {other.reason}"
-
-
-def _other(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: str) -> BufferAnswer:
-    """Return the answer of an engine that is not the one of this name."""
-    if engine == "states":
-        run = by_one_run(program, buffer, questions, limits)
-        if run is not None:
-            return run
-    return by_states(program, buffer, questions, limits)
+    try:
+        unrolled = unroll(program, questions.loop_bound, limits)
+        places = proved(unrolled, candidates(unrolled, buffer, limits).endpoints, limits)
+    except (NotEncodedError, LimitReached):
+        return program
+    return without(program, places) if places else program

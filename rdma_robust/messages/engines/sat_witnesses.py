@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.engines.message_goals import Place
+from rdma_robust.messages.engines.run_violations import violations_of
 from rdma_robust.messages.engines.solved_models import Model
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked, expanded
-from rdma_robust.messages.machine.matching import Meeting
-from rdma_robust.messages.machine.shortening import cut_to_the_end
-from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import (
     Deadlock,
-    Granted,
     Issued,
     Leak,
-    Matched,
-    Move,
-    Step,
     Violation,
 )
 
@@ -30,35 +24,7 @@ def decisions(model: Model, buffer: Buffer) -> Decisions:
 
 def violations_in(program: MessageProgram, buffer: Buffer, model: Model) -> dict[Place, Violation]:
     """Return the first violation at each place in a model's run, each with the moves that lead to it."""
-    schedule = expanded(program, buffer, decisions(model, buffer))
-    course = Course(program, buffer)
-    found: dict[Place, Violation] = {}
-    for at, move in enumerate(schedule):
-        kind, process = "", 0
-        if isinstance(move, Step):
-            process = move.process
-            place = course.rules[process].span(course.frames[process].pc)
-        kind = made(course, move)
-        if kind and (place, kind) not in found:
-            moves = cut_to_the_end(program, buffer, schedule[: at + 1])
-            text = said_of(course.processes[process], kind)
-            found[place, kind] = Violation(process, kind, place, moves, text)
-    return found
-
-
-def made(course: Course, move: Move) -> str:
-    """Make a move of a run; return the kind of violation that it is, or ''."""
-    match move:
-        case Step(process, choice):
-            return course.step(process, choice)
-        case Granted(process):
-            course.grant(process)
-        case Matched(pair):
-            ours, theirs = course.frames[pair.receive.process], course.frames[pair.send.process]
-            receive = [op.nth for op in ours.receives].index(pair.receive.nth)
-            send = [op.nth for op in theirs.sends].index(pair.send.nth)
-            course.match(pair.receive.process, pair.send.process, Meeting(receive, send))
-    return ""
+    return violations_of(program, buffer, expanded(program, buffer, decisions(model, buffer)))
 
 
 def deadlock_of(program: MessageProgram, buffer: Buffer, model: Model) -> Deadlock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, Literal
 
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim, MessageProgram
@@ -12,6 +13,8 @@ from rdma_robust.messages.message_answers import BufferAnswer, Tri
 ClaimStatus = Literal["met", "failed", "unknown"]
 
 _NEGATED: Final[Mapping[Tri, Tri]] = {"yes": "no", "no": "yes", "unknown": "unknown"}
+_LONG: Final = 10**12
+"""Numbers from there on are rounded for people."""
 _STATUS: Final[Mapping[Tri, ClaimStatus]] = {"yes": "met", "no": "failed", "unknown": "unknown"}
 
 
@@ -46,10 +49,12 @@ def race_of(answer: BufferAnswer) -> Tri:
 
 
 def matchings_of(answer: BufferAnswer) -> str:
-    """Return the number of matchings as people read it: `6`, `100+` for at least so many, `?` if nothing is known."""
+    """Return the number of matchings for people: `6`, `2.65e32`, `100+` for at least so many, `?` for nothing known."""
     if answer.matchings is None:
         return "?"
-    return f"{answer.matchings.count:,}{'' if answer.matchings.exact else '+'}"
+    count = answer.matchings.count
+    said = f"{count:,}" if count < _LONG else f"{Decimal(count):.2e}".replace("e+", "e")
+    return f"{said}{'' if answer.matchings.exact else '+'}"
 
 
 def _judged(claim: MessageClaim, answer: BufferAnswer) -> JudgedClaim:

@@ -6,23 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from bench.message_programs import leader, senders
-from rdma_robust.errors import InternalError
+from bench.message_programs import figure_8, leader, senders
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_choice
 from rdma_robust.messages.engines.answers_compared import contradictions, together
-from rdma_robust.messages.engines.engine_choice import by_auto, self_checked
+from rdma_robust.messages.engines.engine_choice import by_auto
+from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.message_answers import BufferAnswer, Issued, Matchings, Pair, Questions
 
+ENDLESS = """
+proc Server { reg v, n; while n < 4 { recv v from any; n = n + v; send 1 to Front } }
+proc Front { reg v, n; while n < 4 { recv v; n = n + 1; assert v == 1 } }
+proc Client[i in 1..2] { send 1 to Server; send 1 to Server }
+"""
 ONE, TWO = (Pair(Issued(0, 0), Issued(sender, 0)) for sender in (1, 2))
 EXACT = BufferAnswer("zero", "first", "no", "no", "no", pairs=frozenset([ONE]), matchings=Matchings(3, True))
 OPEN = replace(EXACT, engine="second", violated="unknown", pairs_exact=False, matchings=Matchings(2, False), reason="slow")
 
 
-def test_small_programs_are_decided_by_states_and_rings_by_one_run() -> None:
+def test_small_programs_are_decided_by_states_and_rings_by_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     small, ring = load_messages(senders(2, "sum"), "p.mp"), load_messages(leader(8, 4), "p.mp")
     assert by_auto(small, "zero", Questions(), Limits()).engine == "states"
+    monkeypatch.setattr(engine_choice, "FEW", 1)
     assert by_auto(ring, "infinite", Questions(), Limits()).engine == "one run"
 
 
@@ -54,10 +60,20 @@ def test_answers_together_know_what_either_knows() -> None:
     assert both.reason == "second: slow; third: large"
 
 
-def test_a_self_check_compares_two_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = load_messages(senders(3, "max"), "p.mp")
-    assert self_checked(program, "any", Questions(count=True), Limits())[1] == ""
-    asked = engine_choice.by_states
-    monkeypatch.setattr(engine_choice, "by_auto", lambda *given: replace(asked(*given), engine="wrong", deadlocked="yes"))
-    with pytest.raises(InternalError, match=r"two engines disagree under any: deadlocked is yes \(wrong\) or no \(states\)"):
-        self_checked(program, "any", Questions(), Limits())
+def test_larger_programs_are_decided_by_assignments_and_by_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_choice, "FEW", 1)
+    gathers, rounds = load_messages(senders(8, "sum"), "p.mp"), load_messages(figure_8(6), "p.mp")
+    assert by_auto(gathers, "any", Questions(count=True), Limits()).matchings == Matchings(40_320, True)
+    answer = by_auto(rounds, "infinite", Questions(), Limits())
+    assert (answer.engine, answer.violated, answer.deadlocked) == ("sat", "no", "no")
+
+
+def test_what_is_beyond_the_bound_of_loops_is_left_to_the_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_choice, "FEW", 1)
+    program = load_messages(ENDLESS, "p.mp")
+    asked = Questions(loop_bound=2)
+    assert "bound of loops" in by_sat(program, "infinite", asked, Limits()).reason
+    assert by_auto(program, "infinite", asked, Limits()).violated == "no"
+    cut = by_auto(program, "infinite", asked, Limits(states=2))
+    assert (cut.violated, cut.deadlocked) == ("unknown", "unknown")
+    assert "the bound of loops" in cut.reason and "the limit of 2 states" in cut.reason
