@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
 import socket
@@ -39,13 +40,21 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         (["sb.rdma", "--state", "nonsense"], "this is not a state of an exploration: `nonsense`"),
         (["sb.rdma", "--state", "http://127.0.0.1:1/t/#p=00000000&mode=follow&rdma=0&at=0"], "belongs to another program"),
         (["sb.rdma", "--tui"], "--tui needs a terminal"),
+        (["ring.mp", "--tui"], "--tui cannot show ring.mp: message programs are explored in the browser"),
+        (["ring.mp", "--ordered-reads"], "--ordered-reads is about RDMA, and ring.mp is a message program"),
+        (["ring.mp", "--buffer", "all"], "--buffer all: it is one of zero, infinite, any"),
+        (["ring.mp", "--state", "p=0&buffer=any&run=&at=0"], "belongs to another program"),
+        (["wrong.mp"], "wrong.mp:1:"),
+        (["sb.rdma", "--buffer", "zero"], "--buffer is for message programs, and sb.rdma is none"),
         (["-", "--tui"], "--tui needs standard input for its keys"),
         ([], "FILE"),
     ],
 )
 @pytest.mark.parametrize("browser", ["--no-browser"])
 def test_what_is_refused(cli: Cli, programs: Path, arguments: list[str], why: str, browser: str) -> None:
-    assert programs
+    if arguments and arguments[0].endswith(".mp"):
+        (programs / "ring.mp").write_text("proc P { reg v; send 1 to Q; recv v }\nproc Q { reg v; recv v; send 2 to P }\n")
+        (programs / "wrong.mp").write_text("proc P { send 1 to R }\n")
     answer = cli("explore", *arguments, browser)
     assert answer.returncode == 2 and why in answer.stderr and not answer.stdout
 
@@ -86,6 +95,26 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_message_program_is_served_and_decided(tmp_path: Path) -> None:
+    (tmp_path / "ring.mp").write_text("proc P { reg v; send 1 to Q; recv v }\nproc Q { reg v; send 2 to P; recv v }\n")
+    with serving(tmp_path, "ring.mp", "--no-browser", "--buffer", "zero") as (process, address):
+        url = urlsplit(address)
+        assert url.hostname and url.port
+        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+        connection.request("GET", url.path + "api/verdict")
+        verdict = json.loads(connection.getresponse().read())
+        assert verdict["verdict"] == "wrong" and verdict["text"] == "deadlock under zero, any"
+        asked = json.dumps({"address": verdict["runs"][0]["address"], "do": ["go", verdict["runs"][0]["steps"]]})
+        headers = {"Content-Type": "application/json", "Origin": f"http://{url.netloc}"}
+        connection.request("POST", url.path + "api/view", asked, headers)
+        seen = json.loads(connection.getresponse().read())
+        assert seen["end"]["kind"] == "deadlock" and "P waits for Q, and Q waits for P." in seen["end"]["reasons"]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 0 and "Traceback" not in out + err
+        connection.close()
 
 
 def hard_program() -> str:

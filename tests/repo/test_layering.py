@@ -55,7 +55,8 @@ MAY_IMPORT = {
     "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
     "messages.encoding messages.races",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
-    "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports",
+    "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
+    "messages.message_answers messages.replay",
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),

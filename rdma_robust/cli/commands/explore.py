@@ -1,4 +1,4 @@
-"""The `explore` command: step through the machines of one program, in the browser or in the terminal."""
+"""The `explore` command: step through the machines or the processes of one program, in the browser or in the terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from rdma_robust.cli.inputs import Missing, Source, expand, read_source
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, SUFFIX, Missing, Source, expand, read_source
 from rdma_robust.cli.options.arguments import (
     AtomicsOption,
     AwaitLoops,
@@ -28,21 +28,29 @@ from rdma_robust.cli.options.arguments import (
 )
 from rdma_robust.cli.processes.apart import each_apart
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
+from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.cli.processes.stop import Stopped
 from rdma_robust.cli.stderr import warn
 from rdma_robust.cli.watching import Watched, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
-from rdma_robust.language.value_ranges import one_value
+from rdma_robust.language.value_ranges import file_of, one_value
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.recognised import is_messages
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:
+    from rdma_robust.teaching.explorer.live import Exploration
+    from rdma_robust.teaching.explorer.message_session import MessageSession
+    from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
     from rdma_robust.teaching.explorer.view import VerdictView
 
-
+BufferToExplore = Literal["zero", "infinite", "any"]
+ONLY_RDMA = ("ordered_reads", "cpu", "atomics", "order", "recv_depth", "await_loops")
+Verdict = TypeVar("Verdict")
 Tui = Annotated[bool, typer.Option("--tui", help="Explore in this terminal instead of the browser.")]
 Port = Annotated[
     int, typer.Option(metavar="N", min=0, max=65_535, help="Port of the page.", show_default="any that is free")
@@ -54,19 +62,32 @@ State = Annotated[
 DecideTimeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit for deciding; 0 for none.", show_default="60")
 ]
+StartBuffer = Annotated[
+    BufferToExplore | None,
+    typer.Option(
+        "--buffer",
+        help="Of message programs, when a send completes at first: zero, at its match; infinite, at once; any, either.",
+        show_default="any",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ExploreRequest:
-    """What to explore and where to begin. `options` are those of deciding; `port` 0 is any that is free."""
+    """What to explore and where to begin. `options` are those of deciding; `port` 0 is any that is free.
+
+    `buffer` is only for message programs, and the options named `about_rdma` were given and are not.
+    """
 
     file: str
     options: CheckOptions
+    buffer: BufferToExplore | None = None
     port: int = 0
     browser: bool = True
     tui: bool = False
     state: str = ""
     watch: bool = False
+    about_rdma: tuple[str, ...] = ()
 
 
 def explore_command(
@@ -83,6 +104,7 @@ def explore_command(
     order: OrderOption = None,
     recv_depth: RecvDepth = RECV_DEPTH,
     await_loops: AwaitLoops = False,
+    buffer: StartBuffer = None,
     define: Define = None,
     timeout: DecideTimeout = 60,
     memory: Memory = None,
@@ -100,14 +122,16 @@ def explore_command(
         memory=memory_limit(memory),
         define=tuple(define or ()),
     )
-    request = ExploreRequest(file, options, port, browser, tui, state.rpartition("#")[2], watch)
+    sources = {name: context.get_parameter_source(name) for name in ONLY_RDMA}
+    said = tuple(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
+    request = ExploreRequest(file, options, buffer, port, browser, tui, state.rpartition("#")[2], watch, said)
     context.obj.append(partial(run_explore, request))
 
 
 def run_explore(request: ExploreRequest) -> Exit:
     """Let the user explore until Ctrl-C, or the end of the terminal interface. Raises UsageError."""
     one_value(request.options.define, "explore")
-    items = expand([request.file], define=request.options.define)
+    items = expand([request.file], suffixes=(SUFFIX, MESSAGES_SUFFIX), define=request.options.define)
     item = items[0]
     if isinstance(item, Missing):
         warn(item.message())
@@ -122,9 +146,8 @@ def run_explore(request: ExploreRequest) -> Exit:
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
         with guarded_by(limits_of(request.options)):
-            session = _session(item, request.options)
-        address = session.address(session.place(request.state)) if request.state else ""
-        _explore(session, replace(request, state=address))
+            session = _session(item, request)
+        _explore(session, replace(request, state=session.seen(request.state).address if request.state else ""))
     except Stopped as stop:
         if stop.exit is not Exit.INTERRUPTED:
             raise
@@ -144,8 +167,12 @@ def _need(*packages: str) -> None:
         raise UsageError(f"explore needs {names}, which is not installed here: pip install {' '.join(missing)}")
 
 
-def _session(item: Source, options: CheckOptions, *, warnings: bool = True) -> Session:
-    text = read_source(item)
+def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) -> Session | MessageSession:
+    text, options = read_source(item), request.options
+    if is_messages(text, file_of(item.name)):
+        return _message_session(text, item, request, warnings=warnings)
+    if request.buffer is not None:
+        raise UsageError(f"--buffer is for message programs, and {printable(item.name)} is none")
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
@@ -156,10 +183,25 @@ def _session(item: Source, options: CheckOptions, *, warnings: bool = True) -> S
     return Session(program, model=options.on(program.hardware).model, await_loops=options.await_loops)
 
 
-def _explore(session: Session, request: ExploreRequest) -> None:
+def _message_session(text: str, item: Source, request: ExploreRequest, *, warnings: bool) -> MessageSession:
+    if request.about_rdma:
+        option = request.about_rdma[0].replace("_", "-")
+        raise UsageError(f"--{option} is about RDMA, and {printable(item.name)} is a message program")
+    if request.tui:
+        raise UsageError(f"--tui cannot show {printable(item.name)}: message programs are explored in the browser")
+    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow, as above
+    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415
+
+    program = load_messages(text, item.name)
+    for warning in program.warnings if warnings else ():
+        warn(printable(warning.render(item.name, text), "\n"))
+    return MessageSession(program, request.buffer or "any")
+
+
+def _explore(session: Session | MessageSession, request: ExploreRequest) -> None:
     decide = partial(_decided, request.options)
     follow = partial(_follow, request) if request.watch else None
-    if request.tui:
+    if request.tui and not hasattr(session, "buffer"):
         from rdma_robust.teaching.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
 
         run_terminal(session, decide, request.state, follow)
@@ -171,40 +213,51 @@ def _explore(session: Session, request: ExploreRequest) -> None:
     serve(live, Serving(request.port, request.state, request.browser, _say, follow))
 
 
-def _follow(request: ExploreRequest, show: Callable[[Session | str], None]) -> None:
+def _follow(request: ExploreRequest, show: Callable[[Exploration | str], None]) -> None:
     """Show the program, or what is wrong with it, whenever its file has changed."""
     for _ in changes_of(request.file):
         try:
-            show(_session(Source(request.file, request.file), request.options, warnings=False))
+            show(_session(Source(request.file, request.file), request, warnings=False))
         except (RdmaRobustError, OSError) as error:
             show(message_of(error, request.file))
 
 
-def _decided(options: CheckOptions, session: Session) -> VerdictView:
+def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdictView:
     """Return the verdict, decided in another process: nothing is printed, for the terminal may be in use.
 
     Raises InternalError.
     """
+    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415 - only where it is wanted
+
+    limits = limits_of(options)
+    if isinstance(session, MessageSession):
+        from rdma_robust.teaching.explorer.message_view import MessageVerdictView  # noqa: PLC0415
+
+        return _apart(limits, partial(decided_messages, session.program, limits), partial(MessageVerdictView, "unknown"))
     from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
     from rdma_robust.teaching.explorer.witness import decided  # noqa: PLC0415 - slow, and nobody needs it at first
 
-    limits = limits_of(options)
+    return _apart(limits, partial(decided, session, options), partial(VerdictView, "unknown"))
 
-    def answer(_: int) -> VerdictView | str:
+
+def _apart(limits: Limits, decide: Callable[[], Verdict], unknown: Callable[[str], Verdict]) -> Verdict:
+    """Return what `decide` does, in another process; `unknown` of the reason if a limit ends it. Raises InternalError."""
+
+    def answer(_: int) -> Verdict | str:
         try:
             with guarded_by(limits):
-                return decided(session, options)
+                return decide()
         except (Overrun, SizeLimitError) as error:
-            return unknown(str(error))
+            return not_known(str(error))
         except MemoryError as error:
-            return unknown(out_of_memory(error))
+            return not_known(out_of_memory(error))
         except Exception as error:
             return str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
 
-    def unknown(why: str) -> VerdictView:
-        return VerdictView("unknown", f"Not known: {one_line(why, 200)}")
+    def not_known(why: str) -> Verdict:
+        return unknown(f"Not known: {one_line(why, 200)}")
 
-    found = each_apart([""], limits, answer, lambda _, why, defect: why if defect else unknown(why))[0]
+    found = each_apart([""], limits, answer, lambda _, why, defect: why if defect else not_known(why))[0]
     if isinstance(found, str):
         raise InternalError(found)
     return found

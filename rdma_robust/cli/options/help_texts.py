@@ -252,6 +252,8 @@ Serves a page to this machine only, at an address with a secret, and opens it in
 what can happen next, memory, queue pairs and registers, goes back and forward, and leads through the counterexample of a
 program that is not robust. --tui does the same in the terminal.
 
+A message program (*.mp) goes on step by step and match by match, with its sequence chart, in the browser only.
+
 \b
 Exit codes
   0  ended by Ctrl-C   2  usage, invalid program or state, port in use   4  internal error
@@ -260,6 +262,7 @@ Examples
   rdma-robust explore sb.rdma
   rdma-robust explore sb.rdma --no-browser --port 8000
   rdma-robust explore sb.rdma --tui
+  rdma-robust explore figure-1.mp --buffer zero
 """
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.

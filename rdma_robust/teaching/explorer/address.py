@@ -21,6 +21,7 @@ Mode = Literal["follow", "free"]
 MODES: dict[str, Mode] = {"follow": "follow", "free": "free"}
 
 LONGEST_TEXT = 20_000
+OF_ANOTHER = "this state belongs to another program, to an earlier version of it, or to other options"
 _NUMBER = re.compile(r"[0-9]{1,4}", re.ASCII)
 _KEYS = {"follow": ("p", "mode", "rdma", "at"), "free": ("p", "mode", "rdma", "at", "sc", "scat")}
 
@@ -75,9 +76,9 @@ def fingerprint(program: Program, model: Model, await_loops: bool) -> str:
 
 def encode(place: Place, program: str) -> str:
     """Return the text of a place in the program with this fingerprint."""
-    parts = [f"p={program}", f"mode={place.mode}", f"rdma={_dotted(place.rdma)}", f"at={place.rdma.at}"]
+    parts = [f"p={program}", f"mode={place.mode}", f"rdma={dotted(place.rdma)}", f"at={place.rdma.at}"]
     if place.mode == "free":
-        parts += [f"sc={_dotted(place.sc)}", f"scat={place.sc.at}"]
+        parts += [f"sc={dotted(place.sc)}", f"scat={place.sc.at}"]
     return "&".join(parts)
 
 
@@ -88,12 +89,7 @@ def decode(text: str, program: str) -> Place:
     """
     if not text:
         return Place()
-    if len(text) > LONGEST_TEXT:
-        raise AddressError(f"this state has {len(text)} characters, and no state has more than {LONGEST_TEXT}")
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=8)
-    except ValueError:
-        raise AddressError(f"this is not a state of an exploration: `{one_line(text)}`") from None
+    pairs = parts_of(text)
     fields = dict(pairs)
     mode = MODES.get(fields.get("mode", ""))
     if mode is None:
@@ -101,16 +97,28 @@ def decode(text: str, program: str) -> Place:
     if sorted(key for key, _ in pairs) != sorted(_KEYS[mode]):
         raise AddressError(f"a state in mode {mode} has the parts {', '.join(_KEYS[mode])}, each once")
     if fields["p"] != program:
-        raise AddressError("this state belongs to another program, to an earlier version of it, or to other options")
-    sc = _track(fields["sc"], fields["scat"]) if mode == "free" else Track()
-    return Place(mode, _track(fields["rdma"], fields["at"]), sc)
+        raise AddressError(OF_ANOTHER)
+    sc = track_of(fields["sc"], fields["scat"]) if mode == "free" else Track()
+    return Place(mode, track_of(fields["rdma"], fields["at"]), sc)
 
 
-def _dotted(track: Track) -> str:
+def parts_of(text: str) -> list[tuple[str, str]]:
+    """Return the parts of the text of a place, by name. Raises AddressError if it has none."""
+    if len(text) > LONGEST_TEXT:
+        raise AddressError(f"this state has {len(text)} characters, and no state has more than {LONGEST_TEXT}")
+    try:
+        return parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=8)
+    except ValueError:
+        raise AddressError(f"this is not a state of an exploration: `{one_line(text)}`") from None
+
+
+def dotted(track: Track) -> str:
+    """Return the choices of a run as text."""
     return ".".join(map(str, track.choices))
 
 
-def _track(choices: str, at: str) -> Track:
+def track_of(choices: str, at: str) -> Track:
+    """Return the run that :func:`dotted` has written, and where it is. Raises AddressError."""
     numbers = [_number(each) for each in choices.split(".")] if choices else []
     if len(numbers) > LONGEST:
         raise AddressError(f"a run in this state has {len(numbers)} steps, and none has more than {LONGEST}")

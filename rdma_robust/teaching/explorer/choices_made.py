@@ -87,8 +87,7 @@ class Runs:
     def _step(self, point: Point, choice: int) -> Point:
         moves = self.moves(point)
         if not 0 <= choice < len(moves):
-            there = "nothing can happen any more" if not moves else f"there {_are(len(moves))} to choose from"
-            raise UsageError(f"step {point.depth + 1} is choice {choice}, but {there} (counted from 0)")
+            raise wrong_choice(point.depth, choice, len(moves))
         if point.depth >= LONGEST:
             raise UsageError(f"a run ends after {LONGEST} steps here")
         return behind(self.machine, point, choice, moves[choice])
@@ -121,6 +120,12 @@ def behind(machine: SomeMachine, point: Point, choice: int, move: Move) -> Point
         now = following(machine, Numbered(point.move, point.operation, point.posted, point.numbers), move)
         return Point(move.state, point, choice, move, point.depth + 1, now.operation, now.posted, now.numbers)
     return Point(move.state, point, choice, move, point.depth + 1, numbers=point.numbers)
+
+
+def wrong_choice(depth: int, choice: int, number: int) -> UsageError:
+    """Return what to raise where a run of `depth` steps has a choice that is none of the `number` moves."""
+    there = f"there {_are(number)} to choose from" if number else "nothing can happen any more"
+    return UsageError(f"step {depth + 1} is choice {choice}, but {there} (counted from 0)")
 
 
 def _are(number: int) -> str:

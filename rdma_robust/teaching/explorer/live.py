@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
 
-from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.view import VerdictView
 
-Decide = Callable[[Session], VerdictView]
+class Exploration(Protocol):
+    """What can be explored: a program of either language. What it returns are dataclasses, which the page gets as JSON."""
 
-Follow = Callable[[Callable[["Session | str"], None]], None]
+    @property
+    def page(self) -> str:
+        """The name of its page."""
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells it from another one."""
+
+    def about(self) -> Any:
+        """Return what does not change."""
+
+    def seen(self, address: str, do: object = None) -> Any:
+        """Return what is to be seen at an address, after what is to be done there. Raises UsageError."""
+
+
+Decide = Callable[[Any], Any]
+"""From an exploration to its verdict, a dataclass."""
+
+Follow = Callable[[Callable[["Exploration | str"], None]], None]
 """Calls back with the program, or what is wrong with it, each time that its file has changed; returns when it is done."""
 
 
@@ -21,12 +39,12 @@ Follow = Callable[[Callable[["Session | str"], None]], None]
 class Explored:
     """A program, and its verdict once somebody has asked for it."""
 
-    session: Session
+    session: Exploration
     decide: Decide
-    _found: VerdictView | None = None
+    _found: Any | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def verdict(self) -> VerdictView:
+    async def verdict(self) -> Any:
         """Return the verdict, which is found in another thread, once."""
         async with self._lock:
             if self._found is None:
@@ -37,20 +55,19 @@ class Explored:
 class Live:
     """The program as it is now; `number` counts its versions, `error` says what is wrong with the file since the last."""
 
-    def __init__(self, session: Session, decide: Decide, *, watched: bool = False) -> None:
+    def __init__(self, session: Exploration, decide: Decide, *, watched: bool = False) -> None:
         self.decide = decide
         self.watched = watched
         self.number = 0
         self.error = ""
         self.explored = Explored(session, decide)
 
-    def changed(self, found: Session | str) -> None:
+    def changed(self, found: Exploration | str) -> None:
         """Take another program, or keep the last one if the text says what is wrong."""
         if isinstance(found, str):
             self.error = found
             return
         self.error = ""
-        before = self.explored.session
-        if (found.fingerprint, found.program.source) != (before.fingerprint, before.program.source):
+        if found.identity != self.explored.session.identity:
             self.explored = Explored(found, self.decide)
             self.number += 1

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.live import Live
-from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.text import printable
 
 LARGEST_BODY = 64 * 1024
@@ -42,14 +42,22 @@ HEADERS = {
 
 CSS = "text/css; charset=utf-8"
 JAVASCRIPT = "text/javascript; charset=utf-8"
-PAGE = {
-    "": ("index.html", "text/html; charset=utf-8"),
-    "style.css": ("style.css", CSS),
-    "app.js": ("app.js", JAVASCRIPT),
-    "icon.svg": ("icon.svg", "image/svg+xml"),
+PARTS = {
+    "style.css": CSS,
+    "messages.css": CSS,
+    "common.js": JAVASCRIPT,
+    "app.js": JAVASCRIPT,
+    "messages.js": JAVASCRIPT,
+    "icon.svg": "image/svg+xml",
 }
-SHARED = {"shared.css": (PAGE_STYLE, CSS), "shared.js": (page_script(), JAVASCRIPT)}
-"""What the page has in common with all other pages of the tool: texts, where `PAGE` has names of files."""
+"""The files of the pages; the page itself is that of what is explored."""
+
+SHARED = {
+    "shared.css": (PAGE_STYLE, CSS),
+    "shared.js": (page_script(), JAVASCRIPT),
+    "drawing.css": (DRAWING_STYLE, CSS),
+}
+"""What the page has in common with all other pages of the tool, as texts."""
 
 
 def application(live: Live, token: str, port: int) -> ASGIApp:
@@ -68,12 +76,14 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
 
     async def view(request: Request) -> Response:
         session = live.explored.session
-        return JSONResponse(asdict(session.view(_asked(session, await _body(request)))))
+        body = await _body(request)
+        return JSONResponse(asdict(session.seen(_text(body, "address"), body.get("do"))))
 
     async def decided(_request: Request) -> Response:
         return JSONResponse(asdict(await live.explored.verdict()))
 
-    texts = {path: (_file(name), kind) for path, (name, kind) in PAGE.items()} | SHARED
+    texts = {path: (_file(path), kind) for path, kind in PARTS.items()} | SHARED
+    texts[""] = _file(live.explored.session.page), "text/html; charset=utf-8"
     routes = [Route(f"/{token}/{path}", _constant(*what), methods=["GET"]) for path, what in texts.items()]
     routes += [
         Route(f"/{token}/api/program", about, methods=["GET"]),
@@ -163,21 +173,6 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise AddressError("a request is an object")
     return value
-
-
-def _asked(session: Session, body: dict[str, Any]) -> Any:
-    """Return the place that a request asks for: an address, and perhaps what to do there. Raises UsageError."""
-    place = session.place(_text(body, "address"))
-    match body.get("do"):
-        case None:
-            return place
-        case ["step", "rdma" | "sc" as side, int(choice)]:
-            return session.step(place, side, choice)
-        case ["go", "rdma" | "sc" as side, int(at)]:
-            return session.go(place, side, at)
-        case ["mode", "follow" | "free" as mode]:
-            return session.switched(place, mode)
-    raise UsageError("a request does one of: step SIDE CHOICE, go SIDE STEP, mode follow or free")
 
 
 def _text(body: dict[str, Any], key: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import Final
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
@@ -30,6 +31,8 @@ class Session:
     Every method that takes a place raises UsageError if the machines cannot be there.
     """
 
+    page: Final = "index.html"
+
     def __init__(self, program: Program, *, model: Model = RDMA, await_loops: bool = False) -> None:
         self.program = program
         self.model = model
@@ -40,6 +43,11 @@ class Session:
         self.endings = Endings(program)
         self._shown = {"rdma": Shown(program, self.rdma, "rdma"), "sc": Shown(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells this program from another one."""
+        return self.fingerprint, self.program.source
 
     def about(self) -> ProgramView:
         program = self.program
@@ -104,6 +112,22 @@ class Session:
             sc=self._side("sc", sc),
             broken=None if followed.broken is None else self._broken(followed, followed.broken),
         )
+
+    def seen(self, address: str, do: object = None) -> View:
+        """Return what is to be seen at an address, after what is to be done there. Raises UsageError."""
+        return self.view(self._done(self.place(address), do))
+
+    def _done(self, place: Place, do: object) -> Place:
+        match do:
+            case None:
+                return place
+            case ["step", "rdma" | "sc" as side, int(choice)]:
+                return self.step(place, side, choice)
+            case ["go", "rdma" | "sc" as side, int(at)]:
+                return self.go(place, side, at)
+            case ["mode", "follow" | "free" as mode]:
+                return self.switched(place, mode)
+        raise UsageError("a request does one of: step SIDE CHOICE, go SIDE STEP, mode follow or free")
 
     def _followed(self, choices: tuple[int, ...]) -> Followed:
         points = self._points(self.rdma, choices)

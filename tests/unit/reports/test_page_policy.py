@@ -51,7 +51,8 @@ def test_one_script_is_allowed_and_it_is_the_one_of_the_page(name: str) -> None:
     assert not page.xpath("//@src | //link[@rel='stylesheet'] | //iframe | //object | //form | //base")
 
 
-def test_the_page_of_the_explorer_says_what_its_server_says() -> None:
-    page = html.document_fromstring(files("rdma_robust.teaching.explorer").joinpath("page", "index.html").read_text("utf-8"))
+@pytest.mark.parametrize("name", ["index.html", "messages.html"])
+def test_the_pages_of_the_explorer_say_what_their_server_says(name: str) -> None:
+    page = html.document_fromstring(files("rdma_robust.teaching.explorer").joinpath("page", name).read_text("utf-8"))
     assert policy(page) == dict(part.strip().split(" ", 1) for part in POLICY.split(";"))
     assert not page.xpath("//@style | //style | //script[not(@src)] | //@*[starts-with(name(), 'on')]")

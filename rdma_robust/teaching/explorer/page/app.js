@@ -4,44 +4,12 @@
   const NAMES = { rdma: "RDMA", sc: "SC" };
   const KEYED = 9;
   const LONGEST_NAME = 10;
-  const byId = (id) => document.getElementById(id);
+  const { byId, h, ask, complain, quoted, value, share, keepInView, sourceLine, lightLines } = explorer;
   let program = null;
   let verdict = null;
   let now = null;
   let active = "rdma";
   let queue = Promise.resolve();
-
-  /* ---- small helpers ---- */
-
-  function h(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (name === "onclick") { element.addEventListener("click", value); }
-      else if (value === true) { element.setAttribute(name, ""); }
-      else if (value !== false && value !== null && value !== undefined) { element.setAttribute(name, value); }
-    }
-    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== false && child !== ""));
-    return element;
-  }
-
-  async function ask(path, body) {
-    let answer;
-    try {
-      answer = await fetch(path, body === undefined ? {} : {
-        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-      });
-    } catch (error) {
-      throw new Error("The server does not answer. Start rdma-robust explore again and open the address it prints.", { cause: error });
-    }
-    const value = await answer.json().catch(() => ({ error: "the server's answer cannot be read" }));
-    if (!answer.ok) { throw new Error(value.error); }
-    return value;
-  }
-
-  function complain(text) {
-    byId("message-text").textContent = text;
-    byId("message").hidden = text === "";
-  }
 
   /* ---- what the reader does ---- */
 
@@ -101,16 +69,6 @@
     });
   }
 
-  async function share() {
-    const button = byId("share");
-    let said = "Link copied";
-    try { await navigator.clipboard.writeText(location.href); }
-    catch { said = "Copy the address above"; }
-    button.textContent = said;
-    byId("live").textContent = said;
-    setTimeout(() => { button.textContent = "Copy link"; }, 1800);
-  }
-
   /* ---- drawing ---- */
 
   function render() {
@@ -164,12 +122,6 @@
     }
   }
 
-  function keepInView(box, item) {
-    const top = item.offsetTop;
-    if (top < box.scrollTop) { box.scrollTop = top; }
-    else if (top + item.offsetHeight > box.scrollTop + box.clientHeight) { box.scrollTop = top + item.offsetHeight - box.clientHeight; }
-  }
-
   function transport(name, side) {
     const total = side.steps.length;
     const count = h("span", { class: "count" }, canStep(name) ? `step ${side.at} of ${total}` : `${side.at} ${side.at === 1 ? "step" : "steps"}`);
@@ -208,10 +160,6 @@
       h("p", {}, h("b", {}, `SC cannot follow RDMA step ${now.broken.step}. `), "Each of these would have to come before the next, in a circle:"),
       h("ol", { class: "reasons" }, now.broken.cycle.map((link) => h("li", {}, ...quoted(link)))),
       h("p", { class: "quiet" }, "The state below is that of the last step that SC could follow."));
-  }
-
-  function quoted(text) {
-    return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
   }
 
   function next(name, side) {
@@ -255,10 +203,6 @@
         h("p", { class: "at" }, thread.lines.length ? h("span", { class: "where" }, `line ${thread.lines.join(", ")} `) : null, h("code", {}, thread.text)),
         thread.carries ? h("p", { class: "at carries" }, h("code", {}, thread.carries)) : null,
         thread.registers.length ? h("p", { class: "values" }, thread.registers.map((each) => value(each))) : null)));
-  }
-
-  function value(each) {
-    return h("span", { class: `value${each.changed ? " changed" : ""}`, "data-name": each.name }, h("i", {}, each.name), h("b", {}, String(each.value)));
   }
 
   function memory(side) {
@@ -349,9 +293,7 @@
     const lines = program.coloured.map((text, i) => {
       const number = i + 1;
       const classes = `line${marks.has(number) ? " here" : ""}${number === last ? " last" : ""}${cycle.has(number) ? " cycle" : ""}`;
-      const gutter = h("span", { class: "gutter" }, h("span", { class: "number" }, String(number)), h("span", { class: "marks" }, marks.get(number) || []));
-      return h("div", { class: classes, "data-line": number }, gutter,
-        h("code", {}, text.map(([kind, piece]) => (kind ? h("i", { class: `rr-t-${kind}` }, piece) : piece || " "))));
+      return sourceLine(number, text, classes, marks.get(number) || []);
     });
     box.replaceChildren(...lines);
     const wanted = lines[(last || 1) - 1];
@@ -385,13 +327,6 @@
     document.body.dataset.pane = name;
     document.querySelectorAll("[data-show]").forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.show === name)));
     if (name !== "source") { active = name; }
-  }
-
-  function light(target, on) {
-    const near = target instanceof Element ? target.closest(".move[data-line]") : null;
-    if (!near) { return; }
-    const line = byId("code").querySelector(`[data-line="${near.dataset.line}"]`);
-    if (line) { line.classList.toggle("lit", on); }
   }
 
   const COMMANDS = {
@@ -430,9 +365,7 @@
     for (const side of SIDES) {
       byId(side).addEventListener("focusin", () => { if (canStep(side)) { active = side; } });
     }
-    for (const [name, on] of [["mouseover", true], ["mouseout", false], ["focusin", true], ["focusout", false]]) {
-      document.addEventListener(name, (event) => light(event.target, on));
-    }
+    lightLines(".move[data-line]");
     document.addEventListener("keydown", onKey);
     window.addEventListener("hashchange", () => later(openHash));
     setPane("rdma");

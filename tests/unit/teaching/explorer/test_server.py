@@ -14,6 +14,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.teaching.explorer import server
 from rdma_robust.teaching.explorer.address import Place, Track
 from rdma_robust.teaching.explorer.live import Live
+from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.server import LARGEST_BODY, application
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
@@ -228,7 +229,7 @@ def test_every_file_of_the_page_is_served() -> None:
     from importlib.resources import files  # noqa: PLC0415
 
     names = {each.name for each in files("rdma_robust.teaching.explorer").joinpath("page").iterdir()}
-    assert names == {name for name, _ in server.PAGE.values()}
+    assert names == {*server.PARTS, Session.page, MessageSession.page}
 
 
 def test_a_changed_file_gives_another_program_and_an_error_keeps_the_last(explored: Session) -> None:

@@ -1,0 +1,135 @@
+"""Runs of a message program by the choices made: a tree of the states that have been asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.errors import InternalError, UsageError
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.message_answers import Move, Schedule, Step
+from rdma_robust.messages.replay.interpreter import Interpreter
+from rdma_robust.messages.replay.world import Event, World
+from rdma_robust.teaching.explorer.choices_made import KEPT, LONGEST, Choices, wrong_choice
+
+MOST_LOCAL: Final = 200
+"""Steps of one process that are taken at a time without a match or a choice."""
+
+
+@dataclass(eq=False)
+class RunPoint:
+    """A place in a run: the state, and the move that led there with the violation that it is."""
+
+    world: World
+    parent: RunPoint | None = None
+    choice: int = -1
+    move: Move | None = None
+    event: Event | None = None
+    depth: int = 0
+    moves: tuple[Move, ...] | None = None
+    children: dict[int, RunPoint] = field(default_factory=dict)
+
+    def path(self) -> list[RunPoint]:
+        """Return the points after each step, oldest first."""
+        points = []
+        point = self
+        while point.parent is not None:
+            points.append(point)
+            point = point.parent
+        return points[::-1]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The moves that lead here."""
+        return tuple(point.move for point in self.path() if point.move is not None)
+
+
+class MessageRuns:
+    """The runs of one program under one buffer semantics, by the interpreter that checks runs."""
+
+    def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
+        self.interpreter = Interpreter(program, buffer)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.root = RunPoint(self.interpreter.start())
+        self.kept = 1
+
+    def moves(self, point: RunPoint) -> tuple[Move, ...]:
+        """Return every move that a rule allows next, in the interpreter's order."""
+        if point.moves is None:
+            point.moves = tuple(self.interpreter.moves(point.world))
+        return point.moves
+
+    def after(self, point: RunPoint, choice: int) -> RunPoint:
+        """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
+        found = point.children.get(choice)
+        if found is None:
+            moves = self.moves(point)
+            if not 0 <= choice < len(moves):
+                raise wrong_choice(point.depth, choice, len(moves))
+            if point.depth >= LONGEST:
+                raise UsageError(f"a run ends after {LONGEST} steps here")
+            world, event = self.interpreter.after(point.world, moves[choice])
+            found = point.children[choice] = RunPoint(world, point, choice, moves[choice], event, point.depth + 1)
+            self.kept += 1
+        return found
+
+    def point(self, choices: Sequence[int]) -> RunPoint:
+        """Return where a run ends. Raises UsageError for one that the program does not have."""
+        if self.kept > KEPT:
+            self._begin()
+        point = self.root
+        for choice in choices:
+            point = self.after(point, choice)
+        return point
+
+    def choices_of(self, schedule: Sequence[Move]) -> Choices:
+        """Return a run by its choices, as far as its moves are allowed and it is not too long."""
+        point = self.point(())
+        for move in schedule[:LONGEST]:
+            if move not in self.moves(point):
+                break
+            point = self.after(point, self.moves(point).index(move))
+        return tuple(each.choice for each in point.path())
+
+    def whole(self, schedule: Sequence[Move]) -> Choices | None:
+        """Return a run that was found by its choices, None if it is too long. Raises InternalError if it is no run."""
+        choices = self.choices_of(schedule)
+        if len(choices) < min(len(schedule), LONGEST):
+            raise InternalError(f"move {len(choices) + 1} of a run that was found is not allowed")
+        return choices if len(schedule) <= LONGEST else None
+
+    def local(self, start: RunPoint) -> Iterator[int]:
+        """Yield the choices that let every process run until it waits, chooses, or has come back to where it was.
+
+        A process that computes for long is left after MOST_LOCAL steps.
+        """
+        point = start
+        taken = [0] * len(start.world.processes)
+        seen = set(enumerate(start.world.processes))
+        left: set[int] = set()
+        while point.depth < LONGEST:
+            moves = enumerate(self.moves(point))
+            found = next(((at, move) for at, move in moves if is_local(move) and _who(move) not in left), None)
+            if found is None:
+                return
+            choice, move = found
+            point = self.after(point, choice)
+            me = _who(move)
+            taken[me] += 1
+            now = me, point.world.processes[me]
+            if now in seen or taken[me] >= MOST_LOCAL:
+                left.add(me)
+            seen.add(now)
+            yield choice
+
+
+def is_local(move: Move | None) -> bool:
+    """Return whether a move is a step without a choice: it takes no move from the others."""
+    return isinstance(move, Step) and move.choice is None
+
+
+def _who(move: Move) -> int:
+    return move.process if isinstance(move, Step) else -1

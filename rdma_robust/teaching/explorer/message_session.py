@@ -1,0 +1,143 @@
+"""An exploration of one message program: from a place to what is seen there, and to the next place."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+from rdma_robust.errors import UsageError
+from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
+from rdma_robust.reports.messages.chart_svg import chart_svg
+from rdma_robust.reports.messages.chart_text import chart_text
+from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.reports.share.svg import STYLE
+from rdma_robust.teaching.explorer.address import AddressError, Track
+from rdma_robust.teaching.explorer.message_address import MessagePlace, message_address, message_fingerprint, message_place
+from rdma_robust.teaching.explorer.message_runs import MessageRuns
+from rdma_robust.teaching.explorer.message_shown import ShownRun
+from rdma_robust.teaching.explorer.message_view import MessageProgramView, MessageView
+from rdma_robust.text import printable
+
+CHART_WIDTH: Final = 96
+
+
+class MessageSession:
+    """The runs of a program under every buffer semantics; `buffer` is that of the beginning.
+
+    Places are values: what was seen before only makes seeing it again faster. Every method that takes a place raises
+    UsageError if the program cannot be there.
+    """
+
+    page: Final = "messages.html"
+
+    def __init__(self, program: MessageProgram, buffer: Buffer = "any") -> None:
+        self.program = program
+        self.buffer = buffer
+        self.fingerprint = message_fingerprint(program)
+        self._runs: dict[Buffer, MessageRuns] = {}
+
+    def runs(self, buffer: Buffer) -> MessageRuns:
+        """Return the runs under one buffer semantics."""
+        if buffer not in self._runs:
+            self._runs[buffer] = MessageRuns(self.program, buffer)
+        return self._runs[buffer]
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells this program from another one."""
+        return self.fingerprint, self.program.source
+
+    @cached_property
+    def _about(self) -> MessageProgramView:
+        program = self.program
+        source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        return MessageProgramView(
+            file=printable(program.file),
+            name=program.name,
+            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), "mp")) if source else (),
+            processes=tuple(process.name for process in program.processes),
+        )
+
+    def about(self) -> MessageProgramView:
+        return self._about
+
+    def place(self, address: str) -> MessagePlace:
+        """Return the place with this address, the beginning for the empty text. Raises AddressError if there is none."""
+        place = message_place(address, self.fingerprint, self.buffer)
+        try:
+            self.runs(place.buffer).point(place.run.choices)
+        except UsageError as error:
+            raise AddressError(f"the program cannot run this state: {error}") from error
+        return place
+
+    def address(self, place: MessagePlace) -> str:
+        return message_address(place, self.fingerprint)
+
+    def step(self, place: MessagePlace, choice: int) -> MessagePlace:
+        """Return the place after a move, by its number among the moves."""
+        runs = self.runs(place.buffer)
+        runs.after(runs.point(place.run.now), choice)
+        return MessagePlace(place.buffer, place.run.step(choice))
+
+    def local(self, place: MessagePlace) -> MessagePlace:
+        """Return the place where every process has run until it waits or has to choose."""
+        runs = self.runs(place.buffer)
+        run = place.run
+        for choice in runs.local(runs.point(run.now)):
+            run = run.step(choice)
+        return MessagePlace(place.buffer, run)
+
+    def go(self, place: MessagePlace, at: int) -> MessagePlace:
+        """Return the place after the first `at` steps of the run."""
+        return MessagePlace(place.buffer, place.run.go(at))
+
+    def buffered(self, place: MessagePlace, buffer: Buffer) -> MessagePlace:
+        """Return the place under another buffer semantics: the same moves, as far as it allows them."""
+        schedule = self.runs(place.buffer).point(place.run.now).schedule
+        choices = self.runs(buffer).choices_of(schedule)
+        return MessagePlace(buffer, Track(choices, len(choices)))
+
+    def seen(self, address: str, do: object = None) -> MessageView:
+        """Return what is to be seen at an address, after what is to be done there. Raises UsageError."""
+        return self.view(self._done(self.place(address), do))
+
+    def _done(self, place: MessagePlace, do: object) -> MessagePlace:
+        match do:
+            case None:
+                return place
+            case ["step", int(choice)]:
+                return self.step(place, choice)
+            case ["step", int(choice), "local"]:
+                return self.local(self.step(place, choice))
+            case ["local"]:
+                return self.local(place)
+            case ["go", int(at)]:
+                return self.go(place, at)
+            case ["buffer", str(name)] if name in BUFFERS:
+                return self.buffered(place, next(each for each in BUFFERS if each == name))
+        raise UsageError("a request does one of: step CHOICE, step CHOICE local, local, go STEP, buffer NAME")
+
+    def view(self, place: MessagePlace) -> MessageView:
+        """Return what is to be seen at a place."""
+        runs = self.runs(place.buffer)
+        shown = ShownRun(self.program, runs, runs.point(place.run.choices).path(), place.run.at)
+        steps = shown.steps()
+        end, chart = shown.end()
+        return MessageView(
+            address=self.address(place),
+            buffer=place.buffer,
+            at=place.run.at,
+            steps=steps,
+            moves=shown.moves(),
+            processes=tuple(shown.processes()),
+            endpoints=tuple(shown.endpoints()),
+            end=end,
+            violations=shown.violations(steps),
+            chart="\n".join(chart_text(chart, CHART_WIDTH)),
+            drawing=_drawing(chart_svg(chart)),
+        )
+
+
+def _drawing(image: str) -> str:
+    """Return an image for a page whose policy allows no styles in texts: it has the rules, and sets the others."""
+    return image.replace(f"<style>{STYLE}</style>\n", "").replace(' style="', ' data-style="')

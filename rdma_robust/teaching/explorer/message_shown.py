@@ -1,0 +1,190 @@
+"""From a place in a run of a message program to what is seen there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.message_answers import Deadlock, Move, Step
+from rdma_robust.messages.replay.interpreter import Interpreter
+from rdma_robust.messages.replay.replaying import ending, waiting
+from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, RequestArray, World
+from rdma_robust.reports.messages.chart import Chart
+from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.narration import Narration, narrated, shown
+from rdma_robust.reports.messages.operation_names import OperationNames
+from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
+from rdma_robust.teaching.explorer.message_phrases import MessagePhrases
+from rdma_robust.teaching.explorer.message_runs import MessageRuns, RunPoint
+from rdma_robust.teaching.explorer.message_view import (
+    EndpointView,
+    MessageEndView,
+    MessageMoveView,
+    NamedView,
+    PostedView,
+    ProcessView,
+)
+from rdma_robust.teaching.explorer.view import Status
+from rdma_robust.text import count
+
+HIDDEN: Final = "(waits by itself)"
+
+
+class ShownRun:
+    """What is to be seen at `at`, one of the points of a run that may go on behind it."""
+
+    def __init__(self, program: MessageProgram, runs: MessageRuns, points: Sequence[RunPoint], at: int) -> None:
+        self.program = program
+        self.runs = runs
+        self.points = [runs.root, *points]
+        self.at = self.points[at]
+        self.interpreter: Interpreter = runs.interpreter
+        buffer = self.interpreter.buffer
+        self.told: Narration = narrated(program, buffer, self.at.schedule)
+        whole = self.told if at == len(points) else narrated(program, buffer, self.points[-1].schedule)
+        self.phrases = MessagePhrases(self.interpreter, whole.requests)
+
+    def moves(self) -> tuple[MessageMoveView, ...]:
+        """Return what can happen next."""
+        found = enumerate(self.runs.moves(self.at))
+        return tuple(self.phrases.move(self.at.world, move, choice, self._event(move)) for choice, move in found)
+
+    def _event(self, move: Move) -> str:
+        """Return the kind of the violation that a move is, '' if it is none."""
+        event = self.interpreter.after(self.at.world, move)[1] if isinstance(move, Step) else None
+        return "" if event is None else event.kind
+
+    def steps(self) -> tuple[MessageMoveView, ...]:
+        """Return all steps of the run."""
+        return tuple(
+            self.phrases.move(before.world, point.move, point.choice, "" if point.event is None else point.event.kind)
+            for before, point in pairwise(self.points)
+            if point.move is not None
+        )
+
+    def violations(self, steps: Sequence[MessageMoveView]) -> tuple[str, ...]:
+        """Return what went wrong on the way here."""
+        return tuple(
+            f"step {number}: {step.process}, line {step.line}, {step.label}: {', '.join(step.faults)}"
+            for number, step in enumerate(steps[: self.at.depth], 1)
+            if step.faults
+        )
+
+    def processes(self) -> Iterator[ProcessView]:
+        """Yield the processes."""
+        world = self.at.world
+        before = world if self.at.parent is None else self.at.parent.world
+        for me, process in enumerate(world.processes):
+            awaited = self.interpreter.performer.awaited(me, process)
+            status: Status = "ready"
+            if process.status != "runs":
+                status = process.status
+            elif self.interpreter.is_closed(world, awaited):
+                status = "waiting"
+            names = self.interpreter.performer.names[me]
+            values = zip(names, process.registers, before.processes[me].registers, strict=True)
+            requests = zip(self.program.processes[me].requests, process.requests, before.processes[me].requests, strict=True)
+            yield ProcessView(
+                self.phrases.name(me),
+                self.program.processes[me].daemon,
+                status,
+                None if status in ("ended", "stopped") else self.phrases.line(self.interpreter.span(process)),
+                self._text(me),
+                self._awaits(world, awaited) if status == "waiting" else "",
+                tuple(NamedView(name, shown(value), value != old) for name, value, old in values),
+                tuple(
+                    NamedView(HIDDEN if name.startswith("$") else name, self._request(world, slot), slot != old)
+                    for name, slot, old in requests
+                    if slot is not None
+                ),
+            )
+
+    def _text(self, me: int) -> str:
+        process = self.at.world.processes[me]
+        if process.status != "runs":
+            return "has ended" if process.status == "ended" else "has stopped"
+        top = process.point[-1]
+        assert not isinstance(top, Called)
+        return self.phrases.statement(self.interpreter.performer.statement(top))
+
+    def _awaits(self, world: World, awaited: Active | None) -> str:
+        return "" if awaited is None else f"waits: {self._active(world, awaited)}"
+
+    def _request(self, world: World, slot: Active | RequestArray | None) -> str:
+        if isinstance(slot, RequestArray):
+            return f"[{', '.join(self._request(world, each) for each in slot.elements)}]"
+        return "-" if slot is None else self._active(world, slot)
+
+    def _active(self, world: World, active: Active) -> str:
+        match active:
+            case ActiveReceive(name):
+                message = next((each for each in world.delivered if each.receive == name), None)
+                if message is not None:
+                    return f"has {shown(message.value)} from {self.phrases.name(message.sender)}"
+                receive = next(each for each in world.receives if each.name == name)
+                return f"receive {self.phrases.pattern(receive)}"
+            case ActiveSend(name):
+                if name in world.sent_off:
+                    return "message taken"
+                send = next(each for each in world.sends if each.name == name)
+                state = "buffered" if name in world.buffered else "not taken"
+                return f"send {shown(send.value)} to {self.phrases.name(send.to)}, {state}"
+
+    def endpoints(self) -> Iterator[EndpointView]:
+        """Yield the processes and ports with unmatched operations."""
+        world = self.at.world
+        places = {(each.to, each.port) for each in world.sends} | {(r.name.process, r.port) for r in world.receives}
+        for process, port in sorted(places):
+            sends = [each for each in world.sends if (each.to, each.port) == (process, port)]
+            receives = [each for each in world.receives if (each.name.process, each.port) == (process, port)]
+            yield EndpointView(
+                self.phrases.name(process) + self.phrases.port(port),
+                tuple(PostedView(self.phrases.message(each), self.phrases.issued_at("send", each.name)) for each in sends),
+                tuple(
+                    PostedView(
+                        self.phrases.pattern(each).replace(self.phrases.port(port), "", 1),
+                        self.phrases.issued_at("receive", each.name),
+                    )
+                    for each in receives
+                ),
+            )
+
+    def end(self) -> tuple[MessageEndView, Chart]:
+        """Return what the run has come to here, and its chart."""
+        kind = ending(self.interpreter, self.at.world)
+        moves = self.runs.moves(self.at)
+        if kind == "open" or any(isinstance(move, Step) for move in moves):
+            return MessageEndView(""), self._chart(Shown(self.program.name))
+        if kind == "deadlock":
+            return self._deadlock(refused=bool(moves))
+        if kind == "stopped":
+            text = "Nothing can happen any more, and a process has stopped: this is neither complete nor a deadlock."
+            return MessageEndView("stopped", text), self._chart(Shown(self.program.name))
+        return self._complete()
+
+    def _deadlock(self, *, refused: bool) -> tuple[MessageEndView, Chart]:
+        deadlock = Deadlock(waiting(self.interpreter, self.at.world), self.at.schedule)
+        why: DeadlockReason = deadlock_reason(self.program, deadlock, self.told, buffered_is_fine=False)
+        text = "If the runtime buffers nothing more, this is for ever." if refused else "Nothing can happen any more."
+        reasons = (*(each.text for each in why.reasons), *((why.circle,) if why.circle else ()))
+        chart = self._chart(Shown(self.program.name, why.reasons, why.cycle))
+        return MessageEndView("deadlock", text, reasons, why.advice), chart
+
+    def _complete(self) -> tuple[MessageEndView, Chart]:
+        daemons = {me for me, process in enumerate(self.program.processes) if process.daemon}
+        left = tuple(
+            each for each in self.told.unmatched if each.direction == "send" or each.operation.process not in daemons
+        )
+        text = "Every process has ended."
+        if daemons:
+            text = "Every process has ended but daemons, which wait for messages."
+        sends = sum(each.direction == "send" for each in left)
+        parts = [count(sends, "message") + " that nothing takes"] if sends else []
+        parts += [count(len(left) - sends, "receive") + " without a message"] if len(left) > sends else []
+        reasons = (f"left over: {' and '.join(parts)}",) if parts else ()
+        return MessageEndView("complete", text, reasons), self._chart(Shown(self.program.name, leaked=left))
+
+    def _chart(self, show: Shown) -> Chart:
+        return chart_of(self.program, OperationNames(self.program, {}), self.told, show)
