@@ -8,11 +8,14 @@ from random import Random
 
 from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Put, RFence, Write
 from rdma_robust.language.load import load_program
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import Buffer
 from rdma_robust.model import rdma
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.machine import Action, Machine, Move, Verb
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.teaching.explorer.address import Place, Side
+from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.session import Session
 
 NIC_VERBS = (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FLUSH, Verb.FENCE)
@@ -27,6 +30,11 @@ def session(text: str, *, ordered_reads: bool = False) -> Session:
 def litmus(name: str) -> Session:
     path = LITMUS / f"{name}.rdma"
     return Session(load_program(path.read_text(encoding="utf-8"), path.name))
+
+
+def message_litmus(name: str, buffer: Buffer = "any") -> MessageSession:
+    path = LITMUS / "messages" / f"{name}.mp"
+    return MessageSession(load_messages(path.read_text(encoding="utf-8"), path.name), buffer)
 
 
 def walk(explored: Session, rng: Random, sides: tuple[Side, ...], steps: int, place: Place | None = None) -> Place:

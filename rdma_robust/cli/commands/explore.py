@@ -42,7 +42,7 @@ from rdma_robust.reports.share.exits import Exit
 from rdma_robust.text import one_line, printable
 
 if TYPE_CHECKING:
-    from rdma_robust.teaching.explorer.live import Exploration
+    from rdma_robust.teaching.explorer.live import Decide, Exploration, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
     from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
@@ -187,8 +187,6 @@ def _message_session(text: str, item: Source, request: ExploreRequest, *, warnin
     if request.about_rdma:
         option = request.about_rdma[0].replace("_", "-")
         raise UsageError(f"--{option} is about RDMA, and {printable(item.name)} is a message program")
-    if request.tui:
-        raise UsageError(f"--tui cannot show {printable(item.name)}: message programs are explored in the browser")
     from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow, as above
     from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415
 
@@ -201,16 +199,27 @@ def _message_session(text: str, item: Source, request: ExploreRequest, *, warnin
 def _explore(session: Session | MessageSession, request: ExploreRequest) -> None:
     decide = partial(_decided, request.options)
     follow = partial(_follow, request) if request.watch else None
-    if request.tui and not hasattr(session, "buffer"):
-        from rdma_robust.teaching.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
-
-        run_terminal(session, decide, request.state, follow)
+    if request.tui:
+        _in_terminal(session, decide, request, follow)
         return
     from rdma_robust.teaching.explorer.live import Live  # noqa: PLC0415 - slow
     from rdma_robust.teaching.explorer.serve import Serving, serve  # noqa: PLC0415 - slow
 
     live = Live(session, decide, watched=request.watch)
     serve(live, Serving(request.port, request.state, request.browser, _say, follow))
+
+
+def _in_terminal(session: Session | MessageSession, decide: Decide, request: ExploreRequest, follow: Follow | None) -> None:
+    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415 - loaded if it is one
+
+    if isinstance(session, MessageSession):
+        from rdma_robust.teaching.explorer.message_terminal import run_message_terminal  # noqa: PLC0415 - slow
+
+        run_message_terminal(session, decide, request.state, follow)
+        return
+    from rdma_robust.teaching.explorer.terminal import run_terminal  # noqa: PLC0415 - slow
+
+    run_terminal(session, decide, request.state, follow)
 
 
 def _follow(request: ExploreRequest, show: Callable[[Exploration | str], None]) -> None:

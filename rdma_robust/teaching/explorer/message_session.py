@@ -117,8 +117,8 @@ class MessageSession:
                 return self.buffered(place, next(each for each in BUFFERS if each == name))
         raise UsageError("a request does one of: step CHOICE, step CHOICE local, local, go STEP, buffer NAME")
 
-    def view(self, place: MessagePlace) -> MessageView:
-        """Return what is to be seen at a place."""
+    def view(self, place: MessagePlace, width: int = CHART_WIDTH) -> MessageView:
+        """Return what is to be seen at a place, the chart as text `width` wide."""
         runs = self.runs(place.buffer)
         shown = ShownRun(self.program, runs, runs.point(place.run.choices).path(), place.run.at)
         steps = shown.steps()
@@ -133,7 +133,7 @@ class MessageSession:
             endpoints=tuple(shown.endpoints()),
             end=end,
             violations=shown.violations(steps),
-            chart="\n".join(chart_text(chart, CHART_WIDTH)),
+            chart="\n".join(chart_text(chart, width)),
             drawing=_drawing(chart_svg(chart)),
         )
 

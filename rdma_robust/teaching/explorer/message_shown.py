@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final
 
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import Deadlock, Move, Step
@@ -28,8 +27,6 @@ from rdma_robust.teaching.explorer.message_view import (
 )
 from rdma_robust.teaching.explorer.view import Status
 from rdma_robust.text import count
-
-HIDDEN: Final = "(waits by itself)"
 
 
 class ShownRun:
@@ -95,9 +92,9 @@ class ShownRun:
                 self._awaits(world, awaited) if status == "waiting" else "",
                 tuple(NamedView(name, shown(value), value != old) for name, value, old in values),
                 tuple(
-                    NamedView(HIDDEN if name.startswith("$") else name, self._request(world, slot), slot != old)
+                    NamedView(name, self._request(world, slot), slot != old)
                     for name, slot, old in requests
-                    if slot is not None
+                    if slot is not None and not name.startswith("$")
                 ),
             )
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from threading import Thread
 from typing import ClassVar
 
-from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.events import Key
-from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.teaching.explorer.address import Place, Side
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.panes import head, options, source, state, verdict_line
 from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.terminal_app import TerminalExplorer, need_terminal
 from rdma_robust.teaching.explorer.view import VerdictView, View
 
 SIDES: tuple[Side, Side] = ("rdma", "sc")
@@ -49,66 +44,20 @@ KEYS = (
 )
 
 
-class Keys(ModalScreen[None]):
-    """All keys and what they do, until the next key."""
-
-    CSS = """
-    Keys { align: center middle; }
-    Keys Static { width: auto; max-width: 100%; height: auto; padding: 1 2; border: round $accent; background: $panel; }
-    """
-
-    def compose(self) -> ComposeResult:
-        rows = (Text.assemble((f"{key:14}", "bold"), what) for key, what in KEYS)
-        yield Static(Text("\n").join([*rows, Text("\nAny key closes this.", "dim")]), id="keys")
-
-    def on_key(self, event: Key) -> None:
-        event.stop()
-        event.prevent_default()
-        self.dismiss()
-
-
-class Explorer(App[None]):
+class Explorer(TerminalExplorer):
     """Two machines and the source; what can happen next is a list on each side."""
 
-    TITLE = "rdma-robust explore"
-    ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as the base class declares it
-        (0, "-narrow"),
-        (116, "-wide"),
-    ]
-    CSS = """
-    #top { height: auto; padding: 0 1; background: $panel; }
-    #panes { height: 1fr; }
-    .pane { width: 1fr; border: round $surface-lighten-2; padding: 0 1; }
-    .pane:focus-within { border: round $accent; }
-    #source { width: 0.8fr; }
-    .-narrow #source { display: none; }
-    .-narrow.show-source #source { display: block; }
-    .-narrow.show-source .side { display: none; }
-    OptionList { height: auto; max-height: 45%; border: none; padding: 0; margin-bottom: 1; background: transparent; }
-    VerticalScroll { height: 1fr; }
-    .head { height: auto; }
-    #code { width: auto; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "step_back", "back", priority=True),
-        Binding("right", "step_forward", "forward", priority=True),
         Binding("tab", "other", "side", priority=True),
         Binding("m", "mode", "mode"),
-        Binding("w", "witness", "counterexample"),
-        Binding("p", "program", "source"),
-        Binding("question_mark", "help", "help", key_display="?"),
-        Binding("q", "quit", "quit"),
-        Binding("n", "restart", show=False),
-        Binding("s", "share", show=False),
-        Binding("ctrl+c", "quit", show=False, priority=True),
-        *(Binding(str(k), f"take({k - 1})", show=False) for k in range(1, 10)),
     ]
+    KEYS = KEYS
+
+    session: Session
+    verdict: VerdictView | None
 
     def __init__(self, session: Session, decide: Decide, place: Place, follow: Follow | None = None) -> None:
-        super().__init__()
-        self.decide = decide
-        self.follow = follow
+        super().__init__(decide, follow)
         self.explore(session, place)
 
     def explore(self, session: Session, place: Place) -> None:
@@ -117,7 +66,7 @@ class Explorer(App[None]):
         self.place = place
         self.seen: View = session.view(place)
         self.about = session.about()
-        self.verdict: VerdictView | None = None
+        self.verdict = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="top", markup=False)
@@ -135,32 +84,13 @@ class Explorer(App[None]):
     def on_mount(self) -> None:
         self.draw()
         self.query_one("#rdma-moves").focus()
-        self.begin_to_decide()
-        if self.follow is not None:
-            Thread(target=self.follow, args=(partial(self._from_thread, self._changed),), daemon=True).start()
+        self.begin()
 
-    def begin_to_decide(self) -> None:
-        # A daemon, because quitting must not wait for it.
-        Thread(target=self._decide, args=(self.session,), daemon=True).start()
+    def unknown(self, why: str) -> VerdictView:
+        """Return the verdict that is not known."""
+        return VerdictView("unknown", why)
 
-    def _decide(self, session: Session) -> None:
-        try:
-            found = self.decide(session)
-        except RdmaRobustError as error:
-            found = VerdictView("unknown", f"internal error: {error}")
-        self._from_thread(self._decided, session, found)
-
-    def _from_thread(self, what: Callable[..., None], *about: object) -> None:
-        # The user may have quit by now.
-        with suppress(RuntimeError):
-            self.call_from_thread(what, *about)
-
-    def _decided(self, session: Session, found: VerdictView) -> None:
-        if session is self.session:
-            self.verdict = found
-            self.draw_top()
-
-    def _changed(self, found: Session | str) -> None:
+    def changed(self, found: Session | str) -> None:
         """Go on with the changed program, where the place was if there is one like it; say what is wrong with it."""
         if isinstance(found, str):
             self.say(found)
@@ -259,25 +189,11 @@ class Explorer(App[None]):
     def action_restart(self) -> None:
         self.to(partial(Place, self.place.mode))
 
-    def action_program(self) -> None:
-        self.screen.toggle_class("show-source")
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - as the base class has it
-        """While the help is open, keys close it and do nothing else."""
-        return action == "quit" or not isinstance(self.screen, Keys)
-
-    def action_help(self) -> None:
-        self.push_screen(Keys())
-
     def action_share(self) -> None:
         self.say(f"--state '{self.session.address(self.place)}'")
-
-    def say(self, text: str) -> None:
-        self.notify(text, markup=False, timeout=8)
 
 
 def run_terminal(session: Session, decide: Decide, state: str, follow: Follow | None = None) -> None:
     """Let the user explore in the terminal until they quit. Raises UsageError without a terminal."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("--tui needs a terminal")
+    need_terminal()
     Explorer(session, decide, session.place(state), follow).run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -21,8 +20,8 @@ from rdma_robust.teaching.explorer.message_address import MessagePlace
 from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.message_view import MessageView
 from rdma_robust.teaching.explorer.message_witness import found_runs
+from tests.support.explored import message_litmus
 
-LITMUS = Path(__file__).parents[4] / "litmus" / "messages"
 WALKED = (
     "buffers/head-to-head",
     "choices/loop-counts",
@@ -34,11 +33,6 @@ WALKED = (
     "requests/all-of-an-array",
     "values/early-return",
 )
-
-
-def explored(name: str, buffer: Buffer = "any") -> MessageSession:
-    path = LITMUS / f"{name}.mp"
-    return MessageSession(load_messages(path.read_text(encoding="utf-8"), path.name), buffer)
 
 
 def take(session: MessageSession, seen: MessageView, *labels: str) -> MessageView:
@@ -53,7 +47,7 @@ def take(session: MessageSession, seen: MessageView, *labels: str) -> MessageVie
 @pytest.mark.parametrize("buffer", BUFFERS)
 @pytest.mark.parametrize("name", WALKED)
 def test_what_is_seen_is_what_a_replay_finds(name: str, buffer: Buffer) -> None:
-    session, rng = explored(name, buffer), Random(7)
+    session, rng = message_litmus(name, buffer), Random(7)
     place = session.place("")
     for _ in range(40):
         moves = session.runs(buffer).moves(session.runs(buffer).point(place.run.now))
@@ -76,7 +70,7 @@ def test_what_is_seen_is_what_a_replay_finds(name: str, buffer: Buffer) -> None:
 
 
 def test_the_run_that_the_paper_is_about() -> None:
-    session = explored("paper/figure-1")
+    session = message_litmus("paper/figure-1")
     seen = take(session, session.seen(""), "T2 its message is buffered", "T1 takes 9 from T2 (line 23)")
     matches = [(move.process, move.label, move.hint, move.line) for move in seen.moves if move.kind == "match"]
     assert matches == [
@@ -93,7 +87,7 @@ def test_the_run_that_the_paper_is_about() -> None:
 
 
 def test_only_what_the_buffer_allows() -> None:
-    session = explored("paper/figure-1")
+    session = message_litmus("paper/figure-1")
     seen = session.seen("", ["local"])
     assert [move.kind for move in seen.moves] == ["grant", "match"]
     zero = session.seen(seen.address, ["buffer", "zero"])
@@ -105,7 +99,7 @@ def test_only_what_the_buffer_allows() -> None:
 
 
 def test_who_waits_for_whom() -> None:
-    session = explored("buffers/head-to-head")
+    session = message_litmus("buffers/head-to-head")
     refused = session.seen("", ["local"])
     assert refused.end.kind == "deadlock" and "If the runtime buffers nothing more" in refused.end.text
     assert {move.kind for move in refused.moves} == {"grant"}
@@ -118,17 +112,17 @@ def test_who_waits_for_whom() -> None:
 
 
 def test_local_steps_stop_where_something_is_to_be_chosen_or_never_ends() -> None:
-    session = explored("deadlocks/spinning-is-no-deadlock", "zero")
+    session = message_litmus("deadlocks/spinning-is-no-deadlock", "zero")
     seen = session.seen("", ["local"])
     assert 0 < seen.at < 100 and seen.end.kind == "" and all(step.local for step in seen.steps)
-    session = explored("choices/loop-counts", "zero")
+    session = message_litmus("choices/loop-counts", "zero")
     seen = session.seen("", ["local"])
     assert any(not move.local and move.kind == "step" for move in seen.moves)
     assert session.seen(session.seen("").address, ["step", 0, "local"]).at >= seen.at
 
 
 def test_a_place_is_its_choices_and_nothing_else() -> None:
-    session = explored("paper/figure-1")
+    session = message_litmus("paper/figure-1")
     seen = session.seen("", ["local"])
     back = session.seen(seen.address, ["go", 2])
     assert back.at == 2 and len(back.steps) == seen.at
@@ -162,9 +156,9 @@ def test_a_place_is_its_choices_and_nothing_else() -> None:
     ],
 )
 def test_the_runs_that_were_found_can_be_stepped_through(name: str, verdict: str, kinds: set[str]) -> None:
-    session = explored(name)
+    session = message_litmus(name)
     answers = [answered(session.program, buffer, Questions(pairs=False), Limits()) for buffer in BUFFERS]
-    told = found_runs(explored(name), answers)
+    told = found_runs(message_litmus(name), answers)
     assert told.verdict == verdict and {run.kind for run in told.runs} == kinds
     for run in told.runs:
         begin = session.seen(run.address)
@@ -175,7 +169,7 @@ def test_the_runs_that_were_found_can_be_stepped_through(name: str, verdict: str
 
 
 def test_a_run_that_was_found_and_is_none_is_a_defect() -> None:
-    runs = explored("paper/figure-1").runs("zero")
+    runs = message_litmus("paper/figure-1").runs("zero")
     with pytest.raises(InternalError, match="move 2 of a run"):
         runs.whole((Step(0), Step(7)))
     assert MessagePlace("zero").run.choices == ()

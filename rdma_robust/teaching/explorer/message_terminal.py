@@ -1,0 +1,208 @@
+"""The explorer of message programs in a terminal: the same session and the same states as the page's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from rdma_robust.errors import UsageError
+from rdma_robust.messages.language.message_program import BUFFERS
+from rdma_robust.teaching.explorer.live import Decide, Follow
+from rdma_robust.teaching.explorer.message_address import MessagePlace
+from rdma_robust.teaching.explorer.message_panes import (
+    message_head,
+    message_options,
+    message_source,
+    message_state,
+    message_top,
+)
+from rdma_robust.teaching.explorer.message_session import MessageSession
+from rdma_robust.teaching.explorer.message_view import MessageVerdictView
+from rdma_robust.teaching.explorer.terminal_app import WIDE, TerminalExplorer, need_terminal
+
+
+class MessageExplorer(TerminalExplorer):
+    """The source, the run with what can happen next, and its sequence chart."""
+
+    CSS = (
+        TerminalExplorer.CSS
+        + """
+    .-narrow #chart { display: none; }
+    .-narrow.show-source #chart { display: block; }
+    #chart { overflow-x: auto; }
+    #picture { width: auto; }
+    """
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "local", "local steps"),
+        Binding("a", "auto", "by themselves"),
+        Binding("b", "buffer", "buffer"),
+    ]
+    KEYS = (
+        ("1 … 9, Enter", "make this move"),
+        ("← →", "one step back, one step forward"),
+        ("l", "let every process run until it waits or has to choose"),
+        ("a", "do that after every move, or not"),
+        ("b", "the next of zero, infinite and any buffers"),
+        ("w", "the counterexample, if there is one; again: the next"),
+        ("p", "source and chart, where there is not room for all"),
+        ("n", "start again"),
+        ("s", "the option that leads to this state"),
+        ("?", "this help"),
+        ("q", "quit"),
+    )
+
+    session: MessageSession
+    verdict: MessageVerdictView | None
+
+    def __init__(self, session: MessageSession, decide: Decide, place: MessagePlace, follow: Follow | None = None) -> None:
+        super().__init__(decide, follow)
+        self.auto = False
+        self.explore(session, place)
+
+    def explore(self, session: MessageSession, place: MessagePlace) -> None:
+        """Begin with a program, at a place of it."""
+        self.session = session
+        self.place = place
+        self.seen = session.view(place)
+        self.about = session.about()
+        self.verdict = None
+        self.shown_run = -1
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top", markup=False)
+        with Horizontal(id="panes"):
+            with VerticalScroll(id="source", classes="pane"):
+                yield Static(id="code", markup=False)
+            with Vertical(id="run", classes="pane side"):
+                yield Static(id="head", classes="head", markup=False)
+                yield OptionList(id="moves")
+                with VerticalScroll(can_focus=False):
+                    yield Static(id="state", markup=False)
+            with VerticalScroll(id="chart", classes="pane"):
+                yield Static(id="picture", markup=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.draw()
+        self.query_one("#moves").focus()
+        self.begin()
+
+    def unknown(self, why: str) -> MessageVerdictView:
+        """Return the verdict that is not known."""
+        return MessageVerdictView("unknown", why)
+
+    def changed(self, found: MessageSession | str) -> None:
+        """Go on with the changed program, where the place was if there is one like it; a text says what is wrong with it."""
+        if isinstance(found, str):
+            self.say(found)
+            return
+        try:
+            place = found.place(found.address(self.place))
+        except UsageError:
+            place = MessagePlace(self.place.buffer)
+        self.explore(found, place)
+        self.draw()
+        self.begin_to_decide()
+
+    def draw(self) -> None:
+        """Show the place the explorer is at."""
+        self.seen = view = self.session.view(self.place, self.chart_width)
+        self.draw_top()
+        self.query_one("#code", Static).update(message_source(self.about, view))
+        self.query_one("#head", Static).update(message_head(view))
+        moves = self.query_one("#moves", OptionList)
+        moves.clear_options()
+        moves.add_options([Option(text, id=str(choice)) for choice, text in message_options(view)])
+        moves.highlighted = (view.steps[view.at].choice if view.at < len(view.steps) else 0) if view.moves else None
+        moves.display = bool(view.moves)
+        self.query_one("#state", Static).update(message_state(view))
+        self.query_one("#picture", Static).update(Text(view.chart, no_wrap=True))
+        if view.moves:
+            moves.focus()
+
+    @property
+    def chart_width(self) -> int:
+        """How wide the pane of the chart is inside, or would be."""
+        parts = 2.8 if self.size.width >= WIDE else 1.8
+        return max(30, int(self.size.width / parts) - 6)
+
+    def draw_top(self) -> None:
+        """Show the program's name and its verdict."""
+        self.query_one("#top", Static).update(message_top(self.about, self.seen, self.verdict, auto=self.auto))
+
+    def to(self, way: Callable[[], MessagePlace]) -> None:
+        """Go to the place that `way` finds; say it if there is none, as where a run has become too long."""
+        try:
+            self.place = way()
+        except UsageError as error:
+            self.say(str(error))
+            return
+        self.draw()
+
+    def take(self, choice: int) -> MessagePlace:
+        """Return the place after a move, and after local steps if these go by themselves."""
+        place = self.session.step(self.place, choice)
+        return self.session.local(place) if self.auto else place
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.to(partial(self.take, int(event.option.id or 0)))
+
+    def action_take(self, choice: int) -> None:
+        if choice < len(self.seen.moves):
+            self.to(partial(self.take, choice))
+
+    def action_step_back(self) -> None:
+        self._go(-1)
+
+    def action_step_forward(self) -> None:
+        self._go(1)
+
+    def _go(self, by: int) -> None:
+        """Go a step; where local steps go by themselves, to where something was to be chosen."""
+        at, steps = self.place.run.at + by, self.seen.steps
+        while self.auto and 0 < at < len(steps) and steps[at].local:
+            at += by
+        if 0 <= at <= len(steps):
+            self.to(partial(self.session.go, self.place, at))
+
+    def action_local(self) -> None:
+        self.to(partial(self.session.local, self.place))
+
+    def action_auto(self) -> None:
+        self.auto = not self.auto
+        self.to(partial(self.session.local, self.place) if self.auto else lambda: self.place)
+
+    def action_buffer(self) -> None:
+        buffer = BUFFERS[(BUFFERS.index(self.place.buffer) + 1) % len(BUFFERS)]
+        self.to(partial(self.session.buffered, self.place, buffer))
+
+    def action_witness(self) -> None:
+        runs = () if self.verdict is None else self.verdict.runs
+        if not runs:
+            self.say("The verdict is not known yet." if self.verdict is None else "There is no run to show.")
+            return
+        self.shown_run = (self.shown_run + 1) % len(runs)
+        found = runs[self.shown_run]
+        self.to(partial(self.session.place, found.address))
+        self.say(f"{found.text}: a run of {found.steps} steps: → goes forward.")
+
+    def action_restart(self) -> None:
+        self.to(partial(MessagePlace, self.place.buffer))
+
+    def action_share(self) -> None:
+        self.say(f"--state '{self.session.address(self.place)}'")
+
+
+def run_message_terminal(session: MessageSession, decide: Decide, state: str, follow: Follow | None = None) -> None:
+    """Let the user explore in the terminal until they quit. Raises UsageError without a terminal."""
+    need_terminal()
+    MessageExplorer(session, decide, session.place(state), follow).run()
