@@ -144,9 +144,18 @@ class ReceiveForms:
             return None
         (receive, tested), *_ = test.parts.items()
         more = a.plus(b, -1)
-        if more is None or any(amounts.any() for other, amounts in more.parts.items() if other != receive):
+        if more is None:
             return None
         amounts = more.constant + more.parts.get(receive, np.zeros_like(tested))
+        for other, added in more.parts.items():
+            if other != receive:
+                pairs, row = self.endpoint[other]
+                same = np.unique(added[pairs.possible[row]])
+                if len(same) != 1:
+                    return None
+                amounts = amounts + same[0]
+        if _biggest(amounts) > LARGEST:
+            return None
         return b.plus(Form(0, {receive: np.where(tested + test.constant != 0, amounts, 0)}))
 
 

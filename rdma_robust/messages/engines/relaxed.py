@@ -16,7 +16,7 @@ from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, Unrolled, WaitEvent
+from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, Guards, Unrolled, WaitEvent
 from rdma_robust.messages.engines.assignments import Hall, assigned, at_most, bounds, is_hall
 from rdma_robust.messages.engines.goal_cases import Case, GoalCases
 from rdma_robust.messages.engines.receive_forms import Form, ReceiveForms
@@ -40,13 +40,10 @@ class Relaxation:
         self._limits = limits
         self._forms = ReceiveForms(endpoints)
         self._cases = GoalCases(self._forms)
-        self._waited: dict[int, list[tuple[int, int]]] = {}
-        for process, events in enumerate(unrolled.events):
-            self._waited[process] = [
-                (each.position, each.operation)
-                for each in events
-                if isinstance(each, WaitEvent) and each.kind == "receive" and each.guard is unrolled.symbols.true
-            ]
+        self._guards = Guards()
+        self._waits = [
+            [each for each in events if isinstance(each, WaitEvent) and each.kind == "receive"] for events in unrolled.events
+        ]
 
     def may_fail(self, event: AssertEvent) -> Assigned | None:
         """Return how an assertion may be false, None if it cannot: every way is refuted by what was checked exactly."""
@@ -61,7 +58,11 @@ class Relaxation:
 
     def _rows(self, event: AssertEvent) -> list[tuple[EndpointPairs, list[int]]]:
         """Return the receives that are matched where an assertion is reached, by endpoint."""
-        waited = {operation for position, operation in self._waited[event.process] if position < event.position}
+        waited = {
+            each.operation
+            for each in self._waits[event.process]
+            if each.position < event.position and self._guards.implies(event.guard, each.guard)
+        }
         found = []
         for pairs in self.endpoints:
             rows = [row for row, each in enumerate(pairs.receives) if each.number in waited]
