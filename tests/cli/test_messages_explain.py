@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
+from rdma_robust.cli.app import run
 from tests.conftest import ROOT, Cli
 from tests.support.message_texts import written
 
@@ -144,3 +145,9 @@ def test_a_limit_leaves_what_is_known(cli: Cli) -> None:
     done = cli("messages", "explain", "many.mp", "--engine", "states", "--timeout", "0.5", "--buffer", "infinite")
     assert done.returncode == 3
     assert "not known under infinite: " in done.stdout
+
+
+def test_a_wildcard_that_took_what_another_receive_names_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["messages", "explain", str(ROOT / "litmus/messages/deadlocks/wildcard-steals.mp")]) == 1
+    said = " ".join(capfd.readouterr().out.split())
+    assert "at line 6 took a message that the one at line 7 waits for: name its source, or put it behind." in said

@@ -47,7 +47,8 @@ def deadlock_reason(
     circle = shortest_circle(named) or shortest_circle(links)
     cycle = tuple(WaitsFor(a, b) for a, b in zip(circle, (*circle[1:], *circle[:1]), strict=True))
     stuck = [each for each in reasons if not circle or each.waiting.process in circle]
-    advice = _advice(program, stuck, bool(circle), buffered_is_fine=buffered_is_fine)
+    taken = next(filter(None, (words.taken_before(each.request) for each in stuck if each.waiting.kind == "receive")), "")
+    advice = _advice(program, stuck, bool(circle), taken, buffered_is_fine=buffered_is_fine)
     return DeadlockReason(reasons, cycle, words.circle(circle), advice)
 
 
@@ -127,6 +128,21 @@ class _Words:
                 return f"; the {what} of {self.name(other.operation.process)}{line} has tag {other.tag}"
         return ""
 
+    def taken_before(self, request: Request) -> str:
+        """Say which receive from any took a message that this one names, and what to do, '' if none did."""
+        for receive, send in self.run.matches.items():
+            other, message = self.run.requests["receive", receive], self.run.requests["send", send]
+            fits = (receive.process, other.port) == (request.operation.process, request.port)
+            if not fits or request.peer not in (None, send.process) or request.tag not in (None, message.tag):
+                continue
+            by_source = other.peer is None and request.peer is not None
+            if by_source or (other.tag is None and request.tag is not None):
+                it, needs = (line_of(self.program, each.span) for each in (other, request))
+                what = "source" if by_source else "tag"
+                took = f"The receive at line {it} took a message that the one at line {needs} waits for"
+                return f"{took}: name its {what}, or put it behind."
+        return ""
+
     def circle(self, circle: Sequence[int]) -> str:
         """Return the circle in words."""
         names = [self.name(each) for each in circle]
@@ -143,8 +159,10 @@ class _Words:
         raise AssertionError(names)
 
 
-def _advice(program: MessageProgram, reasons: Sequence[WaitReason], in_circle: bool, *, buffered_is_fine: bool) -> str:
-    """Return what to change, for those on the circle, or without one for all that wait."""
+def _advice(
+    program: MessageProgram, reasons: Sequence[WaitReason], in_circle: bool, taken: str, *, buffered_is_fine: bool
+) -> str:
+    """Return what to change, for those on the circle, or without one for all that wait; `taken` says who took a message."""
     sends = [each for each in reasons if each.waiting.kind == "send"]
     relies = _relies(program, sends) if sends and buffered_is_fine else ""
     if in_circle and len(sends) == len(reasons) == 1:
@@ -160,6 +178,8 @@ def _advice(program: MessageProgram, reasons: Sequence[WaitReason], in_circle: b
         return "Each of them receives before it sends what another waits for: let one of them send first."
     if sends:
         return f"{relies}There are more messages than receives that take them: see that every send has its receive."
+    if taken:
+        return taken
     return "There are more receives than messages that fit them: see that every receive has its send, and that tags agree."
 
 
