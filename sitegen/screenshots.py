@@ -27,6 +27,10 @@ COMMAND: Final = (sys.executable, "-m", "rdma_robust")
 REPORTED: Final = "mailbox-fenced mailbox-plain mailbox-polled mcs-handoff-plain ring-two-slots-polled rpc-herd"
 WIDTH: Final = 1360
 STEPS: Final = 5
+MOST_STEPS: Final = 40
+RACE: Final = (
+    "return [...document.querySelectorAll('.agent')].some((each) => each.querySelectorAll('.by-match').length === 2)"
+)
 COLOURS: Final = 128
 
 
@@ -35,8 +39,16 @@ def main() -> None:
     if MISSING:
         sys.exit(f"error: {' and '.join(MISSING)} is needed to take pictures; the site uses those that are there")
     PICTURES.mkdir(exist_ok=True)
-    with TemporaryDirectory() as folder, exploring("mailbox-plain") as explorer, chromium() as driver:
+    with (
+        TemporaryDirectory() as folder,
+        exploring("mailbox-plain.rdma") as explorer,
+        exploring("messages/paper/figure-1.mp") as messages,
+        chromium() as driver,
+    ):
         page = reported(Path(folder) / "report.html")
+        show(driver, messages, width=WIDTH, dark=False)
+        explore_messages(driver)
+        take(driver, "explorer-messages.png")
         for dark in (False, True):
             scheme = "dark" if dark else "light"
             show(driver, explorer, width=WIDTH, dark=dark)
@@ -51,7 +63,7 @@ def main() -> None:
 @contextmanager
 def exploring(name: str) -> Iterator[str]:
     """Let the explorer serve a program, and yield its address."""
-    command = [*COMMAND, "explore", f"litmus/{name}.rdma", "--no-browser"]
+    command = [*COMMAND, "explore", f"litmus/{name}", "--no-browser"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -78,6 +90,18 @@ def explore(driver: Any) -> None:
         until(driver, f"return document.querySelector('#rdma .count').textContent.startsWith('step {step} ')")
         driver.execute_script("document.querySelector('#rdma [data-key=forward]').click()")
     until(driver, "return document.querySelector('#sc [data-broken]')")
+
+
+def explore_messages(driver: Any) -> None:
+    """Go through the violation up to where a receive can take one of two messages."""
+    until(driver, "return document.querySelector('[data-run=violation]')")
+    driver.execute_script("document.querySelector('[data-run=violation]').click()")
+    until(driver, "return !document.querySelector('#run .count').textContent.endsWith(' 0')")
+    for step in range(MOST_STEPS):
+        until(driver, f"return document.querySelector('#run .count').textContent.startsWith('step {step} ')")
+        if driver.execute_script(RACE):
+            return
+        driver.execute_script("document.querySelector('#run [data-key=forward]').click()")
 
 
 def until(driver: Any, script: str) -> None:

@@ -170,6 +170,7 @@ def test_the_gallery_has_every_program_once_and_runs_to_show() -> None:
 
 
 def test_the_pictures_of_the_gallery_are_there() -> None:
+    assert (DOCS / "pictures/explorer-messages.png").read_bytes().startswith(b"\x89PNG")
     for name in ("explorer", "report"):
         for scheme in ("light", "dark"):
             assert (DOCS / f"pictures/{name}-{scheme}.png").read_bytes().startswith(b"\x89PNG")

@@ -36,9 +36,9 @@ class _Places:
         return HEAD + ROW * (self.rows + 0.25)
 
 
-def chart_svg(chart: Chart) -> str:
-    """Return the chart as an SVG image. Processes without a part in the run are left out."""
-    lanes = _lanes(chart)
+def chart_svg(chart: Chart, *, every: bool = False) -> str:
+    """Return the chart as an SVG image. Processes without a part in the run are left out, unless `every` is wanted."""
+    lanes = list(range(len(chart.lanes))) if every else _lanes(chart)
     places = _placed(chart, lanes)
     height = places.bottom + (LINK * len(chart.cycle) + PAD if chart.cycle else 0) + PAD
     body = [_lifeline(chart.lanes[lane], places.x[lane], places.bottom) for lane in lanes]

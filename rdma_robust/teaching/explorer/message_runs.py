@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import Final
 
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.message_answers import Move, Schedule, Step
+from rdma_robust.messages.message_answers import Matched, Move, Schedule, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.world import Event, World
 from rdma_robust.teaching.explorer.choices_made import KEPT, LONGEST, Choices, wrong_choice
@@ -62,17 +63,21 @@ class MessageRuns:
             point.moves = tuple(self.interpreter.moves(point.world))
         return point.moves
 
+    def _moves(self, point: RunPoint) -> Iterator[Move]:
+        """Yield the moves; steps are first, and matches take time that grows with the operations that are not matched."""
+        return self.interpreter.moves(point.world) if point.moves is None else iter(point.moves)
+
     def after(self, point: RunPoint, choice: int) -> RunPoint:
         """Return the point behind a move. Raises UsageError if there is no such move, or the run is too long."""
         found = point.children.get(choice)
         if found is None:
-            moves = self.moves(point)
-            if not 0 <= choice < len(moves):
-                raise wrong_choice(point.depth, choice, len(moves))
+            move = next(islice(self._moves(point), choice, None), None) if choice >= 0 else None
+            if move is None:
+                raise wrong_choice(point.depth, choice, len(self.moves(point)))
             if point.depth >= LONGEST:
                 raise UsageError(f"a run ends after {LONGEST} steps here")
-            world, event = self.interpreter.after(point.world, moves[choice])
-            found = point.children[choice] = RunPoint(world, point, choice, moves[choice], event, point.depth + 1)
+            world, event = self.interpreter.after(point.world, move)
+            found = point.children[choice] = RunPoint(world, point, choice, move, event, point.depth + 1)
             self.kept += 1
         return found
 
@@ -111,8 +116,8 @@ class MessageRuns:
         seen = set(enumerate(start.world.processes))
         left: set[int] = set()
         while point.depth < LONGEST:
-            moves = enumerate(self.moves(point))
-            found = next(((at, move) for at, move in moves if is_local(move) and _who(move) not in left), None)
+            steps = enumerate(takewhile(lambda move: not isinstance(move, Matched), self._moves(point)))
+            found = next(((at, move) for at, move in steps if is_local(move) and _who(move) not in left), None)
             if found is None:
                 return
             choice, move = found

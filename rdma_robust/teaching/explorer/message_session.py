@@ -19,6 +19,8 @@ from rdma_robust.teaching.explorer.message_view import MessageProgramView, Messa
 from rdma_robust.text import printable
 
 CHART_WIDTH: Final = 96
+MOST_STILL: Final = 8
+"""Processes that have their lifelines from the beginning, so that the chart does not move when it grows."""
 
 
 class MessageSession:
@@ -134,7 +136,7 @@ class MessageSession:
             end=end,
             violations=shown.violations(steps),
             chart="\n".join(chart_text(chart, width)),
-            drawing=_drawing(chart_svg(chart)),
+            drawing=_drawing(chart_svg(chart, every=len(chart.lanes) <= MOST_STILL)),
         )
 
 

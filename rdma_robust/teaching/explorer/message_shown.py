@@ -9,7 +9,7 @@ from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import Deadlock, Move, Step
 from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import ending, waiting
-from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, RequestArray, World
+from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, Called, Process, RequestArray, World
 from rdma_robust.reports.messages.chart import Chart
 from rdma_robust.reports.messages.chart_builder import Shown, chart_of
 from rdma_robust.reports.messages.narration import Narration, narrated, shown
@@ -90,7 +90,9 @@ class ShownRun:
                 None if status in ("ended", "stopped") else self.phrases.line(self.interpreter.span(process)),
                 self._text(me),
                 self._awaits(world, awaited) if status == "waiting" else "",
-                tuple(NamedView(name, shown(value), value != old) for name, value, old in values),
+                tuple(
+                    NamedView(name, shown(value), value != old) for name, value, old in values if is_in_use(name, process)
+                ),
                 tuple(
                     NamedView(name, self._request(world, slot), slot != old)
                     for name, slot, old in requests
@@ -185,3 +187,10 @@ class ShownRun:
 
     def _chart(self, show: Shown) -> Chart:
         return chart_of(self.program, OperationNames(self.program, {}), self.told, show)
+
+
+def is_in_use(register: str, process: Process) -> bool:
+    """Return whether a register is one of the process itself, or of a function that it is in."""
+    function, point, _ = register.partition(".")
+    called = {each.name for each in process.point if isinstance(each, Called)}
+    return not point or function.partition("@")[0] in called

@@ -193,12 +193,19 @@
     return h("section", { class: "log" }, h("h3", {}, "The run"), h("ol", { tabindex: "0", "aria-label": "The run" }, now.steps.map(item)));
   }
 
+  /* A name that fits into the gutter, with the number of a process of a family. */
+  function short(name) {
+    const [, family, number] = name.match(/^(.*?)(\[[^\]]*\])?$/);
+    const room = LONGEST_NAME - (number || "").length;
+    return (family.length > room ? family.slice(0, Math.max(1, room - 1)) + "…" : family) + (number || "");
+  }
+
   function drawSource() {
     const marks = new Map();
     for (const each of now.processes.filter((one) => one.line)) {
       if (!marks.has(each.line)) { marks.set(each.line, []); }
       const waits = each.status === "waiting";
-      marks.get(each.line).push(h("span", { class: `chip ${waits ? "sc" : "rdma"}`, title: `${each.name} ${waits ? each.note : "is here"}` }, each.name));
+      marks.get(each.line).push(h("span", { class: `chip ${waits ? "sc" : "rdma"}`, title: `${each.name} ${waits ? each.note : "is here"}` }, short(each.name)));
     }
     const last = now.at ? now.steps[now.at - 1].line : null;
     const box = byId("code");
