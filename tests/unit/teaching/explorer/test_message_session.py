@@ -104,6 +104,8 @@ def test_who_waits_for_whom() -> None:
     refused = session.seen("", ["local"])
     assert refused.end.kind == "deadlock" and "If the runtime buffers nothing more" in refused.end.text
     assert {move.kind for move in refused.moves} == {"grant"}
+    granted = session.seen(refused.address, ["step", 0])
+    assert granted.end.kind == "" and [each.status for each in granted.processes] == ["ready", "waiting"]
     zero = session.seen(refused.address, ["buffer", "zero"])
     assert zero.end.text == "Nothing can happen any more." and not zero.moves
     names = [process.name for process in zero.processes]
@@ -112,10 +114,33 @@ def test_who_waits_for_whom() -> None:
     assert {process.status for process in zero.processes} == {"waiting"}
 
 
+def test_daemons_branches_and_registers_of_functions() -> None:
+    session = message_litmus("daemons/echo", "zero")
+    seen = session.seen("", ["local"])
+    while seen.moves:
+        seen = session.seen(seen.address, ["step", 0, "local"])
+    assert seen.end.kind == "complete" and not seen.end.reasons and seen.endpoints, (
+        "a daemon's receive is left, as it may be"
+    )
+    session = message_litmus("deadlocks/chosen-branch")
+    labels = [move.label for move in session.seen("", ["local"]).moves if move.process == "P0"]
+    assert labels == ["chooses branch 1: `send 1 to P1`", "chooses branch 2"]
+    session = message_litmus("collectives/allreduce", "infinite")
+    seen, called = session.seen(""), False
+    assert not any("." in register.name for process in seen.processes for register in process.registers)
+    while seen.moves:
+        seen = session.seen(seen.address, ["step", 0])
+        called = called or any("." in register.name for process in seen.processes for register in process.registers)
+    assert called and not any("." in register.name for process in seen.processes for register in process.registers)
+
+
 def test_local_steps_stop_where_something_is_to_be_chosen_or_never_ends() -> None:
     session = message_litmus("deadlocks/spinning-is-no-deadlock", "zero")
     seen = session.seen("", ["local"])
     assert 0 < seen.at < 100 and seen.end.kind == "" and all(step.local for step in seen.steps)
+    text = "proc P { reg x; while 1 { x += 1 } }\nproc Q { reg y = 5 }\n"
+    seen = MessageSession(load_messages(text, "p.mp")).seen("", ["local"])
+    assert [each.status for each in seen.processes] == ["ready", "ended"] and 200 < seen.at < 210
     session = message_litmus("choices/loop-counts", "zero")
     seen = session.seen("", ["local"])
     assert any(not move.local and move.kind == "step" for move in seen.moves)
@@ -128,6 +153,9 @@ def test_a_place_is_its_choices_and_nothing_else() -> None:
     back = session.seen(seen.address, ["go", 2])
     assert back.at == 2 and len(back.steps) == seen.at
     assert session.seen(back.address, ["step", back.steps[2].choice]).steps == seen.steps
+    granted = session.seen(seen.address, ["step", 0])
+    again = session.seen(session.seen(granted.address, ["go", 0]).address, ["local"])
+    assert again.at == seen.at and again.steps == granted.steps, "the way forward is kept"
     other = session.seen(back.address, ["step", back.moves[-1].choice])
     assert len(other.steps) == 3
     for wrong, why in (
