@@ -72,7 +72,7 @@ def _found(told: _Told, answer: BufferAnswer) -> JsonObject:
             "answer": answer.deadlocked,
             "waiting": [] if deadlock is None else [told.waiting(each) for each in deadlock.waiting],
         },
-        "races": [told.race(answer, each) for each in answer.races],
+        "races": told.races(answer),
         "leak": {
             "answer": answer.leaking,
             "sends": [] if leak is None else [told.operation("send", each) for each in leak.sends],
@@ -164,12 +164,18 @@ class _Told:
     def pair(self, pair: Pair) -> JsonObject:
         return {"receive": self.operation("receive", pair.receive), "send": self.operation("send", pair.send)}
 
-    def race(self, answer: BufferAnswer, receive: Issued) -> JsonObject:
-        senders = sorted(pair.send for pair in answer.pairs or () if pair.receive == receive)
-        return {
-            "receive": self.operation("receive", receive),
-            "sends": [self.operation("send", send) for send in senders],
-        }
+    def races(self, answer: BufferAnswer) -> list[JsonObject]:
+        senders: dict[Issued, list[Issued]] = {each: [] for each in answer.races}
+        for pair in answer.pairs or ():
+            if pair.receive in senders:
+                senders[pair.receive].append(pair.send)
+        return [
+            {
+                "receive": self.operation("receive", receive),
+                "sends": [self.operation("send", send) for send in sorted(sends)],
+            }
+            for receive, sends in senders.items()
+        ]
 
     def violation(self, each: Violation) -> JsonObject:
         return {
