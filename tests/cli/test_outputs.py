@@ -26,6 +26,9 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
+    ("messages", "check", "relay.mp"): ("text", "json", "jsonl"),
+    ("messages", "matches", "relay.mp"): ("text", "json"),
+    ("messages", "explain", "relay.mp"): ("text", "json", "dot", "svg", "html"),
     ("report", "--no-cache", "-q", "calm.rdma"): ("html", "md", "json", "jsonl", "csv", "junit", "sarif"),
 }
 """Commands that report, each with the forms it writes; the suffixes of the others it refuses."""
@@ -36,6 +39,7 @@ MADE: Final = {
     ("export", "--to", "promela", "calm.rdma"): "calm.rdma",
     ("new", "mailbox"): "",
     ("import", "trencher", "one.trencher"): "one.trencher",
+    ("messages", "trace", "relay.mp"): "relay.mp",
     ("demo", "pcp", "--pace", "0"): "",
     ("demo", "abp", "--length", "0", "--pace", "0"): "",
     ("demo", "vass", "--pace", "0", "safe.spec"): "safe.spec",
@@ -48,7 +52,7 @@ INTO_FOLDERS: Final = {("synthesise",)}
 
 BEGINNINGS: Final = {
     "json": ("{",),
-    "jsonl": ('{"file": "calm.rdma"', '{"file": "clean.rdma"', '{"file": "safe.spec"'),
+    "jsonl": ('{"file": "calm.rdma"', '{"file": "clean.rdma"', '{"file": "safe.spec"', '{"file": "relay.mp"'),
     "html": ("<!DOCTYPE html>", "<!doctype html>"),
     "md": ("# RDMA robustness", "## RDMA robustness"),
     "csv": ("file,", "N,verdict"),
@@ -67,6 +71,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "sizes.rdma").write_text("const N = 1\nnode A { x[N] }\nthread T on A { x[0] = 1 }\n")
     (tmp_path / "one.trencher").write_text("thread t\ninitial a\ntransition a b write 1 0\nend\n")
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
+    (tmp_path / "relay.mp").write_text("proc P { send 1 to Q }\nproc Q { reg v; recv v; assert v == 1 }\n")
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")
     report = {"format": "rdma-robust/check", "version": 1, "interrupted": False, "tool": {"version": "0"}, "results": []}
     for name in ("old.json", "new.json"):
@@ -83,11 +88,13 @@ def _with_output(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 def test_every_command_with_an_output_is_in_a_table() -> None:
     found = set(_with_output(typer.main.get_command(command_line()), ()))
-    tried = {each[: 2 if each[0] == "demo" else 1] for each in (*REPORTS, *MADE)}
+    tried = {each[: 2 if each[0] in ("demo", "messages") else 1] for each in (*REPORTS, *MADE)}
     assert found == tried | INTO_FOLDERS
 
 
-@pytest.mark.parametrize("command", share(REPORTS, whole=True), ids=lambda c: c[0])
+@pytest.mark.parametrize(
+    "command", share(REPORTS, whole=True), ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0]
+)
 def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     for form in REPORTS[command]:
         path = files / f"r{SUFFIX.get(form, f'.{form}')}"
@@ -102,7 +109,7 @@ def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, fil
         assert (files / "named").read_text()[:5] == text[:5]
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
 def test_contradictions_and_unknown_suffixes_are_refused_before_the_work(
     cli: Cli, files: Path, command: tuple[str, ...]
 ) -> None:
@@ -129,7 +136,7 @@ def test_contradictions_and_unknown_suffixes_are_refused_before_the_work(
     assert sorted(files.rglob("*")) == before
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
 def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     name = command[-1]
     (files / "link.json").symlink_to(name)
@@ -141,7 +148,7 @@ def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tupl
     assert (files / name).read_text() == before
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: c[0])
+@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] == "messages" else c[0])
 def test_standard_output_and_special_files(cli: Cli, command: tuple[str, ...]) -> None:
     printed = cli(*command)
     assert printed.stdout
