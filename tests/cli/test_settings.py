@@ -51,7 +51,7 @@ def test_settings_are_the_options_of_commands() -> None:
         "engine": {"cover", "prove", "messages"},
         "instrumentation": {"export"},
     }
-    otherwise |= {"strict": {"compare"}}
+    otherwise |= {"strict": {"compare"}, "buffer": {"explore"}}
     assert set(declared) == set(SETTINGS)
     for name, (kind, commands) in SETTINGS.items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name

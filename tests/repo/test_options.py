@@ -42,6 +42,7 @@ OTHERWISE = {
     ("--format", ("report",)): "several forms in one run",
     ("--format", ("compare",)): "Markdown, for a comment on a change",
     ("--buffer", ("messages trace",)): "one run has one",
+    ("--buffer", ("explore",)): "one run has one, and a state has it already",
     ("--output", ("new", "fmt", "export", "import", "repair", "messages trace")): "a program or model, written as it is",
     ("--output", ("synthesise",)): "a folder with the programs",
     ("--format", ("scale",)): "charts and rows",

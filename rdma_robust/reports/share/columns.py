@@ -71,7 +71,8 @@ class Columns:
         """Return the lines of a row: a cell for each column, also for one that is not shown, and what is said beside it."""
         rest = [cells[number] for number, _ in self._shown]
         lines = []
-        if self._room is not None and not self._columns[0].wraps and width_of(rest[0]) > self._shown[0][1] and len(rest) > 1:
+        first, width = self._shown[0]
+        if self._room is not None and not self._columns[first].wraps and width_of(rest[0]) > width and len(rest) > 1:
             lines.append(rest[0])
             rest[0] = ""
         lines += self._lines(rest)
