@@ -99,10 +99,13 @@ class ProgramServer(LanguageServer):
     def text(self, uri: str) -> str:
         return self.workspace.get_text_document(uri).source
 
+    def is_messages(self, uri: str) -> bool:
+        """Return whether a text is one of `.mp`."""
+        return is_messages(self.text(uri), _name(uri))
+
     def program(self, uri: str) -> str:
         """Return a text in which names are looked for: nothing for one of `.mp`, of which none are known."""
-        text = self.text(uri)
-        return "" if is_messages(text, _name(uri)) else text
+        return "" if self.is_messages(uri) else self.text(uri)
 
     def places(self, uri: str) -> Places:
         return Places(self.text(uri), self.workspace.position_codec)
@@ -115,7 +118,7 @@ class ProgramServer(LanguageServer):
         one.diagnostics = findings.diagnostics_of(self.text(uri), _name(uri))
         if findings.is_wrong(one.diagnostics):
             one.verdict = "not decided: the program has errors"
-        elif is_messages(self.text(uri), _name(uri)):
+        elif self.is_messages(uri):
             one.verdict = ""
         else:
             one.task = asyncio.ensure_future(self._decide(uri, one))
@@ -236,7 +239,7 @@ def formatted(server: ProgramServer, params: lsp.DocumentFormattingParams) -> li
     uri = params.text_document.uri
     text = server.text(uri)
     try:
-        result = (format_messages if is_messages(text, _name(uri)) else format_source)(text, _name(uri))
+        result = (format_messages if server.is_messages(uri) else format_source)(text, _name(uri))
     except ProgramError:
         return None
     return [] if result == text else [lsp.TextEdit(server.places(uri).whole(), result)]
@@ -252,8 +255,9 @@ def lenses(server: ProgramServer, params: lsp.CodeLensParams) -> list[lsp.CodeLe
 
 def completed(server: ProgramServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
     uri = params.text_document.uri
-    text = server.program(uri)
-    offers = completions(text, server.places(uri).offset(params.position)) if text else ()
+    if server.is_messages(uri):
+        return []
+    offers = completions(server.text(uri), server.places(uri).offset(params.position))
     return [lsp.CompletionItem(offer.text, kind=OFFERED[offer.kind], detail=offer.detail) for offer in offers]
 
 

@@ -157,20 +157,13 @@ class _Reader:
 
 def _path(start: str, goal: str, world: World) -> list[str] | None:
     """Return the functions from `start` to `goal` by which one calls the next, None if there are none."""
-    before: dict[str, str | None] = {start: None}
-    agenda = [start]
-    while agenda:
-        name = agenda.pop(0)
-        if name == goal:
-            path: list[str] = []
-            at: str | None = name
-            while at is not None:
-                path.insert(0, at)
-                at = before[at]
+    paths, seen = [[start]], {start}
+    for path in paths:
+        if path[-1] == goal:
             return path
-        function = world.functions.get(name)
+        function = world.functions.get(path[-1])
         for call in () if function is None else calls_in(function.body):
-            if call.name.text not in before:
-                before[call.name.text] = name
-                agenda.append(call.name.text)
+            if call.name.text not in seen:
+                seen.add(call.name.text)
+                paths.append([*path, call.name.text])
     return None

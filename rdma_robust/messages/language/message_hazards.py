@@ -5,7 +5,6 @@ They look at statements in the order of the text, one block after the other, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -15,7 +14,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.function_parts import all_lines, names_stored_by, stored_by
-from rdma_robust.messages.language.message_parts import inner_operands, operands_of
+from rdma_robust.messages.language.message_parts import operands_of, places_in
 from rdma_robust.messages.language.message_printer import expression
 
 
@@ -30,7 +29,7 @@ class _Issued:
 
     def without(self, name: str) -> _Issued:
         """Return the same without targets of which an index is another one by now."""
-        kept = (each for each in self.targets if all(name != m.name.text for i in each.indices for m in _mentioned(i)))
+        kept = (each for each in self.targets if all(name != m.name.text for m in places_in(*each.indices)))
         return replace(self, targets=tuple(kept))
 
 
@@ -131,8 +130,7 @@ def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
     targets = [(target, each) for each in active.found.values() for target in each.targets]
     if not targets:
         return
-    mentioned = [each for part in operands_of(line) for each in _mentioned(part)]
-    for place in mentioned:
+    for place in places_in(*operands_of(line)):
         for target, each in targets:
             if _is_in(target, place):
                 name, asked = quote(expression(place)), expression(each.request)
@@ -140,18 +138,6 @@ def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
                 report.warn("RR741", place.span, said, hint=f"`wait {asked}` before")
     for name in names_stored_by(line):
         active.found = {text: each.without(name) for text, each in active.found.items()}
-
-
-def _mentioned(part: object) -> Iterator[tree.Indexed]:
-    """Yield the registers in an expression, outer ones first."""
-    stack = [part]
-    while stack:
-        each = stack.pop()
-        if each is None:
-            continue
-        if isinstance(each, tree.Indexed):
-            yield each
-        stack += inner_operands(each)
 
 
 def _is_in(target: tree.Indexed, mentioned: tree.Indexed) -> bool:

@@ -7,21 +7,26 @@ from typing import cast
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import statements
+from rdma_robust.language.syntax.tree_limits import expressions_of, operands, statements
 from rdma_robust.messages.language import message_tree as tree
 
 
 def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
     """Return the expressions directly inside of one."""
-    match tree.operand(expr):
-        case ast.Unary(_, arg):
-            return (arg,)
-        case ast.Binary(_, left, right):
-            return (left, right)
-        case tree.Indexed(_, inner) | tree.FunctionCall(_, inner):
-            return cast("tuple[ast.Expr, ...]", inner)
-        case _:
-            return ()
+    if isinstance(expr, tree.Indexed | tree.FunctionCall):
+        inner = expr.indices if isinstance(expr, tree.Indexed) else expr.arguments
+        return cast("tuple[ast.Expr, ...]", inner)
+    return operands(cast(ast.Expr, expr))
+
+
+def places_in(*parts: object) -> Iterator[tree.Indexed]:
+    """Yield what is named in expressions, outer ones first; None is one that is left out."""
+    stack = [part for part in parts if part is not None]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.Indexed):
+            yield part
+        stack += inner_operands(part)
 
 
 def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
@@ -55,8 +60,6 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
     match line:
         case tree.RegisterLine(declared) | tree.RequestLine(declared):
             return _of_declared(declared)
-        case ast.Assign(_, value):
-            return (tree.target(line), tree.operand(value))
         case tree.CallLine(call):
             return (call,)
         case tree.SendLine(request, value, to, _, tag):
@@ -68,11 +71,5 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
             return requests
         case tree.ReturnLine(value):
             return (value,)
-        case ast.Assume(condition) | ast.Assert(condition) | ast.While(condition):
-            return (tree.operand(condition),)
-        case ast.If(arms):
-            return tuple(tree.operand(arm.condition) for arm in arms)
-        case ast.For(_, low, high):
-            return (tree.operand(low), tree.operand(high))
         case _:
-            return ()
+            return tuple(map(tree.operand, expressions_of(line)))

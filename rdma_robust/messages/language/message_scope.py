@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rdma_robust.diagnose import Reporter, did_you_mean, meant_at, quote
 from rdma_robust.errors import Span
@@ -11,7 +11,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_folding import folded
 from rdma_robust.messages.language.message_program import Place
-from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.message_world import BUILT_IN, Family, Local, LocalKind, World
 
 NOTHING = Const(0)
@@ -43,9 +43,9 @@ class Scope:
         text = name.text
         before = self.locals.get(text)
         made = Local(self.prefix + text, kind, name.span, array, again=before is not None)
+        self.locals[text] = made
+        self.declared.append((text, made))
         if before is not None and kind == before.kind and not before.visible:
-            self.locals[text] = made
-            self.declared.append((text, made))
             return made
         first = self.world.first.get(text) if before is None else before.span
         if text in self.values:
@@ -54,8 +54,6 @@ class Scope:
             self.report.error("RR904", name.span, f"{quote(text)} was declared before, on line {first.line}")
         elif text in BUILT_IN:
             self.report.error("RR904", name.span, f"{quote(text)} has a meaning of its own in expressions")
-        self.locals[text] = made
-        self.declared.append((text, made))
         return made
 
     def leave(self, before: int) -> None:
@@ -106,22 +104,21 @@ class Scope:
 
     def _built_in(self, call: tree.FunctionCall) -> Term:
         name, arguments = call.name.text, call.arguments
-        makers: dict[str, Callable[[Term], Term]] = {"len": Length, "new": Zeros}
-        if name not in makers:
+        if name not in BUILT_IN:
             self._no_value(call)
             return NOTHING
         if len(arguments) != 1:
             self.report.error("RR906", call.span, f"`{name}` takes one argument, and here are {len(arguments) or 'none'}")
             return NOTHING
         term = self.term(arguments[0])
-        return self.zeros(term, arguments[0].span) if name == "new" else makers[name](term)
+        return self.zeros(term, arguments[0].span) if name == "new" else Length(term)
 
     def zeros(self, size: Term, span: Span) -> Term:
         """Return an array of zeros; an error if there cannot be so many."""
         if self.strict and isinstance(size, Const) and size.value < 0:
             self.report.error("RR922", span, f"an array of {size.value} elements")
-        if isinstance(size, Const) and size.value > MAX_LENGTH:
-            self.report.error("RR922", span, f"an array of more than {MAX_LENGTH:,} elements")
+        if isinstance(size, Const) and size.value > LONGEST:
+            self.report.error("RR922", span, f"an array of more than {LONGEST:,} elements")
             return Zeros(Const(0))
         return Zeros(size)
 
@@ -279,13 +276,8 @@ class Scope:
         """Return the number of a port; 0 for the nameless one."""
         if name is None:
             return 0
-        self.world.used_ports.add(name.text)
         found = self.world.ports.get(name.text)
         if found is None and name.text not in self.world.poisoned:
             hint = did_you_mean(name.text, self.world.ports) or f"`port {name.text}` outside of processes declares it"
             self.report.error("RR903", name.span, f"there is no port {quote(name.text)}", hint=hint)
         return found or 0
-
-
-MAX_LENGTH = 1_000_000
-"""Elements of an array whose size is a constant."""

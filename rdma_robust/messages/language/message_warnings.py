@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import first_line
+from rdma_robust.language.syntax.tree_limits import blocks_of, first_line
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.function_parts import all_lines, stored_by
-from rdma_robust.messages.language.message_parts import inner_operands, operands_of
+from rdma_robust.messages.language.message_parts import operands_of, places_in
 from rdma_robust.messages.language.message_world import Local, World
 
 
@@ -59,12 +60,9 @@ def warn_never_read(body: ast.Block, report: Reporter) -> None:
 def _read_by(line: tree.Line) -> Iterator[str]:
     """Yield the names whose values a statement uses."""
     stored = (tree.target(line),) if isinstance(line, ast.Assign) else stored_by(line)
-    stack: list[object] = [part for part in operands_of(line) if part is not None]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tree.Indexed) and not any(part is place for place in stored):
-            yield part.name.text
-        stack += inner_operands(part)
+    for place in places_in(*operands_of(line)):
+        if not any(place is each for each in stored):
+            yield place.name.text
 
 
 def warn_unreached(block: ast.Block, report: Reporter, ends: str) -> None:
@@ -74,21 +72,9 @@ def warn_unreached(block: ast.Block, report: Reporter, ends: str) -> None:
         if ended:
             report.warn("RR703", first_line(line.span), f"this is never reached: {ends} has ended")
             return
-        for inner in _inner(line):
+        for inner in blocks_of(cast(ast.Statement, line)):
             warn_unreached(inner, report, ends)
         ended = _ends(line)
-
-
-def _inner(line: tree.Line) -> tuple[ast.Block, ...]:
-    match line:
-        case ast.If(arms, otherwise):
-            return (*(arm.block for arm in arms), *(() if otherwise is None else (otherwise,)))
-        case ast.While(_, body) | ast.For(_, _, _, body) | ast.Loop(body):
-            return (body,)
-        case ast.Choose(branches):
-            return branches
-        case _:
-            return ()
 
 
 def _ends(line: tree.Line) -> bool:
@@ -101,6 +87,6 @@ def _ends(line: tree.Line) -> bool:
         case ast.If(_, None):
             return False
         case ast.If() | ast.Choose():
-            return all(any(map(_ends, tree.lines(block))) for block in _inner(line))
+            return all(any(map(_ends, tree.lines(block))) for block in blocks_of(line))
         case _:
             return False

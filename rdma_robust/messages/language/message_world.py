@@ -71,8 +71,8 @@ class Family:
 class World:
     """What is declared outside of processes and functions.
 
-    `first` is where each name that stands in expressions is declared. `ports` are their numbers. `file` is set if the text
-    is not that of the program.
+    `first` is where each name that stands in expressions is declared. `ports` are their numbers. `is_library` says that the
+    text is that of the library.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -82,7 +82,6 @@ class World:
     library: dict[str, tree.Function] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
     first: dict[str, Span] = field(default_factory=dict)
-    used_ports: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     poisoned: frozenset[str] = frozenset()
     processes: int = 0

@@ -128,8 +128,7 @@ class Writer:
                     self.report.error("RR909", line.span, "no register changes while its process waits", hint=hint)
                 return [made.Assume(self.scope.term(condition), self.at(line.span))]
             case ast.Assert(condition):
-                self._known_assert(line)
-                return [made.Assert(self.scope.term(condition), self.at(line.span))]
+                return [made.Assert(self._claimed(line.span, condition), self.at(line.span))]
             case ast.Halt():
                 return [made.Halt(self.at(line.span))]
             case ast.Skip():
@@ -141,10 +140,11 @@ class Writer:
                     self.block(block)
                 return []
 
-    def _known_assert(self, line: ast.Assert) -> None:
-        condition = self.scope.term(line.condition)
-        if self.scope.strict and isinstance(condition, Const) and condition.value:
-            self.report.warn("RR745", line.span, "this can never fail: the condition is a constant")
+    def _claimed(self, span: Span, condition: object) -> Term:
+        term = self.scope.term(condition)
+        if self.scope.strict and isinstance(term, Const) and term.value:
+            self.report.warn("RR745", span, "this can never fail: the condition is a constant")
+        return term
 
     def _structured(self, line: ast.If | ast.While | ast.For | ast.Loop | ast.Choose) -> list[made.Statement]:
         match line:
@@ -368,12 +368,12 @@ class Writer:
                 root = constants.get(parameter.text, Name(prefix + parameter.text))
         if of_library and not self.world.is_library:
             found.append(made.CollectiveCall(name, root, span))
-        result = f"{prefix}{'.' * ('result' in declared_names(function))}result"
+        result, gives = f"{prefix}{'.' * ('result' in declared_names(function))}result", returns(function.body)
         writer = Writer(inner, self._library, written, InFunction(result, span), self._depth)
         writer._repeats = self._repeats
-        if returns(function.body):
+        if gives:
             written.registers.setdefault(result)
         body = writer.block(function.body)
-        if returns(function.body) and not gives_value(body, result):
+        if gives and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
         return [*found, made.Inlined(name, body, span)], Name(result)
