@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rdma_robust"
-SPLIT = ("analyses", "messages", "teaching")
+SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = "errors diagnose expr files layers limits model outcome options processes text grammar_tables digraph"
@@ -44,6 +44,8 @@ MAY_IMPORT = {
     "messages.engines": f"{WORDS} messages.encoding messages.language messages.machine messages.message_answers "
     "messages.replay",
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
+    "contracts.language": f"{WORDS} language messages.language",
+    "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
     "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",

@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_program import Block, MessageProgram,
 from rdma_robust.messages.language.message_scope import Scope
 from rdma_robust.messages.language.message_warnings import warn_never_read, warn_of_ports, warn_unreached, warn_unused
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World
+from rdma_robust.messages.language.message_world import COLLECTIVE, Family, World, library_world
 from rdma_robust.messages.language.writing_out import InFunction, TooLargeError, Writer, Written
 
 FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
@@ -58,9 +58,7 @@ class _Reader:
         self._check(found, world)
         self.report.raise_errors()
         ports = ("", *world.ports)
-        library = World(library=world.library, functions=world.library, is_library=True)
-        library.ports, library.processes = {COLLECTIVE: len(ports)}, world.processes
-        processes, uses_library = self._processes(world, library)
+        processes, uses_library = self._processes(world, library_world(world))
         if not processes:
             what = "there is no `proc`" if found.items else "the file is empty"
             self.report.warn("RR706", NO_SPAN, f"{what}: nothing runs, and there is nothing to decide")

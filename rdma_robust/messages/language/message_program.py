@@ -169,12 +169,24 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """What a call gives a function: for each parameter its name and where its value is, a constant or a register.
+
+    `result` is the register of the result, "" if there is none.
+    """
+
+    arguments: tuple[tuple[str, Term], ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
 class Inlined:
     """The body of the function `name`, called here; its registers have names of their own."""
 
     name: str
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
+    call: Call = field(default=Call((), ""), compare=False)
 
 
 Statement = (

@@ -94,3 +94,10 @@ class World:
     def function(self, name: str) -> tree.Function | None:
         """Return the function that a name calls: one of the program hides one of the library."""
         return self.functions.get(name) or self.library.get(name)
+
+
+def library_world(world: World) -> World:
+    """Return what names mean in the text of the library, whose port comes after those of the program."""
+    ports = {COLLECTIVE: len(world.ports) + 1}
+    functions = world.library
+    return World(library=functions, functions=functions, ports=ports, processes=world.processes, is_library=True)

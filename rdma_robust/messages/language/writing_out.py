@@ -376,4 +376,14 @@ class Writer:
         body = writer.block(function.body)
         if gives and not gives_value(body, result):
             found.append(made.Assign(made.Place(result), NOTHING, span))
-        return [*found, made.Inlined(name, body, span)], Name(result)
+        given = tuple((each.text, constants.get(each.text, Name(prefix + each.text))) for each in function.parameters)
+        return [*found, made.Inlined(name, body, span, made.Call(given, result if gives else ""))], Name(result)
+
+    def entered(self, function: tree.Function) -> made.Inlined:
+        """Return a function as it is when all its arguments are in the registers that its `call` names."""
+        assert self._written is not None
+        call = tree.FunctionCall(function.name, (), function.name.span)
+        arguments: list[Term] = [Name(each.text) for each in function.parameters]
+        inlined = self._inlined(function, call, arguments, self._written)[0][-1]
+        assert isinstance(inlined, made.Inlined)
+        return inlined

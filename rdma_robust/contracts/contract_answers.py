@@ -1,0 +1,110 @@
+"""What is found out about a function with a contract: the same records from every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.limits import Limits
+from rdma_robust.messages.language.message_terms import Value
+
+Verdict = Literal["VERIFIED", "VIOLATED", "UNKNOWN"]
+Mode = Literal["auto", "modular", "inlined"]
+
+Inputs = tuple[Mapping[str, Value], ...]
+"""For each process its parameters and globals at the collective entry, by the names of the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One visible event of a run: a process does everything up to it, then it.
+
+    `enter` and `exit` name a function with a contract; `send` and `recv` have the other process, tag, port and value.
+    `choices` are those that the process makes at `choose` and `loop` since its event before, up to this one.
+    """
+
+    process: int
+    event: Literal["enter", "exit", "send", "recv"]
+    function: str = ""
+    peer: int | None = None
+    tag: int | None = None
+    port: int = 0
+    value: Value = 0
+    choices: tuple[int, ...] = ()
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A run that shows a violation: from `inputs`, event by event, and what is wrong after it.
+
+    `error` is the class. `process` is for whom the clause is false, or who faults, waits or sends; `other` the one it waits
+    for or sends to, or whose message could interfere. `clause` is the text of the clause, if one is violated, and `span`
+    where it stands, or the statement at fault. `collate` counts the collective calls before the violated one (0: the
+    function itself). `ending` are the choices that `process` makes after its last event (for RTE and endless waiting).
+    """
+
+    error: ErrorClass
+    inputs: Inputs
+    events: tuple[Happening, ...]
+    process: int
+    other: int | None = None
+    clause: str = ""
+    span: Span = NO_SPAN
+    collate: int = 0
+    text: str = ""
+    ending: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WeakCallee:
+    """A callee whose contract is too weak for the proof, and a clause that is enough, which was tried; None: none was found."""
+
+    function: str
+    needed: str
+    proposal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcsAnswer:
+    """What holds of one function for `procs` processes and all inputs within its bounds.
+
+    VERIFIED only after an exhausted search; VIOLATED only with a counterexample that was replayed; UNKNOWN has its `reason`.
+    `runs` are the matchings (or complete interleavings), `states` the branch states (or all states), `solver_calls` z3's.
+    """
+
+    procs: int
+    verdict: Verdict
+    mode: Literal["modular", "inlined"]
+    engine: str
+    counterexample: Counterexample | None = None
+    weak: tuple[WeakCallee, ...] = ()
+    reason: str = ""
+    runs: int = 0
+    states: int = 0
+    solver_calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAnswer:
+    """What holds of one function: one answer for each number of processes that was asked for."""
+
+    name: str
+    kind: Literal["collective", "local"]
+    answers: tuple[ProcsAnswer, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst: VIOLATED, UNKNOWN, VERIFIED."""
+        found = {each.verdict for each in self.answers}
+        worst: tuple[Verdict, ...] = ("VIOLATED", "UNKNOWN")
+        return next((each for each in worst if each in found), "VERIFIED")
+
+
+ContractEngine = Callable[[ContractProgram, str, int, Limits], ProcsAnswer]
+"""An engine: a program, a function of it and a number of processes, real bodies (`inlined`) or contracts of callees."""

@@ -1,0 +1,149 @@
+"""Checked contracts of the functions of an `.mp` text: clauses with names resolved, behaviors and short forms made plain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.contracts.language.spec_terms import Spec
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+
+
+@dataclass(frozen=True, slots=True)
+class StateClause:
+    """`requires condition` or `ensures condition`: true for every process; of a behavior only where it `assumes`.
+
+    `assumes` is evaluated at the collective entry, as in `\\pre`; None outside of behaviors, and in those without `assumes`.
+    """
+
+    kind: Literal["requires", "ensures"]
+    condition: Spec
+    assumes: Spec | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A global that may change: whole, or of its array the elements from `low` to `high`; then its length stays."""
+
+    name: str
+    low: Spec | None = None
+    high: Spec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One `assigns` clause. Bounds of cells and `assumes` are evaluated at the collective entry, for each process.
+
+    A process may change what one of its frames names whose `assumes` is true; without any frame in the contract everything.
+    """
+
+    cells: tuple[Cells, ...]
+    assumes: Spec | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSet:
+    """Processes `low` to `high`, one if both are the same; `others`: without the own one.
+
+    Numbers outside of 0..NPROCS-1 contribute nothing.
+    """
+
+    low: Spec
+    high: Spec
+    others: bool = False
+
+
+PathKind = Literal["waitsfor", "quiet to", "quiet from"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathClause:
+    """A guarantee or requirement about the order of events: evaluated as process p enters, in its own state, if `condition`.
+
+    - `waitsfor`, p does not exit before each r of `who` entered. `tag`, `port` and `until` are None;
+    - `quiet to`, p sends nothing to a q of `who` (with `tag`, on `port`; None is any) before each r of `until` entered;
+    - `quiet from`, required: no q of `who` that exited sends anything to p (with `tag`, on `port`) before p exited.
+    """
+
+    kind: PathKind
+    who: ProcessSet
+    tag: Spec | None = None
+    port: int | None = None
+    until: ProcessSet | None = None
+    condition: Spec | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Inputs that the function's own check looks at: `name` is a parameter or a global.
+
+    With no `lengths` it is a number from `low` to `high`; with one, an array whose length is between these; with two, an
+    array of arrays. `low` and `high` may use the indices, `Bound("i")` and `Bound("j")`; lengths of inner arrays use `i`.
+    """
+
+    name: str
+    lengths: tuple[tuple[Spec, Spec], ...]
+    low: Spec
+    high: Spec
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The contract of one function. `frames` is None if there is no `assigns`: anything may change.
+
+    A `collective` function is called by all processes; a `local` one by one on its own: it has no paths.
+    """
+
+    name: str
+    kind: Literal["collective", "local"]
+    parameters: tuple[str, ...]
+    gives_value: bool
+    clauses: tuple[StateClause, ...] = ()
+    frames: tuple[Frame, ...] | None = None
+    paths: tuple[PathClause, ...] = ()
+    bounds: tuple[Bounds, ...] = ()
+    calls: tuple[str, ...] = ()
+    """Functions with a contract that its body calls, also through functions without one; each once."""
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+ErrorClass = Literal["RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV"]
+CLASSES: tuple[ErrorClass, ...] = ("RTE", "CCM", "DL", "SGV", "PGV", "ITF", "SRV", "PRV")
+
+
+@dataclass(frozen=True, slots=True)
+class ContractClaim:
+    """`expect contract name verified` (for every n), or `violated CLASS from n`: verified below it; None is any class."""
+
+    name: str
+    verified: bool
+    error: ErrorClass | None = None
+    since: int = 1
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractProgram:
+    """The contracts of a file, in its order.
+
+    `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside.
+    `tree` is the syntax tree, from which :func:`~rdma_robust.contracts.language.instances.instance` writes functions out.
+    """
+
+    name: str
+    file: str
+    source: str
+    contracts: tuple[Contract, ...]
+    library: tuple[Contract, ...] = ()
+    globals: tuple[str, ...] = ()
+    claims: tuple[ContractClaim, ...] = ()
+    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    tree: object = field(default=None, compare=False, repr=False)
+
+    def contract(self, name: str) -> Contract | None:
+        """Return the contract of a function, None if it has none."""
+        return next((each for each in (*self.contracts, *self.library) if each.name == name), None)

@@ -1,0 +1,67 @@
+"""A function with a contract as n processes that each execute it once: what the engines run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.diagnose import Reporter
+from rdma_robust.expr import Const
+from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.message_declarations import Declarations
+from rdma_robust.messages.language.message_program import MessageProgram, Process
+from rdma_robust.messages.language.message_scope import Scope
+from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
+from rdma_robust.messages.language.writing_out import MAX_STATEMENTS, TooLargeError, Writer, Written
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A function written out for n processes.
+
+    Every process of `program` has one statement: the `Inlined` function, whose `call` names its parameters' registers and
+    that of its result. Registers have no first values here: those of parameters and globals are the inputs, others are 0.
+    Calls in it are `Inlined` too, with their `call`.
+    """
+
+    function: str
+    procs: int
+    program: MessageProgram
+
+
+class TooManyStatements(Exception):
+    """The function is too large once it is written out for so many processes."""
+
+
+def instance(program: ContractProgram, function: str, procs: int) -> Instance:
+    """Return `function`, which is of the program or the library, for `procs` processes.
+
+    Raises KeyError if there is no such function, and TooManyStatements.
+    """
+    report = Reporter(program.file, program.source)
+    world = Declarations(report, frozenset()).read(cast(ast.Program, program.tree))
+    world.processes = procs
+    found = world.function(function)
+    if found is None:
+        raise KeyError(function)
+    written = Written(MAX_STATEMENTS)
+    processes = []
+    try:
+        for number in range(procs):
+            written = Written(written.left, dict.fromkeys(world.globals))
+            processes.append(_process(found, number, world, report, written))
+    except TooLargeError as too_large:
+        raise TooManyStatements(str(too_large)) from too_large
+    ports = ("", *world.ports, COLLECTIVE)
+    made = MessageProgram(function, program.file, program.source, tuple(processes), ports)
+    return Instance(function, procs, made)
+
+
+def _process(function: tree.Function, number: int, world: World, report: Reporter, written: Written) -> Process:
+    scope = Scope(world, report, Const(number), {})
+    scope.strict = False
+    body = (Writer(scope, library_world(world), written).entered(function),)
+    span = report.at(function.name.span)
+    return Process(f"P[{number}]", body, tuple(written.registers), tuple(written.requests), span=span)
