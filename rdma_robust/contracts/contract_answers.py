@@ -61,7 +61,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class WeakCallee:
-    """A callee whose contract is too weak for the proof, and a clause that is enough, which was tried; None: none was found."""
+    """A callee whose contract is too weak for the proof; `proposal` is a clause that is enough, which was tried."""
 
     function: str
     needed: str

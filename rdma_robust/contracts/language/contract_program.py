@@ -131,7 +131,7 @@ class ContractProgram:
     """The contracts of a file, in its order.
 
     `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside.
-    `tree` is the syntax tree, from which :func:`~rdma_robust.contracts.language.instances.instance` writes functions out.
+    `tree` is the syntax tree, from which `function_instances.instance` writes functions out.
     """
 
     name: str

@@ -186,7 +186,7 @@ class Inlined:
     name: str
     body: Block
     span: Span = field(default=NO_SPAN, compare=False)
-    call: Call = field(default=Call((), ""), compare=False)
+    call: Call = field(default=Call((), ""), compare=False, repr=False)
 
 
 Statement = (

@@ -3,7 +3,7 @@
 import pytest
 
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.contracts.language.instances import instance
+from rdma_robust.contracts.language.function_instances import instance
 from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax.parse import parse
