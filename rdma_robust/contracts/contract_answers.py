@@ -60,6 +60,20 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Collate:
+    """The calls that belong together: the `number`-th contracted call of each process, all of `function`, from 0.
+
+    `entries` and `exits` have for each process what it has when it passes, None if it does not in this run: parameters (at
+    entry) and globals by their names, and in `exits` the result as `\\result`.
+    """
+
+    function: str
+    number: int
+    entries: tuple[Mapping[str, Value] | None, ...]
+    exits: tuple[Mapping[str, Value] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WeakCallee:
     """A callee whose contract is too weak for the proof; `proposal` is a clause that is enough, which was tried."""
 
@@ -87,6 +101,8 @@ class ProcsAnswer:
     states: int = 0
     solver_calls: int = 0
     seconds: float = 0.0
+    collates: tuple[Collate, ...] = ()
+    """Those of the counterexample, as the replay had them."""
 
 
 @dataclass(frozen=True, slots=True)
