@@ -57,6 +57,7 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
         define=given.options.define,
         explain="junit" in given.forms,
         page="html" in given.forms,
+        objects=not {"json", "jsonl"}.isdisjoint(given.forms),
     )
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
     answers, stopped = answer_all(given.items, question, given.jobs or processors(), _say, quiet=given.quiet)

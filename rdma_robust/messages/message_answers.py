@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from rdma_robust.errors import NO_SPAN, Span
@@ -146,10 +147,15 @@ class BufferAnswer:
     @property
     def races(self) -> tuple[Issued, ...]:
         """Return the receives that have two feasible partners, of those known."""
-        counts: dict[Issued, int] = {}
-        for pair in self.pairs or ():
-            counts[pair.receive] = counts.get(pair.receive, 0) + 1
-        return tuple(sorted(each for each, count in counts.items() if count > 1))
+        return _racing(self.pairs or frozenset())
+
+
+@lru_cache(maxsize=2)
+def _racing(pairs: frozenset[Pair]) -> tuple[Issued, ...]:
+    counts: dict[Issued, int] = {}
+    for pair in pairs:
+        counts[pair.receive] = counts.get(pair.receive, 0) + 1
+    return tuple(sorted(each for each, count in counts.items() if count > 1))
 
 
 @dataclass(frozen=True, slots=True)

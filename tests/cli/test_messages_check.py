@@ -11,11 +11,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bench.message_programs import senders
-from rdma_robust.errors import Span
+from rdma_robust.errors import InternalError, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_table
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Questions, Violation
+from rdma_robust.reports.messages import messages_record
 from tests.conftest import NOT_ROBUST, ROOT, Cli
 from tests.support.message_texts import written
 from tests.support.shares import share
@@ -207,6 +208,15 @@ def test_a_run_that_cannot_be_replayed_is_a_defect(cli: Cli, monkeypatch: pytest
     assert done.returncode == 4
     assert "the run does not end with the violation that it should show" in done.stderr
     assert "VIOLATED" not in done.stdout
+
+
+def test_objects_of_all_pairs_are_made_for_json_alone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwanted(*_: object, **_more: object) -> object:
+        raise InternalError("made")
+
+    monkeypatch.setattr(messages_record, "result_object", unwanted)
+    assert cli("messages", "check", "ring.mp").returncode == 0
+    assert cli("messages", "check", "ring.mp", "--format", "json").returncode == 4
 
 
 def test_counts_of_any_size(cli: Cli, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def check_command(
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    form = report_form(output, format_, FORMATS, items)
     asking = MessagesAsking(
         buffer,
         engine,
@@ -110,12 +111,12 @@ def check_command(
         explain=len(items) == 1 if explain is None else explain,
         full=explain is True,
         width=width_of_output(output),
+        objects=form != "text",
     )
     if certificate is not None:
         from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
 
         items = with_certificates(items, certificate)
-    form = report_form(output, format_, FORMATS, items)
     path = None if output == "-" else output
     context.obj.append(partial(run_messages_check, MessagesRequest(items, asking, jobs, form, path, quiet)))
 

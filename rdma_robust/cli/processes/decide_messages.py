@@ -34,7 +34,7 @@ class MessagesAsking:
 
     `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
     asks for what is beneath the row, `full` for all of long runs; the text is `width` wide. `page` asks for a
-    fragment of HTML.
+    fragment of HTML, `objects` for the objects of JSON, which may be millions.
     """
 
     buffer: BufferName = "all"
@@ -51,6 +51,7 @@ class MessagesAsking:
     full: bool = False
     width: int | None = None
     page: bool = False
+    objects: bool = False
     self_check: bool = False
 
     @property
@@ -207,7 +208,8 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
-    record = messages_record(program, answers, Judging(asking.expect, asking.deny), _since(started), found.notes)
+    judging = Judging(asking.expect, asking.deny)
+    record = messages_record(program, answers, judging, _since(started), found.notes, objects=asking.objects)
     if asking.explain:
         record = replace(record, lines=tuple(explained_lines(program, answers, asking.width, full=asking.full)))
     if asking.page:

@@ -32,8 +32,7 @@ ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
 
 
 def result_object(
-    program: MessageProgram,
-    names: OperationNames,
+    told: Told,
     answer: BufferAnswer,
     claims: Iterable[JudgedClaim],
     *,
@@ -42,12 +41,13 @@ def result_object(
 ) -> JsonObject:
     """Return the object of one program under one buffer semantics; `time_s` is that of all of its buffers, `notes` are what
     readers of a trace should know."""
+    program = told.program
     return {
         "file": valid_unicode(program.file),
         "buffer": answer.buffer,
         "program": program.name,
         "processes": [each.name for each in program.processes],
-        **_found(_Told(program, names), answer),
+        **_found(told, answer),
         "claims": [{name: value for name, value in dataclasses.asdict(each).items() if name != "buffer"} for each in claims],
         "notes": [valid_unicode(note) for note in notes],
         "engine": answer.engine,
@@ -62,7 +62,7 @@ def result_object(
     }
 
 
-def _found(told: _Told, answer: BufferAnswer) -> JsonObject:
+def _found(told: Told, answer: BufferAnswer) -> JsonObject:
     """Return what was found."""
     deadlock, leak, matchings = answer.deadlock, answer.leak, answer.matchings
     return {
@@ -148,21 +148,34 @@ def _diagnostic(each: object) -> JsonObject:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Told:
-    """Parts of answers as JSON, with the names and lines of the program."""
+class Told:
+    """Parts of answers as JSON, with the names and lines of the program.
+
+    There may be millions of pairs, of few operations and the same under all buffer semantics: they share their objects.
+    """
 
     program: MessageProgram
     names: OperationNames
+    _operations: dict[tuple[Direction, Issued], JsonObject] = dataclasses.field(default_factory=dict)
+    _pairs: dict[Pair, JsonObject] = dataclasses.field(default_factory=dict)
 
     def process(self, number: int) -> str:
         return self.program.processes[number].name
 
     def operation(self, direction: Direction, each: Issued) -> JsonObject:
         """`nth` counts from 0; `line` is null if it is not the same in all runs."""
-        return {"process": self.process(each.process), "nth": each.nth, "line": self.names.line(direction, each)}
+        found = self._operations.get((direction, each))
+        if found is None:
+            found = {"process": self.process(each.process), "nth": each.nth, "line": self.names.line(direction, each)}
+            self._operations[direction, each] = found
+        return found
 
     def pair(self, pair: Pair) -> JsonObject:
-        return {"receive": self.operation("receive", pair.receive), "send": self.operation("send", pair.send)}
+        found = self._pairs.get(pair)
+        if found is None:
+            receive, send = self.operation("receive", pair.receive), self.operation("send", pair.send)
+            self._pairs[pair] = found = {"receive": receive, "send": send}
+        return found
 
     def races(self, answer: BufferAnswer) -> list[JsonObject]:
         senders: dict[Issued, list[Issued]] = {each: [] for each in answer.races}

@@ -11,7 +11,7 @@ from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.messages_json import no_answer_object, result_object
+from rdma_robust.reports.messages.messages_json import Told, no_answer_object, result_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
 from rdma_robust.reports.share.exits import Exit, within
@@ -44,8 +44,8 @@ class MessagesRecord:
     """The answers for one program; `error_kind` is set exactly if there are none because of an error.
 
     `races` and `matchings` are those of the buffers with most runs. `note` is said beside the row, `lines` beneath it;
-    `results` are its JSON objects, `page` is a fragment of HTML, if that is wanted. `as_expected` is None without a claim,
-    or as long as claims are open and none fails.
+    `results` are its JSON objects and `page` is a fragment of HTML, if they are wanted. `as_expected` is None without a
+    claim, or as long as claims are open and none fails.
     """
 
     file: str
@@ -86,11 +86,19 @@ class MessagesRecord:
 
 
 def messages_record(
-    program: MessageProgram, answers: Sequence[BufferAnswer], judging: Judging, time_s: float, notes: Sequence[str] = ()
+    program: MessageProgram,
+    answers: Sequence[BufferAnswer],
+    judging: Judging,
+    time_s: float,
+    notes: Sequence[str] = (),
+    *,
+    objects: bool = False,
 ) -> MessagesRecord:
-    """Return the record of a program from its answers, without what is said beneath its row; a trace may have `notes`."""
+    """Return the record of a program from its answers, without what is said beneath its row; a trace may have `notes`.
+
+    JSON `objects` only if they are wanted: each feasible pair is one, and there may be a million.
+    """
     claims = judged(program, answers)
-    names = operation_names(program)
     widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
     headlines = tuple(_headline(answer) for answer in answers)
     reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
@@ -109,11 +117,20 @@ def messages_record(
         note=_note(program, answers, claims, judging),
         warnings=diagnostics(program.warnings),
         time_s=time_s,
-        results=tuple(
-            result_object(program, names, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers
-        ),
+        results=_objects(program, answers, claims, time_s, notes) if objects else (),
         source=program.source,
     )
+
+
+def _objects(
+    program: MessageProgram,
+    answers: Sequence[BufferAnswer],
+    claims: Sequence[JudgedClaim],
+    time_s: float,
+    notes: Sequence[str],
+) -> tuple[JsonObject, ...]:
+    told = Told(program, operation_names(program))
+    return tuple([result_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
 
 
 def unanswered_messages(result: Result) -> MessagesRecord:
