@@ -42,9 +42,11 @@ class Counterexample:
     """A run that shows a violation: from `inputs`, event by event, and what is wrong after it.
 
     `error` is the class. `process` is for whom the clause is false, or who faults, waits or sends; `other` the one it waits
-    for or sends to, or whose message could interfere. `clause` is the text of the clause, if one is violated, and `span`
-    where it stands, or the statement at fault. `collate` counts the collective calls before the violated one (0: the
-    function itself). `ending` are the choices that `process` makes after its last event (for RTE and endless waiting).
+    for or sends to, or whose message could interfere. `clause` says what is violated: `ensures`, `requires`, `assigns`,
+    `channels` (not empty), `waitsfor`, `quiet to`, `quiet from`, `assert`, the kind of a fault, or ''; `span` is where that
+    stands, the statement at fault, or the call. `text` says it for people, with the values. `collate` counts the collective
+    calls before the violated one (0: the function itself). `ending` has for each process the choices that it makes after its
+    last event.
     """
 
     error: ErrorClass

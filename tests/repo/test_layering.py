@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} codes language semantics petri analyses.safety analyses.repair analyses.explain analyses.prove "
     "analyses.hardware analyses.scaling messages.language messages.machine messages.message_answers messages.replay "
-    "messages.encoding messages.races",
+    "messages.encoding messages.races contracts.language contracts.contract_answers",
     "batch": f"{WORDS} __init__ certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",

@@ -130,7 +130,8 @@ class ContractClaim:
 class ContractProgram:
     """The contracts of a file, in its order.
 
-    `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside.
+    `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside,
+    `ports` the names of ports 1, 2 and so on; that of the library comes after them.
     `tree` is the syntax tree, from which `function_instances.instance` writes functions out.
     """
 
@@ -140,6 +141,7 @@ class ContractProgram:
     contracts: tuple[Contract, ...]
     library: tuple[Contract, ...] = ()
     globals: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
     claims: tuple[ContractClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     tree: object = field(default=None, compare=False, repr=False)

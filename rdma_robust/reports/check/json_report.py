@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from rdma_robust.options import REDUCTIONS, CheckOptions
-from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.result import DiagnosticView, Result
 from rdma_robust.reports.check.summary import Summary
 from rdma_robust.reports.share.totals import envelope
 from rdma_robust.text import printable
@@ -27,6 +27,11 @@ def result_object(result: Result) -> JsonObject:
         relations = members["witness"]["relations"]
         members["witness"]["relations"] = {name: pairs for name, pairs in relations.items() if pairs is not None}
     return members
+
+
+def diagnostic_object(view: DiagnosticView) -> JsonObject:
+    """Return a warning or an error in a few members."""
+    return {"line": view.line, "column": view.column, "code": view.code, "message": view.message}
 
 
 def document(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Mark = Literal["send", "post", "take", "match", "grant", "choice", "false", "fault", "stop", "stuck", "leak"]
+Mark = Literal[
+    "send", "post", "take", "match", "grant", "choice", "enter", "exit", "false", "fault", "stop", "stuck", "leak"
+]
 """What a row tells: a send or a receive is issued; a receive has its message, at its wait or, if nothing waits for it, at
-its match; the runtime buffers a message; a choice; a false assertion, a fault, a false assumption; a process waits for ever;
-an operation is left over."""
+its match; the runtime buffers a message; a choice; a function with a contract is entered or left; a false assertion, a
+fault, a false assumption; a process waits for ever; an operation is left over."""
 
 BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 
@@ -16,13 +18,14 @@ BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 @dataclass(frozen=True, slots=True)
 class ChartRow:
     """What one process does at one moment. `line` is None for what the text of the program does not say; `label` is `text`
-    in few words, beside the lifeline of the process."""
+    in few words, beside the lifeline of the process. The lanes `also` do the same, one after the other."""
 
     lane: int
     mark: Mark
     text: str
     line: int | None = None
     label: str = ""
+    also: tuple[int, ...] = ()
 
     @property
     def bad(self) -> bool:
@@ -73,6 +76,12 @@ class Chart:
     arrows: tuple[ChartArrow, ...] = ()
     bars: tuple[ChartBar, ...] = ()
     cycle: tuple[WaitsFor, ...] = field(default=())
+
+    def part(self) -> list[int]:
+        """Return the processes that have a part in the run, all if there is none."""
+        rows = {lane for row in self.rows for lane in (row.lane, *row.also)}
+        found = rows | {each.source for each in self.arrows} | {bar.lane for bar in self.bars}
+        return sorted(found) or list(range(len(self.lanes)))
 
     def arrows_at(self, row: int) -> tuple[ChartArrow, ...]:
         """Return the arrows that end at a row, those of this run first."""

@@ -20,12 +20,12 @@ def chart_dot(chart: Chart) -> str:
         "  edge [fontname=Helvetica, fontsize=10];",
     ]
     for lane, name in enumerate(chart.lanes):
-        rows = [number for number, row in enumerate(chart.rows) if row.lane == lane]
+        rows = [number for number, row in enumerate(chart.rows) if lane in (row.lane, *row.also)]
         if not rows and not any(lane in (link.process, link.other) for link in chart.cycle):
             continue
         lines += [f"  subgraph cluster_{lane} {{", f"    label={_quoted(name)}; color={_quoted(GREY)};"]
         lines.append(f"    p{lane} [label={_quoted(name)}, shape=plaintext];")
-        for number in rows:
+        for number in (each for each in rows if chart.rows[each].lane == lane):
             row = chart.rows[number]
             place = "" if row.line is None else f"{row.line}: "
             red = f", color={_quoted(RED)}, fontcolor={_quoted(RED)}" if row.bad else ""

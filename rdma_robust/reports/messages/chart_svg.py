@@ -38,7 +38,7 @@ class _Places:
 
 def chart_svg(chart: Chart, *, every: bool = False) -> str:
     """Return the chart as an SVG image. Processes without a part in the run are left out, unless `every` is wanted."""
-    lanes = list(range(len(chart.lanes))) if every else _lanes(chart)
+    lanes = list(range(len(chart.lanes))) if every else chart.part()
     places = _placed(chart, lanes)
     height = places.bottom + (LINK * len(chart.cycle) + PAD if chart.cycle else 0) + PAD
     body = [_lifeline(chart.lanes[lane], places.x[lane], places.bottom) for lane in lanes]
@@ -53,11 +53,6 @@ def _said(chart: Chart) -> str:
     """Return what the drawing shows for those who do not see it: all rows in order."""
     rows = "; ".join(f"{'' if row.line is None else f'line {row.line}: '}{row.text}" for row in chart.rows)
     return f"{chart.title}. {rows}."
-
-
-def _lanes(chart: Chart) -> list[int]:
-    used = {*(row.lane for row in chart.rows), *(each.source for each in chart.arrows), *(bar.lane for bar in chart.bars)}
-    return sorted(used) or list(range(len(chart.lanes)))
 
 
 def _placed(chart: Chart, lanes: Sequence[int]) -> _Places:
@@ -136,11 +131,23 @@ def _row(at: int, row: ChartRow, places: _Places) -> str:
     number_of = "" if row.line is None else f'<tspan class="rr-muted">{row.line} </tspan>'
     return (
         f'<g class="{marks}"{line}><title>{text_of(said)}</title>'
-        f'<circle cx="{number(x)}" cy="{number(y)}" r="4.5" style="fill:{fill};stroke:{colour};stroke-width:1.5"/>'
+        f"{_across(row, places, y)}{''.join(_dot(places.x[lane], y, fill, colour) for lane in (row.lane, *row.also))}"
         f'<rect class="rr-chip" x="{number(x + ASIDE)}" y="{number(y - CHIP / 2)}" width="{number(_chip_width(row))}" '
         f'height="{CHIP}" rx="6"/><text x="{number(x + ASIDE + 7)}" y="{number(y + 4)}">{number_of}'
         f"{text_of(fitted(row.label, LONGEST))}</text></g>"
     )
+
+
+def _across(row: ChartRow, places: _Places, y: float) -> str:
+    """Return the line between lifelines that do the same."""
+    if not row.also:
+        return ""
+    xs = [places.x[lane] for lane in (row.lane, *row.also)]
+    return f'<path class="rr-rule" d="M{number(min(xs))},{number(y)}H{number(max(xs))}" stroke-width="1.5"/>'
+
+
+def _dot(x: float, y: float, fill: str, colour: str) -> str:
+    return f'<circle cx="{number(x)}" cy="{number(y)}" r="4.5" style="fill:{fill};stroke:{colour};stroke-width:1.5"/>'
 
 
 def _chip_width(row: ChartRow) -> float:

@@ -16,6 +16,8 @@ MARKS: Final[dict[Mark, str]] = {
     "match": "*",
     "grant": "b",
     "choice": ":",
+    "enter": "[",
+    "exit": "]",
     "false": "X",
     "fault": "X",
     "stop": "x",
@@ -104,7 +106,8 @@ class _Layout:
         if arrow is not None and arrow.source != arrow.target:
             self._draw(cells, arrow)
         if row is not None:
-            cells[self.lanes.index(row.lane) * self.gap] = MARKS[row.mark]
+            for lane in (row.lane, *row.also):
+                cells[self.lanes.index(lane) * self.gap] = MARKS[row.mark]
         elif arrow is not None:
             cells[self.lanes.index(arrow.target) * self.gap] = "|"
         return f"{''.join(cells)}   "
@@ -120,8 +123,7 @@ class _Layout:
 
 def _laid_out(chart: Chart, width: int) -> _Layout:
     """Return the layout: names if they fit, else numbers, and without any lifelines where even these leave no room."""
-    part = [*(row.lane for row in chart.rows), *(each.source for each in chart.arrows), *(bar.lane for bar in chart.bars)]
-    lanes = tuple(sorted(set(part))) or tuple(range(len(chart.lanes)))
+    lanes = tuple(chart.part())
     longest = max((width_of(printable(chart.lanes[lane])) for lane in lanes), default=0)
     room = width - NUMBER - 5 - LEAST_TEXT
     for gap in GAPS:

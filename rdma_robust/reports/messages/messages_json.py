@@ -20,7 +20,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
     Waiting,
 )
-from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
+from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object, valid_unicode
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames
@@ -116,8 +116,8 @@ def no_answer_object(result: Result) -> JsonObject:
         "engine": None,
         "work": {},
         "error_kind": result.error_kind,
-        "warnings": [_diagnostic(each) for each in result.warnings],
-        "errors": [_diagnostic(each) for each in result.errors],
+        "warnings": [diagnostic_object(each) for each in result.warnings],
+        "errors": [diagnostic_object(each) for each in result.errors],
         "time_s": result.time_s,
     }
 
@@ -140,11 +140,6 @@ def document(
         "results": list(results),
         "summary": dict(summary),
     }
-
-
-def _diagnostic(each: object) -> JsonObject:
-    members = dataclasses.asdict(each)  # type: ignore[call-overload]
-    return {name: members[name] for name in ("line", "column", "code", "message")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,0 +1,105 @@
+"""From a run that violates a contract to its sequence chart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.reports.contracts.contract_words import name_of, place_in, shown_value
+from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartRow, Mark
+
+_ENDS: Final[dict[ErrorClass, Mark]] = {"RTE": "fault", "DL": "stuck"}
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A message on its way: the row that sends it."""
+
+    row: int
+    tag: int | None
+
+
+@dataclass(slots=True)
+class _Builder:
+    program: ContractProgram
+    procs: int
+    ports: tuple[str, ...]
+    rows: list[ChartRow] = field(default_factory=list)
+    arrows: list[ChartArrow] = field(default_factory=list)
+    underway: dict[tuple[int, int, int], list[_Sent]] = field(default_factory=dict)
+    calls: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def line(self, span: Span) -> int | None:
+        place = place_in(self.program, span)
+        return None if place == NO_SPAN else place.line
+
+    def add(self, event: Happening) -> None:
+        """Add the row of an event."""
+        match event.event:
+            case "enter" | "exit":
+                self.passes(event)
+            case "send":
+                self.sends(event)
+            case "recv":
+                self.takes(event)
+
+    def passes(self, event: Happening) -> None:
+        """Add that a function is entered or left, to the last row if others do the same there."""
+        mark: Mark = "enter" if event.event == "enter" else "exit"
+        key = event.process, f"{mark} {event.function}"
+        number = self.calls[key] = self.calls.get(key, 0) + 1
+        what = f"{key[1]} #{number}" if number > 1 else key[1]
+        last = self.rows[-1] if self.rows else None
+        lanes: tuple[int, ...] = (event.process,)
+        if last is not None and last.label == what and event.process not in (last.lane, *last.also):
+            self.rows.pop()
+            lanes = (last.lane, *last.also, event.process)
+        names = ", ".join(map(name_of, sorted(lanes)))
+        self.rows.append(ChartRow(lanes[0], mark, f"{names}: {what}", None, what, lanes[1:]))
+
+    def sends(self, event: Happening) -> None:
+        assert event.peer is not None
+        label = f"send {shown_value(event.value)} to {name_of(event.peer)}{self.channel(event)}"
+        text = f"{name_of(event.process)} {label.replace('send', 'sends', 1)}"
+        self.rows.append(ChartRow(event.process, "send", text, self.line(event.span), label))
+        channel = event.process, event.peer, event.port
+        self.underway.setdefault(channel, []).append(_Sent(len(self.rows) - 1, event.tag))
+
+    def takes(self, event: Happening) -> None:
+        assert event.peer is not None
+        shown = shown_value(event.value)
+        text = f"{name_of(event.process)} takes {shown} from {name_of(event.peer)}{self.channel(event)}"
+        self.rows.append(ChartRow(event.process, "take", text, self.line(event.span), f"takes {shown}"))
+        waiting = self.underway.get((event.peer, event.process, event.port), [])
+        sent = next((each for each in waiting if each.tag == event.tag), None)
+        if sent is not None:
+            waiting.remove(sent)
+        begin = None if sent is None else sent.row
+        self.arrows.append(ChartArrow(event.peer, event.process, begin, len(self.rows) - 1, shown, text))
+
+    def channel(self, event: Happening) -> str:
+        port = f" on {self.ports[event.port]}" if event.port else ""
+        return port + (f" tag {event.tag}" if event.tag else "")
+
+    def wrong(self, example: Counterexample) -> None:
+        """Add what is wrong at the end."""
+        mark = _ENDS.get(example.error, "false")
+        text = example.text or example.clause
+        self.rows.append(ChartRow(example.process, mark, text, self.line(example.span), f"{example.error}"))
+        if example.error == "ITF" and example.other is not None:
+            said = f"or a message that {name_of(example.other)} sends after it has left"
+            end = len(self.rows) - 1
+            self.arrows.append(ChartArrow(example.other, example.process, None, end, "", said, possible=True))
+
+
+def contract_chart(program: ContractProgram, ports: tuple[str, ...], title: str, example: Counterexample) -> Chart:
+    """Return the chart of the run that `example` is; `ports` are the names of ports by their numbers."""
+    procs = len(example.inputs)
+    builder = _Builder(program, procs, ports)
+    for event in example.events:
+        builder.add(event)
+    builder.wrong(example)
+    return Chart(title, tuple(map(name_of, range(procs))), tuple(builder.rows), tuple(builder.arrows))

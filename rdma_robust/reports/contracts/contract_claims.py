@@ -1,0 +1,61 @@
+"""The claims of `expect contract` lines beside what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer
+from rdma_robust.contracts.language.contract_program import ContractClaim, ContractProgram
+
+ClaimStatus = Literal["met", "failed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedContractClaim:
+    """A claim about a function, and what was found."""
+
+    text: str
+    function: str
+    status: ClaimStatus
+    found: str
+    line: int
+    column: int
+
+
+def judged_claims(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> tuple[JudgedContractClaim, ...]:
+    """Return every claim of `program` about a function that there is an answer for."""
+    found = {answer.name: answer for answer in answers}
+    return tuple(_judged(claim, found[claim.name]) for claim in program.claims if claim.name in found)
+
+
+def _judged(claim: ContractClaim, answer: FunctionAnswer) -> JudgedContractClaim:
+    status = [_status(claim, each) for each in answer.answers]
+    worst: tuple[ClaimStatus, ...] = ("failed", "unknown")
+    word: ClaimStatus = next((each for each in worst if each in status), "met")
+    differing = next((each for each, there in zip(answer.answers, status, strict=True) if there == word), None)
+    said = "" if differing is None else f"n = {differing.procs}: {_shown(differing)}"
+    return JudgedContractClaim(_text(claim), claim.name, word, said, claim.span.line, claim.span.column)
+
+
+def _status(claim: ContractClaim, answer: ProcsAnswer) -> ClaimStatus:
+    """Return whether a claim is true for one number of processes."""
+    if answer.verdict == "UNKNOWN":
+        return "unknown"
+    if claim.verified or answer.procs < claim.since:
+        return "met" if answer.verdict == "VERIFIED" else "failed"
+    example = answer.counterexample
+    return "met" if example is not None and claim.error in (None, example.error) else "failed"
+
+
+def _shown(answer: ProcsAnswer) -> str:
+    example = answer.counterexample
+    return answer.verdict if example is None else f"{answer.verdict} {example.error}"
+
+
+def _text(claim: ContractClaim) -> str:
+    if claim.verified:
+        return f"contract {claim.name} verified"
+    error = "" if claim.error is None else f" {claim.error}"
+    return f"contract {claim.name} violated{error}{f' from {claim.since}' if claim.since > 1 else ''}"

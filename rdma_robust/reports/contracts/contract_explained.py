@@ -1,0 +1,119 @@
+"""What stands beneath the row of a function: its violation as a chart with the inputs and the collective states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, ProcsAnswer
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.messages.language.message_terms import Value
+from rdma_robust.reports.contracts.contract_chart import contract_chart
+from rdma_robust.reports.contracts.contract_words import (
+    first_violation,
+    name_of,
+    place_in,
+    shown_value,
+    text_at,
+    violation_line,
+)
+from rdma_robust.reports.messages.chart import Chart
+from rdma_robust.reports.messages.chart_text import chart_text
+from rdma_robust.text import filled, padded, printable, width_of
+
+WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class StateTable:
+    """Values by names (rows) and processes (columns); `title` says when."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContractFinding:
+    """A violation as it is shown: one sentence, the clause with its line, the run, and what processes have in it."""
+
+    function: str
+    procs: int
+    headline: str
+    clause: str
+    line: int | None
+    chart: Chart
+    tables: tuple[StateTable, ...]
+
+
+def contract_finding(program: ContractProgram, function: str, found: ProcsAnswer) -> ContractFinding:
+    """Return the violation in an answer that has one."""
+    example = found.counterexample
+    assert example is not None
+    place = place_in(program, example.span)
+    title = f"{function}, n = {found.procs}: {example.error}"
+    return ContractFinding(
+        function,
+        found.procs,
+        violation_line(program, function, found, example),
+        text_at(program, example.span),
+        place.line or None,
+        contract_chart(program, port_names(program), title, example),
+        tuple(_tables(example, found.collates)),
+    )
+
+
+def port_names(program: ContractProgram) -> tuple[str, ...]:
+    """Return the names of ports by their numbers, that of the library last."""
+    return ("", *program.ports, "coll")
+
+
+def contract_findings(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> list[ContractFinding]:
+    """Return the violation for the fewest processes of each function that has one."""
+    found = ((answer.name, first_violation(answer)) for answer in answers)
+    return [contract_finding(program, name, one) for name, one in found if one is not None]
+
+
+def finding_text(found: ContractFinding, width: int | None, *, full: bool) -> list[str]:
+    """Return a violation as lines."""
+    room = width or WIDTH
+    lines = filled(printable(found.headline), room, "", "  ")
+    if found.clause:
+        lines += ["", *filled(f"line {found.line}: {printable(found.clause)}", room, "  ", "    ")]
+    for table in found.tables[:1]:
+        lines += ["", *table_lines(table)]
+    lines += ["", *chart_text(found.chart, room, full=full)]
+    for table in found.tables[1:]:
+        lines += ["", *table_lines(table)]
+    return lines
+
+
+def table_lines(table: StateTable) -> Iterator[str]:
+    """Yield a table, aligned."""
+    rows = [table.heads, *table.rows]
+    widths = [max(width_of(printable(row[column])) for row in rows) for column in range(len(table.heads))]
+    yield f"{table.title}:"
+    for row in rows:
+        yield ("  " + "  ".join(padded(printable(cell), width) for cell, width in zip(row, widths, strict=True))).rstrip()
+
+
+def _tables(example: Counterexample, collates: Sequence[Collate]) -> Iterator[StateTable]:
+    """Yield the inputs, and of the collates that are at the end what processes have there."""
+    yield _table("inputs", example.inputs)
+    last = collates[example.collate : example.collate + 1] or collates[-1:]
+    for each in last:
+        number = f" #{each.number}" if each.number else ""
+        if any(state is not None for state in each.exits) and example.error == "SGV":
+            yield _table(f"when they leave {each.function}", each.exits)
+        elif each.number:
+            yield _table(f"when they enter {each.function}{number}", each.entries)
+
+
+def _table(title: str, states: Sequence[Mapping[str, Value] | None]) -> StateTable:
+    names = dict.fromkeys(name for state in states if state is not None for name in state)
+    heads = ("", *(name_of(number) for number in range(len(states))))
+    return StateTable(title, heads, tuple((name, *(_cell(state, name) for state in states)) for name in names))
+
+
+def _cell(state: Mapping[str, Value] | None, name: str) -> str:
+    return "-" if state is None or name not in state else shown_value(state[name])

@@ -1,0 +1,161 @@
+"""The JSON of `contracts check` (`schema/contracts-check.schema.json`): one result for each file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from rdma_robust.contracts.contract_answers import Collate, Counterexample, FunctionAnswer, Happening, Inputs, ProcsAnswer
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.messages.language.message_terms import Value
+from rdma_robust.reports.check.json_report import JsonObject, diagnostic_object, valid_unicode
+from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim
+from rdma_robust.reports.contracts.contract_words import place_in, text_at
+
+FORMAT: Final = "rdma-robust/contracts-check"
+VERSION: Final = 1
+
+
+def program_object(
+    program: ContractProgram, answers: Sequence[FunctionAnswer], claims: Iterable[JudgedContractClaim], time_s: float
+) -> JsonObject:
+    """Return the object of one file."""
+    return {
+        "file": valid_unicode(program.file),
+        "program": program.name,
+        "functions": [_function(program, each) for each in answers],
+        "claims": [dataclasses.asdict(each) for each in claims],
+        "reason": "",
+        "error_kind": None,
+        "warnings": [
+            {"line": each.span.line, "column": each.span.column, "code": each.code, "message": each.located}
+            for each in program.warnings
+        ],
+        "errors": [],
+        "time_s": time_s,
+    }
+
+
+def no_contracts_object(result: Result) -> JsonObject:
+    """Return the object of a file that got no answer."""
+    return {
+        "file": valid_unicode(result.file),
+        "program": None,
+        "functions": [],
+        "claims": [],
+        "reason": result.reason,
+        "error_kind": result.error_kind,
+        "warnings": [diagnostic_object(each) for each in result.warnings],
+        "errors": [diagnostic_object(each) for each in result.errors],
+        "time_s": result.time_s,
+    }
+
+
+def contracts_document(
+    results: Sequence[JsonObject],
+    summary: Mapping[str, object],
+    *,
+    interrupted: bool,
+    tool: Mapping[str, object],
+    options: Mapping[str, object],
+) -> JsonObject:
+    """Return the whole report; `tool` and `options` say by what and how it was made."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool": dict(tool),
+        "options": dict(options),
+        "interrupted": interrupted,
+        "results": list(results),
+        "summary": dict(summary),
+    }
+
+
+def _function(program: ContractProgram, answer: FunctionAnswer) -> JsonObject:
+    modes = dict.fromkeys(each.mode for each in answer.answers)
+    return {
+        "name": answer.name,
+        "contract": answer.kind,
+        "verdict": answer.verdict,
+        "mode": ", ".join(modes),
+        "warnings": list(answer.warnings),
+        "n": [_procs(program, each) for each in answer.answers],
+    }
+
+
+def _procs(program: ContractProgram, answer: ProcsAnswer) -> JsonObject:
+    example = answer.counterexample
+    return {
+        "n": answer.procs,
+        "verdict": answer.verdict,
+        "mode": answer.mode,
+        "engine": answer.engine,
+        "class": None if example is None else example.error,
+        "clause": None if example is None else _clause(program, example),
+        "inputs": None if example is None else _inputs(example.inputs),
+        "runs": answer.runs,
+        "states": answer.states,
+        "solver_calls": answer.solver_calls,
+        "time_s": answer.seconds,
+        "counterexample": None if example is None else counterexample_object(program, example, answer.collates),
+        "weak": [dataclasses.asdict(each) for each in answer.weak],
+        "reason": answer.reason,
+    }
+
+
+def counterexample_object(program: ContractProgram, example: Counterexample, collates: Sequence[Collate]) -> JsonObject:
+    """Return a run that violates a contract."""
+    return {
+        "process": example.process,
+        "other": example.other,
+        "text": example.text,
+        "input": _inputs(example.inputs),
+        "events": [_event(program, each) for each in example.events],
+        "collates": [
+            {
+                "function": each.function,
+                "number": each.number,
+                "entries": [_state(state) for state in each.entries],
+                "exits": [_state(state) for state in each.exits],
+            }
+            for each in collates
+        ],
+    }
+
+
+def _clause(program: ContractProgram, example: Counterexample) -> JsonObject:
+    return {"kind": example.clause, "text": text_at(program, example.span), "line": _line(program, example.span)}
+
+
+def _event(program: ContractProgram, event: Happening) -> JsonObject:
+    message = event.event in ("send", "recv")
+    return {
+        "proc": event.process,
+        "event": event.event,
+        "function": None if message else event.function,
+        "peer": event.peer,
+        "tag": event.tag,
+        "port": event.port if message else None,
+        "value": _value(event.value) if message else None,
+        "line": _line(program, event.span),
+    }
+
+
+def _line(program: ContractProgram, span: Span) -> int | None:
+    place = place_in(program, span)
+    return None if place == NO_SPAN else place.line
+
+
+def _inputs(inputs: Inputs) -> list[JsonObject]:
+    return [{name: _value(value) for name, value in state.items()} for state in inputs]
+
+
+def _state(state: Mapping[str, Value] | None) -> JsonObject | None:
+    return None if state is None else {name: _value(value) for name, value in state.items()}
+
+
+def _value(value: Value) -> object:
+    return value if isinstance(value, int) else [_value(each) for each in value]

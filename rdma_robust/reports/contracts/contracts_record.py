@@ -1,0 +1,166 @@
+"""What `contracts check` says of one file: plain data that crosses processes, for every form of report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer, Verdict
+from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
+from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
+from rdma_robust.reports.contracts.contract_words import bounds_text, first_violation, ranges, violation_line
+from rdma_robust.reports.contracts.contracts_json import no_contracts_object, program_object
+from rdma_robust.reports.share.exits import Exit, within
+
+_CODES: dict[Verdict, Exit] = {"VERIFIED": Exit.OK, "VIOLATED": Exit.NOT_ROBUST, "UNKNOWN": Exit.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRow:
+    """What the row of a function says, or that of one number of processes in it."""
+
+    function: str
+    verdict: Verdict
+    error: ErrorClass | None
+    mode: str
+    procs: str
+    bounds: str
+    runs: int
+    solver_calls: int
+    time_s: float
+    note: str = ""
+    expected: bool | None = None
+    claimed: bool = False
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsRecord:
+    """The answers for one file; `error_kind` is set exactly if there are none because of an error.
+
+    `rows` has a row for each function and, where these are wanted, after it one for each number of processes.
+    """
+
+    file: str
+    exit_code: int
+    rows: tuple[FunctionRow, ...] = ()
+    reason: str = ""
+    error_kind: str | None = None
+    claims: tuple[JudgedContractClaim, ...] = ()
+    warnings: tuple[DiagnosticView, ...] = ()
+    errors: tuple[DiagnosticView, ...] = ()
+    time_s: float = 0.0
+    result: JsonObject | None = None
+    functions: int = 0
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether all claims are met; None without a claim, or as long as some are open and none fails."""
+        status = {each.status for each in self.claims}
+        return False if "failed" in status else None if not status or "unknown" in status else True
+
+
+def contracts_record(
+    program: ContractProgram, answers: Sequence[FunctionAnswer], time_s: float, *, expect: bool, each: bool = False
+) -> ContractsRecord:
+    """Return the record of a file from its answers; with `each` there is a row for each number of processes too."""
+    claims = judged_claims(program, answers)
+    rows: list[FunctionRow] = []
+    for answer in answers:
+        rows.append(_row(program, answer, [claim for claim in claims if claim.function == answer.name], expect=expect))
+        rows += [_row_of(program, answer.name, one) for one in answer.answers] if each else []
+    return ContractsRecord(
+        file=program.file,
+        exit_code=within(_exits(answers, claims, expect=expect)),
+        rows=tuple(rows),
+        claims=claims,
+        warnings=diagnostics(program.warnings),
+        time_s=time_s,
+        result=program_object(program, answers, claims, time_s),
+        functions=len(answers),
+        verdicts=tuple(answer.verdict for answer in answers),
+    )
+
+
+def unanswered_contracts(result: Result) -> ContractsRecord:
+    """Return the record of a file that got no answer, from that of a program that got no verdict."""
+    exits = {"internal": Exit.INTERNAL, None: Exit.UNKNOWN}
+    return ContractsRecord(
+        file=result.file,
+        exit_code=exits.get(result.error_kind, Exit.INVALID),
+        reason=result.reason,
+        error_kind=result.error_kind,
+        warnings=result.warnings,
+        errors=result.errors,
+        time_s=result.time_s,
+        result=no_contracts_object(result),
+    )
+
+
+def _exits(answers: Sequence[FunctionAnswer], claims: Sequence[JudgedContractClaim], *, expect: bool) -> list[Exit]:
+    if not expect:
+        return [_CODES[answer.verdict] for answer in answers] or [Exit.OK]
+    met = {"failed": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "met": Exit.OK}
+    return [met[each.status] for each in claims] or [Exit.NOT_ROBUST]
+
+
+def _row(
+    program: ContractProgram, answer: FunctionAnswer, claims: Sequence[JudgedContractClaim], *, expect: bool
+) -> FunctionRow:
+    contract = program.contract(answer.name)
+    violation = first_violation(answer)
+    worst = [each for each in answer.answers if each.verdict == answer.verdict]
+    status = {each.status for each in claims}
+    return FunctionRow(
+        function=answer.name,
+        verdict=answer.verdict,
+        error=None if violation is None or violation.counterexample is None else violation.counterexample.error,
+        mode=", ".join(dict.fromkeys(each.mode for each in answer.answers)),
+        procs=ranges([each.procs for each in worst]),
+        bounds="" if contract is None else bounds_text(program, contract),
+        runs=sum(each.runs for each in answer.answers),
+        solver_calls=sum(each.solver_calls for each in answer.answers),
+        time_s=round(sum(each.seconds for each in answer.answers), 6),
+        note=_note(program, answer, claims, violation, expect=expect),
+        expected=False if "failed" in status else None if "unknown" in status or not status else True,
+        claimed=bool(claims),
+    )
+
+
+def _row_of(program: ContractProgram, name: str, answer: ProcsAnswer) -> FunctionRow:
+    """Return the row of a function for one number of processes."""
+    example = answer.counterexample
+    return FunctionRow(
+        function="",
+        verdict=answer.verdict,
+        error=None if example is None else example.error,
+        mode=answer.mode,
+        procs=str(answer.procs),
+        bounds="",
+        runs=answer.runs,
+        solver_calls=answer.solver_calls,
+        time_s=answer.seconds,
+        note=answer.reason or ("" if example is None else violation_line(program, name, answer, example)),
+    )
+
+
+def _note(
+    program: ContractProgram,
+    answer: FunctionAnswer,
+    claims: Sequence[JudgedContractClaim],
+    violation: ProcsAnswer | None,
+    *,
+    expect: bool,
+) -> str:
+    """Return what a row says besides its cells."""
+    failed = [f"line {each.line}: expected {each.text}, found {each.found}" for each in claims if each.status == "failed"]
+    if expect:
+        return "; ".join(failed or ([] if claims else ["no `expect contract` line"]))
+    if violation is not None and violation.counterexample is not None:
+        return violation_line(program, answer.name, violation, violation.counterexample)
+    reasons = dict.fromkeys(f"n = {each.procs}: {each.reason}" for each in answer.answers if each.reason)
+    weak = dict.fromkeys(f"{each.function}: {each.needed}" for one in answer.answers for each in one.weak)
+    return "; ".join((*reasons, *weak, *answer.warnings))

@@ -1,0 +1,145 @@
+"""The table of `contracts check` for people: a row for each function, what explains it beneath, totals at the end."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
+from rdma_robust.reports.share.columns import Column, Columns, of_files, sentence
+from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.text import count, one_line, printable
+
+_MOST_NOTE: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsSummary:
+    """Numbers of files, of which `requested` were asked for, and of functions in them by their verdicts."""
+
+    requested: int
+    files: int
+    functions: int
+    verified: int
+    violated: int
+    unknown: int
+    error: int
+    as_expected: int
+    mismatched: int
+    interrupted: bool
+    exit_code: int
+    time_s: float
+
+    def members(self) -> JsonObject:
+        """Return the totals as JSON."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name != "interrupted"}
+
+
+def contracts_summary(
+    records: Sequence[ContractsRecord], requested: int, *, expect: bool, time_s: float, stopped: Exit | None
+) -> ContractsSummary:
+    """Return the totals; `stopped` is the exit code of a run that was stopped before its end."""
+    verdicts = [verdict for record in records for verdict in record.verdicts]
+    return ContractsSummary(
+        requested=requested,
+        files=len(records),
+        functions=len(verdicts),
+        verified=verdicts.count("VERIFIED"),
+        violated=verdicts.count("VIOLATED"),
+        unknown=verdicts.count("UNKNOWN")
+        + sum(not each.verdicts and each.error_kind is None and bool(each.reason) for each in records),
+        error=sum(each.error_kind is not None for each in records),
+        as_expected=sum(each.as_expected is True for each in records),
+        mismatched=sum(
+            each.as_expected is False or (expect and not each.claims and each.error_kind is None) for each in records
+        ),
+        interrupted=stopped is not None,
+        exit_code=int(stopped if stopped is not None else worst([Exit(each.exit_code) for each in records])),
+        time_s=round(time_s, 6),
+    )
+
+
+@dataclass(frozen=True)
+class ContractsText:
+    """Writes lines of text for files whose names are known beforehand, so that rows align while they stream.
+
+    `expect` says whether the claims of `expect contract` lines count, `explained` whether what is beneath the rows is
+    printed; `width` is that of the terminal, None where there is none.
+    """
+
+    files: Sequence[str]
+    expect: bool
+    explained: bool
+    width: int | None = None
+
+    def header(self) -> list[str]:
+        """Return the headings of the rows."""
+        return self._columns.head()
+
+    @cached_property
+    def _columns(self) -> Columns:
+        columns = (
+            of_files(self.files, self.width),
+            Column("function", 14),
+            *((Column("expected?", rank=1),) if self.expect else ()),
+            Column("verdict", len("VIOLATED SGV")),
+            Column("n", len("1..4"), rank=2),
+            Column("mode", len("modular"), rank=5),
+            Column("bounds", rank=7, wraps=True),
+            Column("runs", 5, rank=4, right=True),
+            Column("z3", 4, rank=6, right=True),
+            Column("time", 7, rank=3, right=True),
+        )
+        return Columns(columns, self.width)
+
+    def rows(self, record: ContractsRecord) -> list[str]:
+        """Return the rows of a file and, if explanations are on, what explains them."""
+        if not record.rows:
+            word = "error" if record.error_kind else "UNKNOWN" if record.reason else "no contract"
+            cells = [printable(record.file), "-", *(["-"] if self.expect else []), word, *"-------"[:7]]
+            return self._columns.row(
+                cells[: len(self._cells(FunctionRow("", "UNKNOWN", None, "", "", "", 0, 0, 0.0), ""))], record.reason
+            )
+        lines: list[str] = []
+        for row in record.rows:
+            lines += self._columns.row(self._cells(row, printable(record.file)), one_line(row.note, _MOST_NOTE))
+            if self.explained and row.lines:
+                lines += ["", *(f"  {line}".rstrip() for line in row.lines), ""]
+        return lines
+
+    def _cells(self, row: FunctionRow, file: str) -> tuple[str, ...]:
+        expected = {True: "yes", False: "NO", None: "?"}[row.expected] if row.claimed else "-"
+        return (
+            file,
+            printable(row.function),
+            *((expected,) if self.expect else ()),
+            row.verdict if row.error is None else f"{row.verdict} {row.error}",
+            row.procs,
+            row.mode,
+            row.bounds or "-",
+            str(row.runs),
+            str(row.solver_calls),
+            f"{row.time_s:.2f} s",
+        )
+
+    def totals(self, summary: ContractsSummary) -> list[str]:
+        """Return the last line."""
+        numbers = [
+            ("verified", summary.verified),
+            ("violated", summary.violated),
+            ("unknown", summary.unknown),
+            ("error" if summary.error == 1 else "errors", summary.error),
+        ]
+        parts = [f"{number} {word}" for word, number in numbers if number]
+        line = (
+            f"{count(summary.files, 'file')}, {count(summary.functions, 'function')}: {', '.join(parts) or 'none decided'}"
+        )
+        if self.expect:
+            line += f"; {summary.as_expected} as expected, {summary.mismatched} not"
+        if summary.interrupted:
+            line = f"interrupted: {summary.files} of {summary.requested} done; {line}"
+        return sentence(f"{line}; {summary.time_s:.2f} s", self.width)
