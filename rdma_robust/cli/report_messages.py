@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rdma_robust.cli.batch import Question, answer_all
 from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Source
@@ -20,13 +20,9 @@ from rdma_robust.cli.stderr import warn
 from rdma_robust.language.value_ranges import file_of
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.share.exits import Exit, worst
-from rdma_robust.text import count
 
 if TYPE_CHECKING:
     from rdma_robust.reports.batch.batch_view import BatchReport
-
-WITHOUT: Final = ("csv", "sarif")
-"""The forms that have no place for message programs."""
 
 
 def split(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
@@ -58,13 +54,11 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
         explain="junit" in given.forms,
         page="html" in given.forms,
         objects=not {"json", "jsonl"}.isdisjoint(given.forms),
+        findings="sarif" in given.forms,
     )
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
     answers, stopped = answer_all(given.items, question, given.jobs or processors(), _say, quiet=given.quiet)
     records = [answer.record for answer in answers]
-    for form in given.forms:
-        if form in WITHOUT:
-            warn(f"warning: {form} has no place for message programs: {count(len(records), 'program')} left out [RR006]")
     codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
     code = int(worst(codes) if stopped is None else stopped)
     interrupted = report.summary.interrupted or stopped is not None

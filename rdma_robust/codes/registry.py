@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Final, Literal
 
 Kind = Literal[
-    "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "none"
+    "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "runs", "none"
 ]
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
@@ -21,13 +21,15 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "net": ("example.spec", ("cover", "example.spec")),
     "instance": ("example.txt", ("demo", "pcp", "example.txt", "--pace", "0")),
     "messages": ("example.mp", ("messages", "check", "example.mp")),
+    "runs": ("example.mp", ("messages", "check", "example.mp")),
     "trencher": ("example.trencher", ("check", "example.trencher")),
     "local": ("example.rdma", ("demo", "finite", "example.rdma", "--target", "A.x == 7", "--pace", "0")),
 }
 """For each kind of example the file it is in and the command that shows its code.
 
-An example of the kind "command" is itself a command line about some `example.rdma`; "none" has no example: it would be too
-long, or is no input of the tool."""
+"messages" are programs in which something is wrong as they stand, "runs" those of which some run shows something. An example
+of the kind "command" is itself a command line about some `example.rdma`; "none" has no example: it would be too long, or is
+no input of the tool."""
 
 RANGES: Final = (
     ("RR001", "findings.toml", "what a run says of whole programs and of itself"),

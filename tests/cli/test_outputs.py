@@ -26,7 +26,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
-    ("messages", "check", "relay.mp"): ("text", "json", "jsonl"),
+    ("messages", "check", "relay.mp"): ("text", "json", "jsonl", "junit", "sarif"),
     ("messages", "matches", "relay.mp"): ("text", "json"),
     ("messages", "explain", "relay.mp"): ("text", "json", "dot", "svg", "html"),
     ("report", "--no-cache", "-q", "calm.rdma"): ("html", "md", "json", "jsonl", "csv", "junit", "sarif"),

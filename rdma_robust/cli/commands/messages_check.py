@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -24,14 +25,14 @@ from rdma_robust.cli.options.arguments import (
     Memory,
     OutputFile,
     Quiet,
-    ReportFormat,
     Timeout,
+    VerdictsFormat,
     Watch,
     limit,
     memory_limit,
 )
 from rdma_robust.cli.options.defaults import TIMEOUT_S, processors
-from rdma_robust.cli.options.formats import FORMATS
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.messages_options import (
     BufferOption,
     Deny,
@@ -50,11 +51,18 @@ from rdma_robust.cli.processes.decide_messages import (
 )
 from rdma_robust.cli.screen import width_of_output
 from rdma_robust.cli.stderr import warn
+from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.check.json_report import dump, layout
+from rdma_robust.reports.check.summary import summarise
+from rdma_robust.reports.messages.message_lines import finding_lines_of
 from rdma_robust.reports.messages.messages_json import document
 from rdma_robust.reports.messages.messages_table import MessagesText
 from rdma_robust.reports.messages.messages_totals import MessagesSummary, messages_summary
 from rdma_robust.reports.share.exits import Exit, worst
+from rdma_robust.reports.share.finding_lines import WRITERS
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.batch.batch_view import BatchReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def check_command(
     jobs: Jobs = None,
     expect: Expect = False,
     deny: Deny = None,
-    format_: ReportFormat = None,
+    format_: VerdictsFormat = None,
     output: OutputFile = None,
     certificate: Certificates = None,
     explain: Explain = None,
@@ -97,7 +105,7 @@ def check_command(
         context.obj.append(partial(run_watching, sys.argv[1:], files))
         return
     items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
-    form = report_form(output, format_, FORMATS, items)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = MessagesAsking(
         buffer,
         engine,
@@ -108,10 +116,11 @@ def check_command(
         deny=denied(deny),
         define=tuple(define or ()),
         self_check=self_check,
-        explain=len(items) == 1 if explain is None else explain,
+        explain=form == "junit" or (len(items) == 1 if explain is None else explain),
         full=explain is True,
         width=width_of_output(output),
-        objects=form != "text",
+        objects=form in ("json", "jsonl"),
+        findings=form in (*WRITERS, "sarif"),
     )
     if certificate is not None:
         from rdma_robust.cli.certificates import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
@@ -131,7 +140,12 @@ class _Run:
 
     def report(self, answer: MessagesAnswer) -> None:
         request, record = self.request, answer.record
-        if not request.quiet or record.error_kind is not None or answer.uncertified:
+        if request.format in WRITERS:
+            for finding in finding_lines_of(record):
+                self.out.line(WRITERS[request.format](finding))
+            for message in answer.messages[len(answer.messages) - answer.uncertified :]:
+                warn(message)
+        elif not request.quiet or record.error_kind is not None or answer.uncertified:
             hidden = len(answer.messages) - answer.uncertified if request.quiet and record.error_kind is None else 0
             for message in answer.messages[hidden:]:
                 warn(message)
@@ -151,8 +165,20 @@ class _Run:
             options = self.request.asking.described()
             made = document(results, summary.members(), interrupted=summary.interrupted, tool=TOOL, options=options)
             self.out.line(layout(made))
+        elif self.request.format in FORMS and self.request.format != "jsonl":
+            self.out.line(FORMS[self.request.format].write(self.batch(answers, summary)).rstrip("\n"))
         if summary.interrupted:
             warn(f"interrupted: {summary.programs} of {summary.requested} programs done")
+
+    def batch(self, answers: Sequence[MessagesAnswer], summary: MessagesSummary) -> BatchReport:
+        """Return the answers as the forms for other tools are written from them."""
+        from rdma_robust.reports.batch.batch_view import BatchReport  # noqa: PLC0415 - for few forms
+
+        asking = self.request.asking
+        stopped = Exit(summary.exit_code) if summary.interrupted else None
+        none = summarise([], requested=0, expect=asking.expect, time_s=summary.time_s, stopped=stopped)
+        totals = replace(none, exit_code=Exit(summary.exit_code))
+        return BatchReport([], totals, asking.expect, TOOL, asking.described(), [answer.record for answer in answers])
 
 
 def run_messages_check(request: MessagesRequest) -> Exit:

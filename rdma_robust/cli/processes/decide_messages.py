@@ -34,7 +34,7 @@ class MessagesAsking:
 
     `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
     asks for what is beneath the row, `full` for all of long runs; the text is `width` wide. `page` asks for a
-    fragment of HTML, `objects` for the objects of JSON, which may be millions.
+    fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings` for what somebody should look at.
     """
 
     buffer: BufferName = "all"
@@ -53,6 +53,7 @@ class MessagesAsking:
     page: bool = False
     objects: bool = False
     self_check: bool = False
+    findings: bool = False
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -216,6 +217,10 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
         from rdma_robust.reports.messages.messages_part import messages_part  # noqa: PLC0415 - seldom wanted
 
         record = replace(record, page=messages_part(program, answers, record))
+    if asking.findings:
+        from rdma_robust.reports.messages.message_findings import message_findings  # noqa: PLC0415 - for few forms
+
+        record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
     warnings = tuple(printable(each.render(program.file, program.source), "\n") for each in program.warnings)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     complaints = _certify(program, answers, source, limits)

@@ -7,6 +7,7 @@ from io import StringIO
 
 from rdma_robust.reports.analyses.claim_findings import Finding
 from rdma_robust.reports.batch.batch_view import BatchReport, Entry
+from rdma_robust.reports.batch.message_rows import message_cells
 from rdma_robust.text import printable
 
 COLUMNS = (
@@ -30,19 +31,31 @@ COLUMNS = (
     "warnings",
     "violated",
     "sha256",
+    "buffer",
+    "asserts",
+    "deadlock",
+    "races",
+    "leak",
+    "matchings",
 )
+"""The columns of every table, whatever is in it: those behind `sha256` are of programs that pass messages only."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets take for the beginning of a formula."""
 
 
 def write_csv(report: BatchReport) -> str:
-    """Return a header and a row for each program. A cell that a spreadsheet would compute begins with an apostrophe."""
+    """Return a header, a row for each program, and one for each program that passes messages and buffer semantics.
+
+    A cell that a spreadsheet would compute begins with an apostrophe.
+    """
     out = StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for entry in report.entries:
-        row = _row(entry)
-        writer.writerow([cell(row[name]) for name in COLUMNS])
+    rows = [_row(entry) for entry in report.entries]
+    rows += [row for record in report.messages for row in message_cells(record)]
+    for row in rows:
+        writer.writerow([cell(row.get(name)) for name in COLUMNS])
     return out.getvalue()
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rdma_robust.reports.batch.batch_view import family_of
 from rdma_robust.reports.batch.junit_xml import Case, Kind
-from rdma_robust.reports.messages.messages_record import MessagesRecord
+from rdma_robust.reports.messages.messages_record import BufferHeadline, MessagesRecord, as_expected
+from rdma_robust.reports.messages.messages_sarif import source_digest
 from rdma_robust.reports.messages.messages_table import ASSERTS, deadlock_cell, expected_word
 from rdma_robust.reports.messages.messages_totals import messages_summary
 from rdma_robust.reports.share.exits import Exit
@@ -51,6 +53,41 @@ def _cells(record: MessagesRecord) -> tuple[str, ...]:
         f"{record.time_s:.2f} s",
         one_line(record.note, 140),
     )
+
+
+def message_cells(record: MessagesRecord) -> list[dict[str, object]]:
+    """Return the rows of a table of numbers, one for each buffer semantics, by the names of their columns: `time_s` is that
+    of the program. A program without an answer has one row, whose verdict is `unknown` or `error`."""
+    both: dict[str, object] = {
+        "file": record.file,
+        "family": family_of(record.file),
+        "program": record.program,
+        "time_s": record.time_s,
+        "warnings": len(record.warnings),
+        "sha256": source_digest(record),
+    }
+    if not record.headlines:
+        return [both | {"verdict": "error" if record.error_kind else "unknown", "reason": record.reason}]
+    return [both | _found_under(record, each) for each in record.headlines]
+
+
+def _found_under(record: MessagesRecord, headline: BufferHeadline) -> dict[str, object]:
+    claims = [each for each in record.claims if each.buffer == headline.buffer]
+    return {
+        "buffer": headline.buffer,
+        "asserts": headline.asserts,
+        "deadlock": headline.deadlock,
+        "races": headline.races,
+        "leak": headline.leak,
+        "matchings": headline.matchings,
+        "engine": headline.engine,
+        "reason": headline.reason,
+        "expected": "; ".join(each.text for each in claims),
+        "as_expected": as_expected(claims),
+        "violated": "; ".join(headline.false),
+        "faults": "; ".join(headline.faulty),
+        "hangs": "; ".join(f"line {line}" for line in headline.stuck),
+    }
 
 
 def messages_line(records: Sequence[MessagesRecord], *, expect: bool) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from rdma_robust.codes.registry import Code, codes
+from rdma_robust.reports.share.finding_lines import Level
 
-Level = Literal["error", "warning", "note"]
-
-NOT_SO_SURE: Final = ("RR014", "RR015", "RR7")
+NOT_SO_SURE: Final = ("RR014", "RR015", "RR023", "RR024", "RR7")
 """Beginnings of codes that are right about the program, and may be meant."""
 
 
+NOTES: Final = ("RR023", "RR024", "RR7")
+"""Beginnings of codes of what never changes an answer."""
+
+
 def level_of(code: str) -> Level:
-    """Return how bad a finding is: what never changes an answer is a note."""
-    return "note" if code.startswith("RR7") else codes()[code].severity
+    """Return how bad a finding is."""
+    return "note" if code.startswith(NOTES) else codes()[code].severity
 
 
 def rule(code: str) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def _sentence(title: str) -> str:
 
 
 def _help(entry: Code) -> str:
-    if entry.kind != "program":
+    if entry.kind not in ("program", "runs"):
         return entry.explanation
     return (
         f"{entry.explanation}\n\nGives {entry.name}:\n\n```\n{entry.bad.rstrip()}\n```\n\n"

@@ -17,8 +17,8 @@ BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """What one process does at one moment. `line` is None for what the text of the program does not say; `label` is `text`
-    in few words, beside the lifeline of the process. The lanes `also` do the same, one after the other."""
+    """What one process does at one moment. `line` and `column` are None for what the text of the program does not say;
+    `label` is `text` in few words, beside the lifeline of the process. The lanes `also` do the same, one after the other."""
 
     lane: int
     mark: Mark
@@ -26,6 +26,7 @@ class ChartRow:
     line: int | None = None
     label: str = ""
     also: tuple[int, ...] = ()
+    column: int | None = None
 
     @property
     def bad(self) -> bool:

@@ -12,7 +12,7 @@ from rdma_robust.messages.message_answers import Issued
 from rdma_robust.reports.messages.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitsFor
 from rdma_robust.reports.messages.narration import Narration, Request, RunEvent, shown
 from rdma_robust.reports.messages.operation_names import OperationNames
-from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
+from rdma_robust.reports.messages.violation_words import FAULTS, line_of, place_of, statement_at
 from rdma_robust.reports.messages.wait_reasons import WaitReason
 
 MOST_OTHERS: Final = 3
@@ -62,7 +62,9 @@ class _Builder:
         return self.program.processes[process].name
 
     def row(self, lane: int, mark: Mark, text: str, span: Span | None, label: str = "") -> int:
-        self.rows.append(ChartRow(lane, mark, text, None if span is None else line_of(self.program, span), label or text))
+        place = None if span is None else place_of(self.program, span)
+        line, column = (None, None) if place is None else (place.line, place.column)
+        self.rows.append(ChartRow(lane, mark, text, line, label or text, column=column))
         return len(self.rows) - 1
 
     def add(self, event: RunEvent) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rdma_robust.messages.language.message_program import MessageProgram
-from rdma_robust.messages.message_answers import BufferAnswer
+from rdma_robust.messages.message_answers import BufferAnswer, Mismatch
 from rdma_robust.reports.messages.chart_text import LEGEND, chart_text
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
 from rdma_robust.text import filled
@@ -52,14 +52,16 @@ def finding_lines(found: RunFinding, width: int, *, full: bool) -> list[str]:
 
 def order_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list[str]:
     """Return which processes call library procedures in different orders."""
-    lines = []
-    for mismatch in dict.fromkeys(each for answer in answers for each in answer.mismatches):
-        one, other = (program.processes[number].name for number in mismatch.processes)
-        calls = f"is {mismatch.calls[0]} in {one} and {mismatch.calls[1]} in {other}"
-        lines.append(
-            f"different orders: call {mismatch.position + 1} of library procedures {calls}; MPI does not allow that"
-        )
-    return lines
+    found = dict.fromkeys(each for answer in answers for each in answer.mismatches)
+    return [f"different orders: {order_line(program, each)}" for each in found]
+
+
+def order_line(program: MessageProgram, mismatch: Mismatch) -> str:
+    """Return which library procedures two processes call at one position."""
+    named = zip(mismatch.calls, mismatch.processes, strict=True)
+    one, other = (f"{call or 'missing'} in {program.processes[number].name}" for call, number in named)
+    calls = f"is {one} and {other}"
+    return f"call {mismatch.position + 1} of library procedures {calls}; MPI does not allow that"
 
 
 def open_lines(answers: Sequence[BufferAnswer]) -> list[str]:

@@ -11,6 +11,7 @@ from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.check.json_report import JsonObject
 from rdma_robust.reports.check.result import DiagnosticView, Result, diagnostics
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
+from rdma_robust.reports.messages.message_findings import MessageFinding
 from rdma_robust.reports.messages.messages_json import Told, no_answer_object, result_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
@@ -30,13 +31,25 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class BufferHeadline:
-    """What the row of a program says of one buffer semantics."""
+    """What is found under one buffer semantics, in words and numbers that every form of report has.
+
+    `races` and `matchings` are numbers, with a `+` for at least so many, `?` for nothing known, '' for not asked. `false`
+    are the assertions that can be false, `faulty` what else goes wrong, each with its line, `stuck` the lines at which
+    processes wait for ever. `reason` says what is not known, and why.
+    """
 
     buffer: Buffer
     asserts: Asserts
     deadlock: Tri
     race: Tri
     leak: Tri
+    races: str = ""
+    matchings: str = ""
+    engine: str = ""
+    reason: str = ""
+    false: tuple[str, ...] = ()
+    faulty: tuple[str, ...] = ()
+    stuck: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +57,8 @@ class MessagesRecord:
     """The answers for one program; `error_kind` is set exactly if there are none because of an error.
 
     `races` and `matchings` are those of the buffers with most runs. `note` is said beside the row, `lines` beneath it;
-    `results` are its JSON objects and `page` is a fragment of HTML, if they are wanted. `as_expected` is None without a
-    claim, or as long as claims are open and none fails.
+    `results` are its JSON objects, `page` is a fragment of HTML and `findings` are what somebody should look at, if they are
+    wanted. `as_expected` is None without a claim, or as long as claims are open and none fails.
     """
 
     file: str
@@ -67,6 +80,7 @@ class MessagesRecord:
     results: tuple[JsonObject, ...] = field(default_factory=tuple)
     source: str | None = None
     page: str = ""
+    findings: tuple[MessageFinding, ...] = ()
 
     @property
     def asserts(self) -> Asserts | None:
@@ -100,7 +114,7 @@ def messages_record(
     """
     claims = judged(program, answers)
     widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
-    headlines = tuple(_headline(answer) for answer in answers)
+    headlines = tuple(_headline(program, answer) for answer in answers)
     reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
     code = within(_exits(answers, claims, judging))
     return MessagesRecord(
@@ -113,7 +127,7 @@ def messages_record(
         reason="; ".join(reasons),
         program=program.name,
         claims=claims,
-        as_expected=_as_expected(claims),
+        as_expected=as_expected(claims),
         note=_note(program, answers, claims, judging),
         warnings=diagnostics(program.warnings),
         time_s=time_s,
@@ -153,9 +167,28 @@ def _of(claims: Sequence[JudgedClaim], answer: BufferAnswer) -> list[JudgedClaim
     return [each for each in claims if each.buffer == answer.buffer]
 
 
-def _headline(answer: BufferAnswer) -> BufferHeadline:
+def _headline(program: MessageProgram, answer: BufferAnswer) -> BufferHeadline:
     asserts: dict[Tri, Asserts] = {"no": "hold", "yes": "violated", "unknown": "unknown"}
-    return BufferHeadline(answer.buffer, asserts[answer.violated], answer.deadlocked, race_of(answer), answer.leaking)
+    said = [
+        (each.kind == "assert", f"{violation_text(program, each)} (line {line_of(program, each.span)})")
+        for each in answer.violations
+    ]
+    waiting = () if answer.deadlock is None else answer.deadlock.waiting
+    races, matchings = _races(answer), answer.matchings
+    return BufferHeadline(
+        answer.buffer,
+        asserts[answer.violated],
+        answer.deadlocked,
+        race_of(answer),
+        answer.leaking,
+        "" if races == "-" else races,
+        "" if matchings is None else f"{matchings.count}{'' if matchings.exact else '+'}",
+        answer.engine,
+        answer.reason,
+        tuple(text for is_assert, text in said if is_assert),
+        tuple(text for is_assert, text in said if not is_assert),
+        tuple(sorted({line_of(program, each.span) for each in waiting})),
+    )
 
 
 def _races(answer: BufferAnswer) -> str:
@@ -180,7 +213,8 @@ def _exits(answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judgi
     return found
 
 
-def _as_expected(claims: Sequence[JudgedClaim]) -> bool | None:
+def as_expected(claims: Sequence[JudgedClaim]) -> bool | None:
+    """Return whether all claims are true; None without any, or as long as some are open and none fails."""
     status = {each.status for each in claims}
     return False if "failed" in status else None if not claims or "unknown" in status else True
 

@@ -138,7 +138,7 @@ class _Teller:
         instruction, span = rules.process.code[frame.pc], rules.span(frame.pc)
         before, registers = _slots(frame), dict(frame.registers)
         kind = rules.step(frame, choice or 0)
-        if kind and not isinstance(instruction, Assert):
+        if kind not in ("", "assert"):
             yield RunEvent("fault", process, span, text=kind)
             return
         changed = [slot for slot, handle in _slots(frame).items() if before.get(slot) != handle]

@@ -127,12 +127,17 @@ def racing_sends(answer: BufferAnswer) -> dict[Issued, list[Issued]]:
     return found
 
 
+def widest_answer(answers: Sequence[BufferAnswer]) -> BufferAnswer | None:
+    """Return the answer with pairs under the buffers with most runs, None if no answer has pairs."""
+    order: tuple[Buffer, ...] = ("infinite", "any", "zero")
+    return next((each for b in order for each in answers if each.buffer == b and each.pairs is not None), None)
+
+
 def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list[str]:
     """Return a line for each receive that races, under the buffers with most runs; those of one process and one line that
     can take the same messages share it."""
     names = operation_names(program)
-    order = ("infinite", "any", "zero")
-    widest = next((each for b in order for each in answers if each.buffer == b and each.pairs is not None), None)
+    widest = widest_answer(answers)
     alike: dict[tuple[int, str, tuple[Issued, ...]], list[int]] = {}
     for receive, sends in ({} if widest is None else racing_sends(widest)).items():
         alike.setdefault((receive.process, names.where("receive", receive), tuple(sends)), []).append(receive.nth + 1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from rdma_robust.errors import Severity
 from rdma_robust.language.value_ranges import file_of, instance_of
 from rdma_robust.text import printable
+
+Level = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class FindingLine:
     file: str
     line: int | None
     column: int | None
-    severity: Severity
+    severity: Level
     code: str
     message: str
 
@@ -40,7 +42,8 @@ def github(finding: FindingLine) -> str:
         "title": f"rdma-robust {finding.code}",
     }
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items() if value is not None)
-    return f"::{finding.severity} {properties}::{_data(f'{finding.message}{_which(finding)} [{finding.code}]')}"
+    word = "notice" if finding.severity == "note" else finding.severity
+    return f"::{word} {properties}::{_data(f'{finding.message}{_which(finding)} [{finding.code}]')}"
 
 
 def _which(finding: FindingLine) -> str:
