@@ -17,6 +17,7 @@ import shutil
 import time
 import zlib
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -85,7 +86,7 @@ class Cache:
     def get(self, job: Job) -> Record | None:
         """Return the record of an earlier run for `job`, None if there is none that holds for its limits."""
         for question in (settled_question(job), limited_question(job)):
-            entry = self._read(question)
+            entry = self.read(question)
             if entry is None:
                 continue
             try:
@@ -109,10 +110,14 @@ class Cache:
             return
         question = settled_question(job) if record.settled else limited_question(job)
         page = None if record.page is None else to_json(record.page)
-        entry = {"question": question, "result": to_json(record.result) | {"file": ""}, "page": page}
+        entry = {"result": to_json(record.result) | {"file": ""}, "page": page}
         entry["claims"] = None if record.claims is None else to_json(record.claims)
-        plain = json.dumps(entry | {"proof": b64encode(record.proof).decode()}).encode()
-        if len(plain) > MOST:
+        self.write(question, entry | {"proof": b64encode(record.proof).decode()})
+
+    def write(self, question: Question, entry: Mapping[str, object]) -> None:
+        """Keep what answers a question."""
+        plain = json.dumps({"question": question, **entry}).encode() if self._key else b""
+        if not plain or len(plain) > MOST:
             return
         packed = zlib.compress(plain, 6)
         try:
@@ -128,7 +133,8 @@ class Cache:
         name = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
         return self._mine / name[:2] / f"{name[2:]}.json.z"
 
-    def _read(self, question: Question) -> Any:
+    def read(self, question: Question) -> Any:
+        """Return what was kept for a question, an object of JSON, None if there is nothing."""
         if not self._key:
             return None
         try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rdma_robust.batch.cache import Cache
+from rdma_robust.batch.message_cache import AskedMessages, keep_messages, known_messages
 from rdma_robust.cli.batch import Question, answer_all
-from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Source
+from rdma_robust.cli.inputs import MESSAGES_SUFFIX, Item, Missing, Source, UnreadableError, read_source
 from rdma_robust.cli.options.defaults import processors
 from rdma_robust.cli.processes.decide_messages import (
     MessagesAnswer,
@@ -19,6 +22,7 @@ from rdma_robust.cli.processes.decide_messages import (
 from rdma_robust.cli.stderr import warn
 from rdma_robust.language.value_ranges import file_of
 from rdma_robust.options import CheckOptions
+from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.exits import Exit, worst
 
 if TYPE_CHECKING:
@@ -33,13 +37,14 @@ def split(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The message programs of a report, how they are to be decided, and the forms of the report."""
+    """The message programs of a report, how they are to be decided, the forms of the report, and where answers are kept."""
 
     items: Sequence[Item]
     options: CheckOptions
     jobs: int | None
     forms: Sequence[str]
     quiet: bool
+    cache: Cache | None = None
 
 
 def with_messages(report: BatchReport, given: Given) -> BatchReport:
@@ -55,10 +60,15 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
         page="html" in given.forms,
         objects=not {"json", "jsonl"}.isdisjoint(given.forms),
         findings="sarif" in given.forms,
+        proofs=given.cache is not None,
     )
+    kept = _Kept(given.cache, asking)
+    known = {item.name: record for item in given.items if (record := kept.known(item)) is not None}
+    items = [item for item in given.items if item.name not in known]
     question = Question(lambda item, *_tell: answer_messages(item, asking), lost_messages, asking.limits, load_messages_room)
-    answers, stopped = answer_all(given.items, question, given.jobs or processors(), _say, quiet=given.quiet)
-    records = [answer.record for answer in answers]
+    answers, stopped = answer_all(items, question, given.jobs or processors(), kept.report, quiet=given.quiet)
+    known |= {answer.record.file: answer.record for answer in answers}
+    records = [known[item.name] for item in given.items if item.name in known]
     codes = [Exit(report.summary.exit_code), *(Exit(each.exit_code) for each in records)]
     code = int(worst(codes) if stopped is None else stopped)
     interrupted = report.summary.interrupted or stopped is not None
@@ -66,6 +76,30 @@ def with_messages(report: BatchReport, given: Given) -> BatchReport:
     return replace(report, messages=records, summary=summary)
 
 
-def _say(answer: MessagesAnswer) -> None:
-    for message in answer.messages:
-        warn(message)
+class _Kept:
+    """The answers of earlier runs, and where those of this one are kept, by the names of the programs."""
+
+    def __init__(self, cache: Cache | None, asking: MessagesAsking) -> None:
+        self.cache = cache
+        self.asking = {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(asking).items()}
+        self.limits = {name: self.asking.pop(name) for name in ("timeout", "memory")}
+        self.asked: dict[str, AskedMessages] = {}
+
+    def known(self, item: Item) -> MessagesRecord | None:
+        """Return what is known of a program that can be read."""
+        if self.cache is None or isinstance(item, Missing):
+            return None
+        try:
+            text = read_source(item)
+        except UnreadableError:
+            return None
+        asked = self.asked[item.name] = AskedMessages(item.name, text, self.asking, self.limits)
+        return known_messages(self.cache, asked)
+
+    def report(self, answer: MessagesAnswer) -> None:
+        """Say what is wrong with a program, and keep its answer."""
+        for message in answer.messages:
+            warn(message)
+        asked = self.asked.get(answer.record.file)
+        if self.cache is not None and asked is not None:
+            keep_messages(self.cache, asked, answer.record, answer.proofs, lasting=answer.lasting)

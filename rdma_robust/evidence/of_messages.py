@@ -36,17 +36,12 @@ def message_certificates(program: MessageProgram, answer: BufferAnswer, limits: 
     `file` is the path of the program relative to the certificates. That something does not happen is found anew by the
     checker's rules, whatever found it first. Raises InternalError if they contradict the answer.
     """
-    made: dict[str, Certificate] = {}
+    made = run_certificates(program, answer, file)
     complaints: list[str] = []
 
     def add(word: str, claim: str, evidence: JsonObject) -> None:
-        options = {"buffer": answer.buffer}
-        made[word] = Certificate(MESSAGES, file, digest(program.source), {"kind": claim}, options, evidence)
+        made[word] = _certificate(program, answer, file, claim, evidence)
 
-    if answer.violations:
-        add("asserts", "violated", _run(answer.violations[0].schedule))
-    if answer.deadlock is not None:
-        add("deadlock", "deadlocks", _run(answer.deadlock.schedule))
     safe = {"asserts": answer.violated == "no", "deadlock": answer.deadlocked == "no"}
     if any(safe.values()):
         try:
@@ -64,6 +59,24 @@ def message_certificates(program: MessageProgram, answer: BufferAnswer, limits: 
         except SizeLimitError as reached:
             complaints.append(str(reached))
     return Made(made, tuple(complaints))
+
+
+def run_certificates(program: MessageProgram, answer: BufferAnswer, file: str | None) -> dict[str, Certificate]:
+    """Return those of what goes wrong in an answer, which are its runs."""
+    made: dict[str, Certificate] = {}
+    if answer.violations:
+        run = _run(answer.violations[0].schedule)
+        made["asserts"] = _certificate(program, answer, file, "violated", run)
+    if answer.deadlock is not None:
+        made["deadlock"] = _certificate(program, answer, file, "deadlocks", _run(answer.deadlock.schedule))
+    return made
+
+
+def _certificate(
+    program: MessageProgram, answer: BufferAnswer, file: str | None, claim: str, evidence: JsonObject
+) -> Certificate:
+    options = {"buffer": answer.buffer}
+    return Certificate(MESSAGES, file, digest(program.source), {"kind": claim}, options, evidence)
 
 
 def _run(schedule: Schedule) -> JsonObject:

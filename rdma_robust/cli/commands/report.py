@@ -276,15 +276,15 @@ def run_report(request: ReportRequest) -> Exit:
     except Stopped as stop:
         stopped = stop.exit
         released()
-    report = batch.report(started, stopped)
+    report, hits = batch.report(started, stopped), cache.hits if cache else 0
     if stopped is None:
-        given = Given(request.messages, request.options, request.jobs, [place.format for place in places], request.quiet)
-        report = with_messages(report, given)
+        forms = [place.format for place in places]
+        report = with_messages(report, Given(request.messages, request.options, request.jobs, forms, request.quiet, cache))
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")
     if not request.quiet:
-        warn(_last_words(report, places if written else [], cache.hits if cache else 0))
+        warn(_last_words(report, places if written else [], (hits, cache.hits - hits if cache else 0)))
     code = Exit(report.summary.exit_code)
     return code if written or code not in WORST_FIRST else worst([code, Exit.INVALID])
 
@@ -311,17 +311,18 @@ def _say(messages: Sequence[str]) -> None:
         warn(message)
 
 
-def _last_words(report: BatchReport, places: Sequence[Destination], cached: int) -> str:
-    """Return the totals, where the reports are, and how to go on after an interruption."""
+def _last_words(report: BatchReport, places: Sequence[Destination], hits: tuple[int, int]) -> str:
+    """Return the totals, where the reports are, and how to go on after an interruption; `hits` are the answers from the
+    cache, and those about message programs."""
+    cached, messages_cached = (f"; {number:,} from the cache" if number else "" for number in hits)
     summary = report.summary
     lines = TextReport([], report.expect, explained=False).totals(summary)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"
     if report.messages:
-        lines.append(messages_line(report.messages, expect=report.expect))
-    if cached:
-        lines[0] += f"; {cached:,} from the cache"
+        lines.append(messages_line(report.messages, expect=report.expect) + messages_cached)
+    lines[0] += cached
     if summary.interrupted:
         lines.append("Run it again to go on from there.")
     lines += [f"written: {printable(place.path)}" for place in places if place.path is not None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from rdma_robust import TOOL
 from rdma_robust.cli.inputs import Item, Missing, Source, read_bytes, read_source
 from rdma_robust.cli.options.messages_options import BufferName
 from rdma_robust.cli.processes.decide_program import Answer, decide_item, guarded, lost_program
@@ -34,7 +35,8 @@ class MessagesAsking:
 
     `counted` is up to which number matchings are counted, 0 for not at all, `listed` how many of them are wanted. `explain`
     asks for what is beneath the row, `full` for all of long runs; the text is `width` wide. `page` asks for a
-    fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings` for what somebody should look at.
+    fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings` for what somebody should look at,
+    `proofs` for certificates of what goes wrong.
     """
 
     buffer: BufferName = "all"
@@ -54,6 +56,7 @@ class MessagesAsking:
     objects: bool = False
     self_check: bool = False
     findings: bool = False
+    proofs: bool = False
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -83,11 +86,14 @@ class MessagesAsking:
 @dataclass(frozen=True, slots=True)
 class MessagesAnswer:
     """The record of one program, and what to say about it on standard error; `uncertified` counts the certificates that are
-    wanted and cannot be had, the last messages say why."""
+    wanted and cannot be had, the last messages say why. `proofs` are certificates of what goes wrong, if they are wanted;
+    `lasting` says that the same limits give the same again."""
 
     record: MessagesRecord
     messages: tuple[str, ...] = ()
     uncertified: int = 0
+    proofs: tuple[bytes, ...] = ()
+    lasting: bool = False
 
 
 @dataclass
@@ -225,7 +231,18 @@ def _answer(source: Source, asking: MessagesAsking, limits: Limits, started: flo
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     complaints = _certify(program, answers, source, limits)
     missing = tuple(f"{source.name}: warning: no certificate: {printable(why)} [RR006]" for why in complaints)
-    return MessagesAnswer(record, (*warnings, *notes, *missing), len(complaints))
+    proofs = _proofs(program, answers) if asking.proofs else ()
+    lasting = not any("memory" in answer.reason for answer in answers)
+    return MessagesAnswer(record, (*warnings, *notes, *missing), len(complaints), proofs, lasting)
+
+
+def _proofs(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[bytes, ...]:
+    """Return certificates of what goes wrong, by which the cache can check it again."""
+    from rdma_robust.evidence.envelope import write_document  # noqa: PLC0415 - slow, and few need it
+    from rdma_robust.evidence.of_messages import run_certificates  # noqa: PLC0415
+
+    runs = [run for answer in answers for run in run_certificates(program, answer, None).values()]
+    return tuple(write_document(run, TOOL) for run in runs)
 
 
 def _certify(program: MessageProgram, answers: Sequence[BufferAnswer], source: Source, limits: Limits) -> list[str]:

@@ -39,6 +39,8 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is tuple:
         return _build_tuple(arguments, value, where)
+    if origin is dict and isinstance(value, dict):
+        return value
     if origin is Literal:
         if value in arguments:
             return value
