@@ -58,7 +58,8 @@ class Result:
 class Apply:
     """`op` as of :class:`~rdma_robust.messages.language.message_terms.Operation`, and `==>`; `?` has three operands.
 
-    `&&`, `||`, `==>` and `?` evaluate from left to right and stop early. `==>` gives 0 or 1.
+    `&&`, `||`, `==>` and `?` evaluate from left to right and stop early. `==>` gives 0 or 1. `==` and `!=`
+    compare two arrays too; a number and an array are a fault.
     """
 
     op: str

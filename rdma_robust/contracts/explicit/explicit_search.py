@@ -1,0 +1,201 @@
+"""The engine `explicit`: the states of the closed runs of a function, from every input within bounds, breadth first."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import networkx as nx
+
+from rdma_robust.contracts.contract_answers import Counterexample, Happening, ProcsAnswer, Verdict
+from rdma_robust.contracts.explicit.contract_code import NonBlockingError
+from rdma_robust.contracts.explicit.contract_rules import Bodies, Rules
+from rdma_robust.contracts.explicit.run_states import State
+from rdma_robust.contracts.explicit.shown_clauses import Shown
+from rdma_robust.contracts.language.bounded_inputs import NoInputsError, inputs_of, inputs_of_one
+from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.read_inputs import unread_inputs
+from rdma_robust.errors import LimitReached
+from rdma_robust.limits import Limits
+
+
+class Arrival(NamedTuple):
+    """How a state was reached first: from which, by which event, with which choices made after it."""
+
+    before: State | None
+    event: Happening | None
+    choices: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search has found: one counterexample for each class, and why it is not over, if it is not."""
+
+    counterexamples: dict[ErrorClass, Counterexample] = field(default_factory=dict)
+    reasons: dict[str, None] = field(default_factory=dict)
+    inputs: int = 0
+    states: int = 0
+
+
+def by_interleavings(program: ContractProgram, function: str, procs: int, limits: Limits) -> ProcsAnswer:
+    """Answer for one function and number of processes with its real body; stops at the first violation.
+
+    `runs` of the answer are inputs. Raises KeyError if there is no such function with a contract.
+    """
+    started = time.monotonic()
+    found = searched(program, function, procs, limits, only_first=True)
+    first = next(iter(found.counterexamples.values()), None)
+    verdict: Verdict = "VIOLATED" if first is not None else "UNKNOWN" if found.reasons else "VERIFIED"
+    reason = "" if first is not None else "; ".join(found.reasons)
+    if verdict == "VERIFIED" and not found.inputs:
+        reason = "no input within the bounds meets `requires`"
+    return ProcsAnswer(
+        procs,
+        verdict,
+        "inlined",
+        "explicit",
+        first,
+        reason=reason,
+        runs=found.inputs,
+        states=found.states,
+        seconds=time.monotonic() - started,
+    )
+
+
+def searched(program: ContractProgram, function: str, procs: int, limits: Limits, *, only_first: bool = False) -> Found:
+    """Search all closed runs, or until something is violated; return what was found.
+
+    Runs go on behind a violation where that is possible, so every class that there is has its counterexample.
+    """
+    found = Found()
+    try:
+        for search in _searches(program, function, procs, limits, found):
+            found.inputs += 1
+            search.run(only_first)
+            if found.counterexamples and only_first:
+                break
+    except NonBlockingError:
+        found.reasons["non-blocking operations are not followed by this engine"] = None
+    except (NoInputsError, TooManyStatements) as no:
+        found.reasons[str(no)] = None
+    except LimitReached as limit:
+        found.reasons[f"reached {limit.said}"] = None
+    return found
+
+
+def _searches(program: ContractProgram, function: str, procs: int, limits: Limits, found: Found) -> Iterator[Search]:
+    contract = program.contract(function)
+    if contract is None:
+        raise KeyError(function)
+    poll = limits.poll("searching")
+    bodies = Bodies(program, contract, written := instance(program, function, procs), poll)
+    unread = unread_inputs(program, contract, written)
+    if contract.kind == "collective":
+        for inputs in inputs_of(contract, program.globals, unread, procs, poll):
+            yield Search(Rules(bodies, inputs), limits, found)
+        return
+    for alone in range(procs):
+        for inputs in inputs_of_one(contract, program.globals, unread, (alone, procs), poll):
+            yield Search(Rules(bodies, inputs, alone), limits, found)
+
+
+class Search:
+    """The states of the closed runs from one input."""
+
+    def __init__(self, rules: Rules, limits: Limits, found: Found) -> None:
+        self.rules, self.limits, self.found = rules, limits, found
+        self.arrivals: dict[State, Arrival] = {}
+        self.graph: nx.DiGraph[State] = nx.DiGraph()
+
+    def run(self, only_first: bool) -> None:
+        """Look at every state, those that are reached with fewer events first. Raises LimitReached."""
+        start = self.rules.start()
+        self.arrivals[start] = Arrival(None, None, ())
+        todo = deque([start])
+        while todo:
+            self._look(todo.popleft(), todo)
+            if self.found.counterexamples and only_first:
+                return
+        if not nx.is_directed_acyclic_graph(self.graph):
+            self.found.reasons["a run does not end"] = None
+
+    def _look(self, state: State, todo: deque[State]) -> None:
+        self.found.states += 1
+        self.rules.bodies.poll.look()
+        if self.limits.states is not None and self.found.states > self.limits.states:
+            raise LimitReached("states", self.limits.said("states"), "searching")
+        for me, local in enumerate(state.locals):
+            if local.status == "endless":
+                self.found.reasons[f"process {me} does not end: it computes for ever"] = None
+            elif local.status == "unfollowed":
+                self.found.reasons[f"process {me} computes longer than is followed"] = None
+        moves = False
+        for following in self.rules.events(state):
+            moves = True
+            self._note(state, following.event, following.shown)
+            for after, choices in following.branches:
+                self.graph.add_edge(state, after)
+                if after not in self.arrivals:
+                    self.arrivals[after] = Arrival(state, following.event, choices)
+                    todo.append(after)
+        self._note(state, None, tuple(self.rules.shown_in(state, moves)))
+
+    def _note(self, state: State, event: Happening | None, shown: tuple[Shown, ...]) -> None:
+        for each in shown:
+            if each.error not in self.found.counterexamples:
+                self.found.counterexamples[each.error] = self._counterexample(state, event, each)
+
+    def _counterexample(self, state: State, event: Happening | None, shown: Shown) -> Counterexample:
+        """Return the run to a state, with one more event, that shows a violation."""
+        way: list[tuple[State, Happening, tuple[int, ...]]] = []
+        if event is not None:
+            way.append((state, event, shown.choices or ()))
+        arrival = self.arrivals[state]
+        while arrival.before is not None and arrival.event is not None:
+            way.append((arrival.before, arrival.event, arrival.choices))
+            arrival = self.arrivals[arrival.before]
+        way.reverse()
+        events, ending = _with_choices(way, self.rules.procs)
+        return Counterexample(
+            shown.error,
+            self.rules.inputs,
+            events,
+            shown.process,
+            shown.other,
+            shown.clause,
+            shown.span,
+            _number_of(way, state, shown),
+            shown.text,
+            ending,
+        )
+
+
+def _with_choices(
+    way: list[tuple[State, Happening, tuple[int, ...]]], procs: int
+) -> tuple[tuple[Happening, ...], tuple[tuple[int, ...], ...]]:
+    """Return the events, each with the choices made before it, and the choices that each process makes after its last."""
+    pending: list[tuple[int, ...]] = [()] * procs
+    events = []
+    for _, event, choices in way:
+        events.append(replace(event, choices=pending[event.process]))
+        pending[event.process] = choices
+    return tuple(events), tuple(pending)
+
+
+def _number_of(way: list[tuple[State, Happening, tuple[int, ...]]], state: State, shown: Shown) -> int:
+    """Return how many calls come before the one in which a violation is: its place among the open calls says which."""
+    numbers = [0]
+    following = 1
+    for at, (before, event, _) in enumerate(way):
+        after = way[at + 1][0] if at + 1 < len(way) else state
+        place = before.locals[event.process].calls
+        if event.event == "enter" and all(call.entered[event.process] for call in before.calls):
+            numbers.append(following)
+            following += 1
+        elif event.event == "exit" and len(after.calls) < len(before.calls):
+            del numbers[place[-1]]
+    return numbers[shown.call]

@@ -1,0 +1,196 @@
+"""The classes of violations, each as one function of a state or an event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdma_robust.contracts.explicit.local_steps import FAULTS, Broken, Incoming
+from rdma_robust.contracts.explicit.run_states import Channels, Entry, Kind, Open, State, first_with
+from rdma_robust.contracts.language.bounded_inputs import OneInput
+from rdma_robust.contracts.language.clause_text import CHANNELS_EMPTY, clause_text
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
+from rdma_robust.contracts.language.path_worth import Path, paths_of
+from rdma_robust.contracts.language.spec_worth import CollectiveState, changed_outside, clause_holds
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.limits import Poll
+from rdma_robust.messages.language.message_terms import FaultError, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A violation, as :class:`Counterexample` has it; `call` is the place of its call in the state.
+
+    `choices` are those of `process` after the last event, up to the violation, if it is one on the way to its next event.
+    """
+
+    error: ErrorClass
+    process: int
+    text: str
+    other: int | None = None
+    clause: str = ""
+    span: Span = NO_SPAN
+    call: int = 0
+    choices: tuple[int, ...] | None = None
+
+
+def broken_on_the_way(program: ContractProgram, me: int, broken: Broken) -> Shown:
+    """Return a violation in local steps."""
+    clause = "" if broken.clause is None else clause_text(program, broken.clause.span)
+    return Shown(broken.error, me, broken.text, None, clause, broken.span, choices=broken.choices)
+
+
+def different_calls(me: int, other: int, name: str, at: int, span: Span) -> Shown:
+    """Return CCM: two processes pass different places."""
+    return Shown("CCM", me, f"process {me} passes {name} where process {other} passes something else", other, "", span, at)
+
+
+class Judge:
+    """Judges the closed runs of a function from one input; `active` are the processes that run."""
+
+    def __init__(
+        self,
+        program: ContractProgram,
+        contract: Contract,
+        inputs: tuple[OneInput, ...],
+        active: tuple[int, ...],
+        poll: Poll,
+    ) -> None:
+        self.program, self.contract, self.active, self.poll = program, contract, active, poll
+        self.procs = len(inputs)
+        self.parameters = tuple({name: each[name] for name in contract.parameters if name in each} for each in inputs)
+        self.globals = tuple({name: each[name] for name in program.globals if name in each} for each in inputs)
+        self.entry = CollectiveState.at_entry(self.parameters, self.globals)
+        self.paths = tuple(paths_of(contract, self.entry, me) if me in active else () for me in range(self.procs))
+
+    def _path(self, path: Path, process: int, other: int | None, text: str, call: int = 0) -> Shown:
+        error: ErrorClass = "PRV" if path.kind == "quiet from" else "PGV"
+        return Shown(error, process, text, other, clause_text(self.program, path.clause.span), path.clause.span, call)
+
+    def fault(self, me: int, fault: FaultError, span: Span) -> Shown:
+        """Return RTE: a fault where a message is stored."""
+        return Shown("RTE", me, FAULTS[fault.kind], None, "", span)
+
+    # What is violated in a state
+
+    def deadlock(self, state: State) -> Iterator[Shown]:
+        """Yield DL in a state without events: some process has not left, and none was stopped or is not followed."""
+        if any(each.status in ("stopped", "endless", "unfollowed") for each in state.locals):
+            return
+        inside = [me for me in self.active if not state.calls[0].exited[me]]
+        waiting = [me for me in inside if state.locals[me].status == "ready"]
+        if not inside:
+            return
+        me = (waiting or inside)[0]
+        offer = state.locals[me].offer
+        source = offer.source if isinstance(offer, Incoming) else None
+        text = f"process {me} waits for a message that never comes" if waiting else f"process {me} halts in the function"
+        yield Shown("DL", me, text, source)
+
+    def interference(self, state: State) -> Iterator[Shown]:
+        """Yield ITF: a process is at a receive from any, another has left, and nothing keeps its later messages away."""
+        for me in self.active:
+            offer = state.locals[me].offer
+            if state.locals[me].status != "ready" or not isinstance(offer, Incoming) or offer.source is not None:
+                continue
+            for other in self.active:
+                if not state.calls[0].exited[other]:
+                    continue
+                messages = dict(state.channels).get((other, me, offer.port), ())
+                if first_with(messages, offer.tag) is not None:
+                    continue
+                if not any(
+                    each.kind == "quiet from" and each.covers(other, offer.port, offer.tag) for each in self.paths[me]
+                ):
+                    text = f"process {me} may take a message that process {other} sends after it has left"
+                    yield Shown("ITF", me, text, other)
+
+    # What an event shows
+
+    def own_entry(self, me: int) -> Iterator[Shown]:
+        """Yield PGV for guarantees of the function in which a fault occurs as the process enters."""
+        for path in self.paths[me]:
+            if path.faulty and path.kind != "quiet from":
+                yield self._path(path, me, None, "a fault occurs in the clause")
+
+    def own_exit(self, state: State, me: int) -> Iterator[Shown]:
+        """Yield PGV for each process that has not entered, though `me` waits for it before it leaves."""
+        for path in self.paths[me]:
+            if path.kind == "waitsfor":
+                for other in sorted(path.who):
+                    if not state.calls[0].entered[other]:
+                        text = f"process {me} leaves before process {other} enters"
+                        yield self._path(path, me, other, text)
+
+    def own_send(self, state: State, kind: Kind) -> Iterator[Shown]:
+        """Yield PGV for a message that the sender promised not to send before all of some processes entered."""
+        me, to, port, tag = kind
+        for path in self.paths[me]:
+            if path.kind == "quiet to" and path.speaks_of(to, port, tag):
+                missing = [each for each in sorted(path.until) if not state.calls[0].entered[each]]
+                if missing:
+                    text = f"process {me} sends to process {to} before process {missing[0]} enters"
+                    yield self._path(path, me, to, text)
+
+    def quiet_from(self, contract: Contract, me: int, entry: Entry, shown: list[Shown], at: int) -> tuple[Path, ...]:
+        """Return the `quiet from` of a callee that a process enters; PRV for those in which a fault occurs."""
+        parameters = dict(zip(contract.parameters, entry.parameters, strict=True))
+        globals_ = dict(zip(self.program.globals, entry.globals, strict=True))
+        paths = paths_of(contract, CollectiveState.of_one(self.procs, me, parameters, globals_), me)
+        found = [each for each in paths if each.kind == "quiet from"]
+        shown += [self._path(each, me, None, "a fault occurs in the clause", at) for each in found if each.faulty]
+        return tuple(each for each in found if not each.faulty)
+
+    def early_messages(self, call: Open, me: int, quiet: tuple[Path, ...], at: int) -> Iterator[Shown]:
+        """Yield PRV for messages that came from processes that had left a callee before `me` enters it."""
+        for kind in sorted(call.early):
+            if kind[1] == me:
+                yield from self._sent_into(quiet, kind, at)
+
+    def sent_into(self, call: Open, kind: Kind, at: int) -> Iterator[Shown]:
+        """Yield PRV for a message from one who has left a callee to one who has not."""
+        yield from self._sent_into(call.quiet[kind[1]], kind, at)
+
+    def _sent_into(self, quiet: tuple[Path, ...], kind: Kind, at: int) -> Iterator[Shown]:
+        sender, to, port, tag = kind
+        for path in quiet:
+            if path.speaks_of(sender, port, tag):
+                text = f"process {sender} sends to process {to}, which has not left the call that process {sender} has left"
+                yield self._path(path, sender, to, text, at)
+
+    def collective_entry(self, contract: Contract, call: Open, at: int) -> Iterator[Shown]:
+        """Yield SRV where all have entered a callee: messages on their way, and `requires` that are false."""
+        for (sender, to, _, _), number in call.surplus:
+            text = (
+                f"a message of process {sender} to process {to} is on its way"
+                if number > 0
+                else f"process {to} takes before the call what process {sender} sends after it"
+            )
+            yield Shown("SRV", sender, text, to, CHANNELS_EMPTY, NO_SPAN, at)
+        entries = [each for each in call.entries if each is not None]
+        parameters = tuple(dict(zip(contract.parameters, each.parameters, strict=True)) for each in entries)
+        globals_ = tuple(dict(zip(self.program.globals, each.globals, strict=True)) for each in entries)
+        state = CollectiveState.at_entry(parameters, globals_)
+        for clause in contract.clauses:
+            for me in range(self.procs):
+                if clause.kind == "requires" and not clause_holds(clause, state, me, self.poll):
+                    text = f"`requires` of {contract.name} is false for process {me}"
+                    yield Shown("SRV", me, text, None, clause_text(self.program, clause.span), clause.span, at)
+
+    def collective_exit(self, registers: tuple[dict[str, Value], ...], channels: Channels) -> Iterator[Shown]:
+        """Yield SGV where all have left the function: messages left over, `ensures` and `assigns` that do not hold."""
+        for (sender, to, _), _ in channels:
+            yield Shown("SGV", sender, f"a message of process {sender} to process {to} is left", to, CHANNELS_EMPTY)
+        now = tuple({name: each[name] for name in self.program.globals} for each in registers)
+        results = tuple(each.get("\\result") for each in registers)
+        state = CollectiveState(self.parameters, self.globals, now, results)
+        for me in self.active:
+            for clause in self.contract.clauses:
+                if clause.kind == "ensures" and not clause_holds(clause, state, me, self.poll):
+                    text = f"`ensures` is false for process {me}"
+                    yield Shown("SGV", me, text, None, clause_text(self.program, clause.span), clause.span)
+            name = changed_outside(self.contract.frames, state, me, self.poll)
+            if name is not None:
+                span = self.contract.frames[0].span if self.contract.frames else self.contract.span
+                text = f"process {me} changes {name}" if name else f"a fault occurs in `assigns` of process {me}"
+                yield Shown("SGV", me, text, None, clause_text(self.program, span), span)

@@ -1,0 +1,272 @@
+"""What expressions of contracts are worth in a collective state, and whether clauses hold there.
+
+Operators do what they do in the language's expressions; besides, `==` and `!=` compare two arrays, which are the same if
+they have the same elements. To compare a number with an array is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from types import MappingProxyType
+from typing import Final, assert_never
+
+from rdma_robust.contracts.language.contract_program import Frame, StateClause
+from rdma_robust.contracts.language.spec_terms import (
+    Agree,
+    Apply,
+    Before,
+    Bound,
+    Global,
+    Item,
+    LengthOf,
+    Let,
+    NewArray,
+    On,
+    Parameter,
+    Quantified,
+    Result,
+    Spec,
+    SpecCount,
+    SpecNumber,
+    SpecPid,
+)
+from rdma_robust.expr import OPERATORS
+from rdma_robust.limits import NEVER, Poll
+from rdma_robust.messages.language.message_terms import FaultError, Value, array, element, number, zeros
+
+Registers = Mapping[str, Value]
+NOTHING_BOUND: Final[Registers] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveState:
+    """What each process has when it passes a collate: `now`, its globals.
+
+    `parameters` are those at entry, `before` the globals at the collective entry, where `now` is the same. `results` are
+    those of a collective exit, None where the function gives none.
+    """
+
+    parameters: tuple[Registers, ...]
+    before: tuple[Registers, ...]
+    now: tuple[Registers, ...]
+    results: tuple[Value | None, ...]
+
+    @classmethod
+    def at_entry(cls, parameters: tuple[Registers, ...], globals_: tuple[Registers, ...]) -> CollectiveState:
+        """Return the state of a collective entry."""
+        return cls(parameters, globals_, globals_, (None,) * len(globals_))
+
+    @classmethod
+    def of_one(cls, procs: int, process: int, parameters: Registers, globals_: Registers) -> CollectiveState:
+        """Return what one process has as it enters, for what does not look at others."""
+        nothing: Registers = {}
+        both = [
+            tuple(own if each == process else nothing for each in range(procs)) for own in (parameters, globals_)
+        ]  # fmt: skip
+        return cls.at_entry(both[0], both[1])
+
+    @property
+    def procs(self) -> int:
+        return len(self.now)
+
+    def entry(self) -> CollectiveState:
+        """Return the state at the collective entry."""
+        return self.at_entry(self.parameters, self.before)
+
+
+def is_true(spec: Spec, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
+    """Whether `spec` is a number other than 0 for a process. Raises FaultError, and LimitReached as `poll` does."""
+    return bool(number(spec_value(spec, state, process, poll=poll)))
+
+
+def holds(spec: Spec, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
+    """Whether `spec` is true for a process: a clause in which a fault occurs does not hold."""
+    try:
+        return is_true(spec, state, process, poll)
+    except FaultError:
+        return False
+
+
+def clause_holds(clause: StateClause, state: CollectiveState, process: int, poll: Poll = NEVER) -> bool:
+    """Whether a clause holds for a process: where its behavior's `assumes` is true at entry, the condition is.
+
+    A fault in `assumes` is one of the clause.
+    """
+    try:
+        if clause.assumes is not None and not is_true(clause.assumes, state.entry(), process, poll):
+            return True
+        return is_true(clause.condition, state, process, poll)
+    except FaultError:
+        return False
+
+
+def changed_outside(
+    frames: tuple[Frame, ...] | None, state: CollectiveState, process: int, poll: Poll = NEVER
+) -> str | None:
+    """Return a global that is not what it was at entry though no frame of the process allows it; None if there is none.
+
+    None for `frames` allows everything. A fault in a frame gives "", as the clause does not hold then.
+    """
+    if frames is None:
+        return None
+    before, now = state.before[process], state.now[process]
+    try:
+        allowed = _allowed(frames, state.entry(), process, poll)
+    except FaultError:
+        return ""
+    for name, value in now.items():
+        cells = allowed.get(name, ())
+        if cells is not None and not _same_but(before[name], value, cells):
+            return name
+    return None
+
+
+def _allowed(
+    frames: tuple[Frame, ...], entry: CollectiveState, process: int, poll: Poll
+) -> dict[str, tuple[range, ...] | None]:
+    """Return for each global the elements that may change, None if it may as a whole."""
+    allowed: dict[str, tuple[range, ...] | None] = {}
+    for frame in frames:
+        if frame.assumes is not None and not is_true(frame.assumes, entry, process, poll):
+            continue
+        for cells in frame.cells:
+            if cells.low is None:
+                allowed[cells.name] = None
+                continue
+            low = number(spec_value(cells.low, entry, process, poll=poll))
+            high = low if cells.high is None else number(spec_value(cells.high, entry, process, poll=poll))
+            known = allowed.get(cells.name, ())
+            if known is not None:
+                allowed[cells.name] = (*known, range(low, high + 1))
+    return allowed
+
+
+def _same_but(before: Value, now: Value, cells: tuple[range, ...]) -> bool:
+    if before == now:
+        return True
+    if isinstance(before, int) or isinstance(now, int) or len(before) != len(now):
+        return False
+    pairs = zip(count(), before, now)
+    return all(old == new or any(at in each for each in cells) for at, old, new in pairs)
+
+
+def spec_value(
+    spec: Spec, state: CollectiveState, process: int, bound: Registers = NOTHING_BOUND, poll: Poll = NEVER
+) -> Value:
+    """Return what `spec` is worth for a process, from left to right. Raises FaultError, and LimitReached as `poll` does.
+
+    `poll` is called for every element of a range.
+    """
+    return _Look(state, process, bound, poll).value(spec)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Who looks at which state, and the variables that are bound."""
+
+    state: CollectiveState
+    process: int
+    bound: Registers
+    poll: Poll
+
+    def value(self, spec: Spec) -> Value:
+        match spec:
+            case SpecNumber(value):
+                return value
+            case SpecPid():
+                return self.process
+            case SpecCount():
+                return self.state.procs
+            case Parameter(name):
+                return self.state.parameters[self.process][name]
+            case Global(name):
+                return self.state.now[self.process][name]
+            case Bound(name):
+                return self.bound[name]
+            case Result():
+                return self._result()
+            case Apply(op, operands):
+                return _LAZY[op](self, operands) if op in _LAZY else self._applied(op, operands)
+            case Item(of, index):
+                return element(self.value(of), self.value(index))
+            case LengthOf(of):
+                return len(array(self.value(of)))
+            case NewArray(size):
+                return zeros(self.value(size))
+            case _:
+                return self._collective(spec)
+
+    def number(self, spec: Spec) -> int:
+        return number(self.value(spec))
+
+    def truth(self, spec: Spec) -> bool:
+        return bool(self.number(spec))
+
+    def _collective(self, spec: On | Before | Agree | Let | Quantified) -> Value:
+        match spec:
+            case On(process, value):
+                return self._at(self.number(process)).value(value)
+            case Before(value):
+                return replace(self, state=self.state.entry()).value(value)
+            case Agree(value):
+                values = [self._at(each).value(value) for each in range(self.state.procs)]
+                return int(all(each == values[0] for each in values))
+            case Let(name, value, inner):
+                return self._with(name, self.value(value)).value(inner)
+            case Quantified():
+                return self._quantified(spec)
+            case _:
+                assert_never(spec)
+
+    def _at(self, process: int) -> _Look:
+        if not 0 <= process < self.state.procs:
+            raise FaultError("index")
+        return replace(self, process=process)
+
+    def _with(self, name: str, value: Value) -> _Look:
+        return replace(self, bound={**self.bound, name: value})
+
+    def _result(self) -> Value:
+        result = self.state.results[self.process]
+        if result is None:
+            raise FaultError("kind")
+        return result
+
+    def _applied(self, op: str, operands: tuple[Spec, ...]) -> Value:
+        values = [self.value(each) for each in operands]
+        if op in ("==", "!=") and isinstance(values[0], tuple) and isinstance(values[1], tuple):
+            return int((values[0] == values[1]) == (op == "=="))
+        numbers = [number(each) for each in values]
+        if len(numbers) == 1:
+            return -numbers[0] if op == "-" else int(not numbers[0])
+        if op in "/%" and not numbers[1]:
+            raise FaultError("division")
+        return OPERATORS[op](*numbers)
+
+    def _quantified(self, spec: Quantified) -> Value:
+        looks = (
+            self._with(spec.name, at) for at in self.poll.each(range(self.number(spec.low), self.number(spec.high) + 1))
+        )
+        match spec.kind:
+            case "forall":
+                return int(all(each.truth(spec.inner) for each in looks))
+            case "exists":
+                return int(any(each.truth(spec.inner) for each in looks))
+            case "sum":
+                return sum(each.number(spec.inner) for each in looks)
+            case "count":
+                return sum(each.truth(spec.inner) for each in looks)
+        values = [each.number(spec.inner) for each in looks]
+        if not values:
+            raise FaultError("index")
+        return max(values) if spec.kind == "max" else min(values)
+
+
+_LAZY: Final[Mapping[str, Callable[[_Look, tuple[Spec, ...]], Value]]] = {
+    "&&": lambda look, of: int(look.truth(of[0]) and look.truth(of[1])),
+    "||": lambda look, of: int(look.truth(of[0]) or look.truth(of[1])),
+    "==>": lambda look, of: int(not look.truth(of[0]) or look.truth(of[1])),
+    "?": lambda look, of: look.value(of[1] if look.truth(of[0]) else of[2]),
+}
