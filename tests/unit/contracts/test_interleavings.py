@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.contracts.contract_answers import ProcsAnswer
-from rdma_robust.contracts.explicit.explicit_search import by_interleavings
+from rdma_robust.contracts.explicit.interleavings import by_interleavings
 from rdma_robust.contracts.language.contract_program import (
     Bounds,
     Contract,
