@@ -37,7 +37,7 @@ _LAID_OUT: Final = ("COMMENT", "UNCLOSED", "INVALID")
 _GRAMMARS: Final[dict[Name, _Description]] = {
     "rdma": _Description(("common.lark", "rdma.lark"), _LAID_OUT, _PROGRAMS),
     "target": _Description(("common.lark", "rdma.lark", "target.lark"), (), {**_WHOLE_TREE, "start": "target"}),
-    "mp": _Description(("common.lark", "mp.lark"), _LAID_OUT, _PROGRAMS),
+    "mp": _Description(("common.lark", "mp.lark"), (*_LAID_OUT, "BACKSLASHED"), _PROGRAMS),
     "spec": _Description(
         ("spec.lark",),
         (),

@@ -41,9 +41,11 @@ RANGES: Final = (
     ("RR701", "warnings.toml", "warnings"),
     ("RR721", "lints.toml", "lints: what `rdma-robust lint` warns of besides"),
     ("RR741", "message_warnings.toml", "warnings about message programs"),
+    ("RR751", "contract_warnings.toml", "warnings about contracts"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
     ("RR801", "settings.toml", "files with settings"),
     ("RR901", "messages.toml", "message programs, `.mp`"),
+    ("RR951", "contracts.toml", "contracts of message programs"),
 )
 """Where each range of codes begins, the file it is in, and what it is about."""
 

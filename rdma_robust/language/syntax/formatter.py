@@ -27,14 +27,21 @@ _INDENT: Final = "  "
 _BETWEEN: Final = " \t\r\f\ufeff;,"
 
 
+Contract = tuple[str, Span, list[tuple[int, str, Span]]]
+"""The line that begins a contract, where that stood, and the lines in it: how far each is indented, and where it stood."""
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A language as it is printed: its grammar, and the one text of declarations, statements and expressions."""
+    """A language as it is printed: its grammar, the one text of declarations, statements and expressions, and what stands
+    between the first line of a declaration and its block.
+    """
 
     grammar: Callable[[], Grammar]
     item: Callable[[Any], str]
     statement: Callable[[Any], str]
     expression: Callable[[Any], str]
+    contract: Callable[[Any], Contract | None] = lambda _: None
 
 
 RDMA_STYLE: Final = Style(load_grammar, printer.item, printer.statement, printer.expression)
@@ -92,7 +99,10 @@ class _Formatter:
 
     def _item(self, item: ast.Item) -> None:
         body = getattr(item, "body", None)
-        if isinstance(body, ast.Block):
+        contract = self._style.contract(item)
+        if isinstance(body, ast.Block) and contract is not None:
+            self._with_contract(self._style.item(item), contract, body, item.span)
+        elif isinstance(body, ast.Block):
             self._with_blocks([self._style.item(item)], [body], item.span)
         elif isinstance(item, ast.Node):
             self._node(item)
@@ -116,6 +126,30 @@ class _Formatter:
         self._dedent()
         self._put("}")
         self._trailing(item.span.end, item.span.end_line)
+
+    def _with_contract(self, head: str, contract: Contract, body: ast.Block, span: Span) -> None:
+        """Write a declaration with a contract before its block."""
+        first, where, lines = contract
+        begin = where.start + self._source[where.start : where.end].find("{") + 1
+        self._line(head, replace(span, end_line=span.line, end=where.start))
+        self._line(f"{first} {{", replace(where, end_line=where.line, end=begin), "{")
+        self._indent()
+        for depth, text, at in lines:
+            self._depth += depth
+            self._line(text, at, ":")
+            self._depth -= depth
+        self._comments_before(where.end)
+        self._dedent()
+        moved = self._take(body.span.start + 1)
+        short = self._short("}", body)
+        if short and not moved and not self._comment_in(body.span.start, body.span.end):
+            self._put(short)
+        else:
+            self._put("} {")
+            self._trailing(body.span.start + 1, body.span.line, "{")
+            self._body(body, moved)
+            self._put("}")
+        self._trailing(span.end, span.end_line)
 
     def _statements(self, statements: Sequence[ast.Statement]) -> None:
         """Write statements with their labels before them; a label that stands before nothing gets a `skip`."""

@@ -66,6 +66,9 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
     if "SKIP" in rest:
         words.append("a statement")
         rest -= grammar.words.statements | _LINE_END
+    if grammar.words.clauses and rest >= grammar.words.clauses:
+        words.append("a clause")
+        rest -= grammar.words.clauses
     if grammar.words.declaring in rest:
         words.append("a declaration")
         rest -= grammar.words.declarations | _LINE_END | {END}
@@ -80,7 +83,7 @@ def describe(kinds: set[str], grammar: Grammar) -> str:
         rest -= {"NAME"}
     if "PLUS_EQUAL" in rest:
         rest -= (ASSIGNS - {"EQUAL"}) | {"LPAR", "DOT", "LSQB", "COLON"}
-    if rest & _LINE_END:
+    if "NEWLINE" in rest:
         words.append("the end of the line")
         rest -= _LINE_END | {"RBRACE", END}
     words += sorted(quote(grammar.literals[k]) for k in rest if k in grammar.literals)
@@ -118,6 +121,8 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
             continue
         word = tokens[index]
         outside = grammar.words.declaring in kinds
+        if kinds & grammar.words.clauses:
+            return _report_no_clause(report, grammar, word)
         hint = _other_language(grammar, word) or meant_at(token_span(word), str(word), _first_words(grammar, outside))
         if not hint and outside and _looks_like_statement(grammar, tokens, index):
             hint = Hint(grammar.words.outside)
@@ -126,6 +131,13 @@ def _report_first_word(report: Reporter, grammar: Grammar, tokens: Sequence[Toke
             report.error("RR102", token_span(word), f"{quote(word)} begins no {what}", hint=hint)
             return True
     return False
+
+
+def _report_no_clause(report: Reporter, grammar: Grammar, word: Token) -> bool:
+    clauses = sorted(grammar.keywords[kind] for kind in grammar.words.clauses)
+    hint = meant_at(token_span(word), str(word), clauses) or Hint(f"clauses begin with {listing(map(quote, clauses))}")
+    report.error("RR102", token_span(word), f"{quote(word)} begins no clause", hint=hint)
+    return True
 
 
 def _in_call_of_for(tokens: Sequence[Token], at: int) -> bool:
@@ -158,7 +170,11 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     token = tokens[at]
     if at > 1 and (behind := grammar.words.behind.get((str(tokens[at - 2]), str(tokens[at - 1])))):
         return Hint(behind)
+    if token[:1] == "\\":
+        return _backslashed(grammar, token, kinds)
     if token.type == "NAME":
+        if str(token) in {grammar.keywords[kind] for kind in grammar.words.clauses} and "SKIP" not in kinds:
+            return Hint("`;` ends a clause" if "SEMICOLON" in kinds else "")
         words = [grammar.keywords[k] for k in sorted(kinds) if k in grammar.keywords]
         return _other_language(grammar, token) or meant_at(token_span(token), str(token), words)
     if _in_call_of_for(tokens, at):
@@ -166,6 +182,16 @@ def _hint(grammar: Grammar, tokens: Sequence[Token], at: int, kinds: set[str]) -
     if token.type == "LPAR" and at and tokens[at - 1].type == "NAME":
         return Hint(grammar.words.called)
     return _replaced_sign(tokens, at, kinds) or _other_hint(grammar, tokens, at, kinds)
+
+
+def _backslashed(grammar: Grammar, token: Token, kinds: set[str]) -> Hint:
+    """Return a hint for a word with a backslash that does not belong there, or is none."""
+    known = {kind: text for kind, text in grammar.literals.items() if len(text) > 1 and text[0] == "\\"}
+    said = grammar.words.other_languages.get(str(token), "")
+    if said or token.type in known:
+        return Hint(said or ("" if kinds & known.keys() else grammar.words.characters["\\"]))
+    fitting = [text for kind, text in known.items() if kind in kinds] or list(known.values())
+    return meant_at(token_span(token), str(token), fitting)
 
 
 def _replaced_sign(tokens: Sequence[Token], at: int, kinds: set[str]) -> Hint:

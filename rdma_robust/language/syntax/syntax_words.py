@@ -32,6 +32,8 @@ class SyntaxWords:
     """Hints for characters that have a meaning in no language."""
     behind: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Hints for what cannot stand behind two words."""
+    clauses: frozenset[str] = frozenset()
+    """The terminals that begin clauses of contracts, each ended by `;`."""
 
 
 RDMA_WORDS: Final = SyntaxWords(

@@ -43,8 +43,9 @@ def _pattern(scope: Scope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term
 def _check_process(scope: Scope, term: Term | None, part: tree.AnyOf | tree.Operand | None) -> None:
     if not scope.strict or not isinstance(term, Const) or isinstance(part, tree.AnyOf) or part is None:
         return
-    if not 0 <= term.value < scope.world.processes:
-        numbers = f"a number from 0 to {scope.world.processes - 1}"
+    known = scope.world.processes
+    if term.value < 0 or (known and term.value >= known):
+        numbers = f"a number from 0 to {known - 1}" if known else "0 or more"
         scope.report.error("RR914", part.span, f"there is no process {term.value}", expected=numbers)
 
 

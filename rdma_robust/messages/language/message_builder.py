@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.language.syntax.common_tree import CommonBuilder, Part, between, ident_of, last_of, nodes_of, only
+from rdma_robust.language.syntax.common_tree import Part, between, ident_of, last_of, nodes_of, only
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.contract_builder import ContractBuilder
 from rdma_robust.messages.language.message_program import Buffer
 
 _BUFFERS: Final[dict[str, Buffer]] = {"ZERO": "zero", "INFINITE": "infinite", "ANY": "any"}
 
 
-class MessageBuilder(CommonBuilder):
+class MessageBuilder(ContractBuilder):
     """Stateless, so that one parser serves every file."""
 
     def ports(self, parts: list[Part]) -> tree.PortLine:
@@ -19,9 +20,9 @@ class MessageBuilder(CommonBuilder):
         return tree.PortLine(names, between(parts[0], parts[-1]))
 
     def function(self, parts: list[Part]) -> tree.Function:
-        keyword, name, _, *parameters, _, block = parts
+        keyword, name, _, *parameters, _, contract, block = parts
         named = tuple(ident_of(part) for part in parameters if part is not None and part.type == "NAME")
-        return tree.Function(ident_of(name), named, block, between(keyword, block))
+        return tree.Function(ident_of(name), named, block, contract, between(keyword, block))
 
     def proc(self, parts: list[Part]) -> tree.Proc:
         daemon, keyword, name, opening, counter, _, low, _, high, _, block = parts
@@ -29,8 +30,17 @@ class MessageBuilder(CommonBuilder):
         return tree.Proc(ident_of(name), numbers, block, daemon is not None, between(daemon or keyword, block))
 
     def expect(self, parts: list[Part]) -> tree.ExpectLine:
-        found = only(parts, tree.ClaimWords), only(parts, tree.BufferWord)
+        found = only(parts, tree.ClaimWords), only(parts, tree.BufferWord), only(parts, tree.ContractClaimWords)
         return tree.ExpectLine(*found, between(parts[0], last_of(parts)))
+
+    def verified_contract(self, parts: list[Part]) -> tree.ContractClaimWords:
+        return tree.ContractClaimWords(ident_of(parts[1]), True, span=between(parts[0], parts[-1]))
+
+    def violated_contract(self, parts: list[Part]) -> tree.ContractClaimWords:
+        keyword, name, _, error, _, since = parts
+        named = None if error is None else ident_of(error)
+        first = 1 if since is None else int(since)
+        return tree.ContractClaimWords(ident_of(name), False, named, first, between(keyword, last_of(parts)))
 
     def claim(self, parts: list[Part]) -> tree.ClaimWords:
         words = [part for part in parts if part is not None]

@@ -11,15 +11,16 @@ from rdma_robust.language.syntax.parse import parse
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_words import message_grammar
 
-_FILE: Final = "library.mp"
+LIBRARY_FILE: Final = "library.mp"
+"""Its name in messages."""
 
 
 def library_text() -> str:
     """Return the text of the library."""
-    return resources.files("rdma_robust.grammars").joinpath(_FILE).read_text("utf-8")
+    return resources.files("rdma_robust.grammars").joinpath(LIBRARY_FILE).read_text("utf-8")
 
 
-LIBRARY_REPORT: Final = Reporter(_FILE, "")
+LIBRARY_REPORT: Final = Reporter(LIBRARY_FILE, "")
 """Gives what stands in the library its file."""
 
 
@@ -27,7 +28,7 @@ LIBRARY_REPORT: Final = Reporter(_FILE, "")
 def library() -> dict[str, tree.Function]:
     """Return the functions of the library by their names."""
     text = library_text()
-    report = Reporter(_FILE, text)
+    report = Reporter(LIBRARY_FILE, text)
     found, _, _ = parse(text, report, message_grammar())
     report.raise_errors()
     assert found is not None

@@ -9,6 +9,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import expressions_of, operands, statements
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.contract_tree import BoundsLine, CellsOf, ContractText, Named, parts_of
 
 
 def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
@@ -16,7 +17,18 @@ def inner_operands(expr: object) -> tuple[ast.Expr, ...]:
     if isinstance(expr, tree.Indexed | tree.FunctionCall):
         inner = expr.indices if isinstance(expr, tree.Indexed) else expr.arguments
         return cast("tuple[ast.Expr, ...]", inner)
-    return operands(cast(ast.Expr, expr))
+    of_contracts = cast("tuple[ast.Expr | None, ...]", parts_of(expr))
+    return tuple(each for each in of_contracts if each is not None) or operands(cast(ast.Expr, expr))
+
+
+def names_in(contract: ContractText) -> Iterator[ast.Ident]:
+    """Yield the names in a contract that may be of registers and constants."""
+    stack: list[object] = [contract]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Named | CellsOf | BoundsLine):
+            yield part.name
+        stack += inner_operands(part)
 
 
 def places_in(*parts: object) -> Iterator[tree.Indexed]:
@@ -37,6 +49,8 @@ def operands_in(program: ast.Program, report: Reporter) -> Iterator[ast.Expr]:
                 yield from (each.value for each in bindings if each.value is not None)
             case tree.RegisterLine(registers):
                 yield from _expressions(_of_declared(registers))
+            case tree.Function(contract=contract) if contract is not None:
+                yield cast(ast.Expr, contract)
             case tree.Proc(numbers=numbers) if numbers is not None:
                 yield from _expressions((numbers.low, numbers.high))
             case _:

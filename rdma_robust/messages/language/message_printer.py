@@ -9,6 +9,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import Style, format_source
 from rdma_robust.language.syntax.printer import needs_brackets
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.contract_printer import contract_of
 from rdma_robust.messages.language.message_words import message_grammar
 
 
@@ -119,15 +120,22 @@ def item(part: object) -> str:
             if numbers is not None:
                 bounds = f"[{numbers.counter.text} in {expression(numbers.low)}..{expression(numbers.high)}]"
             return f"{'daemon ' * declaration.daemon}proc {name.text}{bounds}"
-        case tree.ExpectLine(claims, buffers):
-            shown = (f"matchings {each.number}" if each.kind == "matchings" else each.kind for each in claims)
+        case tree.ExpectLine(claims, buffers, contracts):
+            of_buffers = [f"matchings {each.number}" if each.kind == "matchings" else each.kind for each in claims]
             under = f" under {', '.join(each.buffer for each in buffers)}" if buffers else ""
-            return f"expect {', '.join(shown)}{under}"
+            return f"expect {', '.join((*of_buffers, *map(_contract_claim, contracts)))}{under}"
         case ast.Broken():
             return ""
 
 
-MESSAGE_STYLE: Final = Style(message_grammar, item, statement, expression)
+def _contract_claim(claim: tree.ContractClaimWords) -> str:
+    if claim.verified:
+        return f"contract {claim.name.text} verified"
+    error = "" if claim.error is None else f" {claim.error.text}"
+    return f"contract {claim.name.text} violated{error}{f' from {claim.since}' if claim.since != 1 else ''}"
+
+
+MESSAGE_STYLE: Final = Style(message_grammar, item, statement, expression, contract_of)
 
 
 def format_messages(text: str, file: str) -> str:

@@ -72,6 +72,11 @@ class Scope:
             glob.used = True
         return glob
 
+    def is_named(self, name: ast.Ident) -> None:
+        """Note that a register or constant is named somewhere else, such as in a contract."""
+        if self.find(name) is None and name.text in self.world.constants:
+            self.world.constants[name.text].used = True
+
     def term(self, expr: object) -> Term:
         """Return the meaning of an expression."""
         match tree.operand(expr):
@@ -80,7 +85,7 @@ class Scope:
             case tree.OwnNumber():
                 return self._known(self.pid, "PID", expr)
             case tree.ProcessCount():
-                return self._known(None if self.pid is None else Const(self.world.processes), "NPROCS", expr)
+                return self._known(None if self.pid is None else self.world.count(), "NPROCS", expr)
             case ast.Unary(op, arg):
                 return folded(op, self.term(arg))
             case ast.Binary(op, left, right):

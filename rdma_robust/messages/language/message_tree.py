@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language.contract_tree import ContractText
 from rdma_robust.messages.language.message_program import Buffer, ClaimKind
 
 
@@ -140,6 +141,7 @@ class Function:
     name: ast.Ident
     parameters: tuple[ast.Ident, ...]
     body: ast.Block
+    contract: ContractText | None = None
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -178,11 +180,23 @@ class BufferWord:
 
 
 @dataclass(frozen=True, slots=True)
+class ContractClaimWords:
+    """`contract name verified`, or `violated` with a class of errors and the number of processes from which on."""
+
+    name: ast.Ident
+    verified: bool
+    error: ast.Ident | None = None
+    since: int = 1
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectLine:
-    """What is expected under these buffers; under all if there are none."""
+    """What is expected under these buffers, under all if there are none; of `contracts` whatever the buffer."""
 
     claims: tuple[ClaimWords, ...]
     buffers: tuple[BufferWord, ...]
+    contracts: tuple[ContractClaimWords, ...] = ()
     span: Span = field(default=NO_SPAN, compare=False)
 
 

@@ -21,7 +21,11 @@ def warn_unused(world: World, locals_: Iterable[tuple[str, Local]], report: Repo
     given = {each.span for function in world.functions.values() for each in function.parameters}
     unused = [(name, each) for name, each in locals_ if not each.used and each.kind != "counter"]
     found += [("parameter" if each.span in given else each.kind, name, each.span) for name, each in unused]
-    found += [("function", name, each.name.span) for name, each in world.functions.items() if name not in world.called]
+    found += [
+        ("function", name, each.name.span)
+        for name, each in world.functions.items()
+        if name not in world.called and each.contract is None
+    ]
     for what, name, span in found:
         report.warn("RR701", span, f"{what} {quote(name)} is never used")
 

@@ -13,6 +13,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar, grammar_of
 from rdma_robust.language.syntax.syntax_words import SyntaxWords
 from rdma_robust.language.syntax.tree_limits import shallow
+from rdma_robust.messages.language.contract_words import CLAUSES, CONTRACT_WORDS, ContractWords
 from rdma_robust.messages.language.message_builder import MessageBuilder
 from rdma_robust.messages.language.message_parts import inner_operands, operands_in
 
@@ -24,7 +25,8 @@ _LED_BY: Final = {
     "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
 }
 _MESSAGES: Final = _LED_BY["ON"]
-WORDS: Final = _CLAIMS | _LED_BY.keys() | {"ANY", "DAEMON", "IN", "PORT"}
+_OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
+WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | {"ANY", "DAEMON", "IN", "PORT"}
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
@@ -41,7 +43,10 @@ def in_context(tokens: Sequence[Token]) -> Iterator[Token]:
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
-    - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it.
+    - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
+    - `contract` follows the parentheses of a function; words of contracts are in one, or in an `expect` line.
+
+    Line ends around contracts and in them are left out.
     """
     yield from _Reader(tokens).read()
 
@@ -60,19 +65,33 @@ class _Reader:
         """Whether the message had its `tag`, which is the last part."""
         self._brackets = 0
         self._depth = 0
+        self._contract: ContractWords | None = None
 
     def read(self) -> Iterator[Token]:
         for at, token in enumerate(self._tokens):
             kind = token.type
             if kind in WORDS and not self._is_keyword(kind, at):
                 token, kind = token.update(type="NAME"), "NAME"
+            if kind == "NEWLINE" and (self._contract is not None or self._is_followed_by_contract(at)):
+                continue
             self._note(kind)
             yield token
             self._previous = kind
             if kind != "NEWLINE":
                 self._before = (*self._before[1:], kind)
 
+    def _is_followed_by_contract(self, at: int) -> bool:
+        """Whether a contract begins behind a line end."""
+        if self._depth or self._before[-1] != "RPAR":
+            return False
+        after = next((token for token in self._tokens[at:] if token.type != "NEWLINE"), None)
+        return after is not None and after.type == "CONTRACT"
+
     def _note(self, kind: str) -> None:
+        if kind == "CONTRACT" and self._line != "EXPECT":
+            self._contract = ContractWords()
+        elif self._contract is not None and not self._contract.note(kind):
+            self._contract = None
         if kind in _COUNTED:
             self._brackets = max(0, self._brackets + _COUNTED[kind])
         elif kind in _MESSAGES or (kind == "EXPECT" and not self._depth):
@@ -91,11 +110,15 @@ class _Reader:
 
     def _is_keyword(self, kind: str, at: int) -> bool:
         after = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+        if self._contract is not None:
+            return self._contract.is_keyword(kind, self._before)
+        if self._line == "EXPECT" and kind in _CLAIMS | _OF_CONTRACTS:
+            return self._previous != "CONTRACT"
         if kind in _LED_BY:
             return self._line in _LED_BY[kind] and self._previous in _WHOLE and not self._tagged
-        if kind in _CLAIMS:
-            return self._line == "EXPECT"
         match kind:
+            case "CONTRACT":
+                return not self._depth and self._before[-1] == "RPAR"
             case "ANY":
                 return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})
             case "IN":
@@ -103,10 +126,19 @@ class _Reader:
                 return declared or self._before[-2:] == ("FOR", "NAME")
             case "DAEMON":
                 return self._previous in _STARTS and after is not None and after.type == "PROC"
-            case _:
+            case "PORT":
                 word = after is not None and after.isidentifier()
                 return not self._depth and self._previous in _STARTS and word
+            case _:
+                return False
 
+
+PATH_FORMS: Final = (
+    r"the long forms are `ensures \no \exit(PID) \after \enter(PID) \until \enter(S)`, "
+    r"`ensures \no \send(PID, S) \after \enter(PID) \until \enter(S)` and "
+    r"`requires \no \send(S, PID) \after \exit(S) \until \exit(PID)`, each with or without a tag in `\send`"
+)
+_IN_CONTRACT: Final = "a contract stands before the block of a function: `fun f(x) contract collective { ... } { ... }`"
 
 _SYNTAX: Final = SyntaxWords(
     declarations=frozenset({"PROGRAM", "CONST", "PORT", "FUN", "PROC", "DAEMON", "EXPECT"}),
@@ -115,7 +147,7 @@ _SYNTAX: Final = SyntaxWords(
     | {"WHILE", "FOR", "LOOP", "CHOOSE", "NAME"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "PID", "NPROCS"}),
     besides=frozenset(),
-    inside=_CLAIMS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV"},
+    inside=_CLAIMS | CONTRACT_WORDS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV"},
     outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
     called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
     other_languages={
@@ -147,12 +179,19 @@ _SYNTAX: Final = SyntaxWords(
         "to": "`to` stands right behind what is sent",
         "test": "`test` is reserved for later; `wait h` waits for a request",
         "probe": "`probe` is reserved for later; `recv r from any s` tells who sent",
-        "requires": "contracts are not part of this language yet",
-        "ensures": "contracts are not part of this language yet",
-        "assigns": "contracts are not part of this language yet",
-        "contract": "contracts are not part of this language yet",
+        "requires": _IN_CONTRACT,
+        "ensures": _IN_CONTRACT,
+        "assigns": _IN_CONTRACT,
+        "behavior": _IN_CONTRACT,
+        "waitsfor": _IN_CONTRACT,
+        "quiet": _IN_CONTRACT,
+        "bounds": _IN_CONTRACT,
+        "contract": _IN_CONTRACT,
+        "\\no": PATH_FORMS,
+        "?": "use `if` and `else`",
     },
-    characters={"\\": "contracts, whose words begin with a backslash, are not part of this language yet"},
+    characters={"\\": "words with a backslash, such as `\\result`, stand in contracts"},
+    clauses=CLAUSES,
     behind={("wait", "any"): "`wait any` is reserved for later; `wait h` waits for one request"},
     one_word={
         "int": "reg",

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from rdma_robust.errors import Span
+from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.message_terms import Term
 
 COLLECTIVE: Final = "coll"
 """The port of the library procedures."""
@@ -90,6 +92,10 @@ class World:
     def values(self) -> list[str]:
         """Return the names that stand in expressions."""
         return [*self.constants, *self.families, *self.globals]
+
+    def count(self) -> Term:
+        """Return the number of processes: nothing is known of it where none are declared."""
+        return Const(self.processes) if self.processes else Name("NPROCS")
 
     def function(self, name: str) -> tree.Function | None:
         """Return the function that a name calls: one of the program hides one of the library."""

@@ -71,7 +71,7 @@ ERRORS = [
     ("reg a[-1]", "RR922", "-1", "an array of -1 elements", ""),
     ("g = new(1000001)", "RR922", "1000001", "an array of more than 1,000,000 elements", ""),
     ("wait any h", "RR101", "h", "unexpected `h`", "`wait any` is reserved for later; `wait h` waits for one request"),
-    ("g = \\old(g)", "RR106", "\\", "`\\` has no meaning here", None),
+    ("g = \\old(g)", "RR101", "\\old", "unexpected `\\old`", None),
     ("probe g", "RR102", "probe", "`probe` begins no statement", None),
     ("break", "RR102", "break", "`break` begins no statement", "loops end when their condition is false"),
     ("sned 1 to R", "RR102", "sned", "`sned` begins no statement", "did you mean `send`?"),

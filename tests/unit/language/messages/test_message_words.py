@@ -11,7 +11,7 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_words import WORDS, message_grammar
 
-NAMES = sorted(message_grammar().literals[kind] for kind in WORDS)
+NAMES = sorted(message_grammar().literals[kind] for kind in WORDS - {"LEN"})
 
 EVERY_NAME = """\
 program {0}

@@ -1,0 +1,70 @@
+"""Which functions with contracts a function calls, and what a local one must not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.function_parts import all_lines, calls_in
+from rdma_robust.messages.language.message_world import World
+
+_COMMUNICATES = (tree.SendLine, tree.ReceiveLine, tree.WaitLine, tree.RequestLine)
+
+
+def contracted_calls(function: tree.Function, world: World) -> tuple[str, ...]:
+    """Return the functions with a contract that a body calls, also through functions without one, in their order."""
+    found = (name for name, callee in _reached(function, world) if callee.contract is not None)
+    return tuple(dict.fromkeys(found))
+
+
+def _reached(function: tree.Function, world: World) -> Iterator[tuple[str, tree.Function]]:
+    """Yield what a body calls, and what the functions without a contract among that call."""
+    seen = {function.name.text}
+    stack = [function.body]
+    while stack:
+        for call in calls_in(stack.pop()):
+            name = call.name.text
+            callee = world.function(name)
+            if callee is None or (name in seen and callee.contract is None):
+                continue
+            seen.add(name)
+            yield name, callee
+            if callee.contract is None:
+                stack.append(callee.body)
+
+
+def check_local(function: tree.Function, world: World, report: Reporter) -> None:
+    """Report where a function whose contract is local communicates, or calls a collective function."""
+    name = quote(function.name.text)
+    for line in all_lines(function.body):
+        if isinstance(line, _COMMUNICATES):
+            hint = "write `contract collective`, or communicate where it is called"
+            report.error("RR954", line.span, f"{name} is local, and communicates here", hint=hint)
+    for call in calls_in(function.body):
+        callee = world.function(call.name.text)
+        why = None if callee is None else _why_not_local(callee, world)
+        if why:
+            hint = "a local function is called by one process on its own: write `contract collective`"
+            report.error("RR954", call.span, f"{name} is local, and calls {quote(call.name.text)}, which {why}", hint=hint)
+
+
+def _why_not_local(callee: tree.Function, world: World) -> str:
+    """Return why a local function cannot call a function, nothing if it can."""
+    if callee.contract is not None:
+        return "is collective" if callee.contract.kind == "collective" else ""
+    communicates = [line for line in _lines(callee, world) if isinstance(line, _COMMUNICATES)]
+    if communicates:
+        return f"communicates, on line {communicates[0].span.line}"
+    for name, each in _reached(callee, world):
+        if each.contract is not None and each.contract.kind == "collective":
+            return f"calls {quote(name)}, which is collective"
+    return ""
+
+
+def _lines(function: tree.Function, world: World) -> Iterator[tree.Line]:
+    """Yield the statements of a function, and of those without a contract that it calls."""
+    yield from all_lines(function.body)
+    for _, callee in _reached(function, world):
+        if callee.contract is None:
+            yield from all_lines(callee.body)

@@ -1,0 +1,220 @@
+"""Contracts as they are written, made plain: names resolved, behaviors and short forms written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from rdma_robust.contracts.language import spec_terms as spec
+from rdma_robust.contracts.language.contract_program import Bounds, Cells, Contract, Frame, PathClause, StateClause
+from rdma_robust.contracts.language.path_reader import PathReader
+from rdma_robust.contracts.language.spec_folding import known_value, sees_the_exit, specs_in
+from rdma_robust.contracts.language.spec_reader import AT_ENTRY, AT_EXIT, FRAME, Owner, Setting, SpecReader
+from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language import contract_tree as written
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.function_parts import returns
+from rdma_robust.messages.language.message_world import World
+
+_INPUTS = "bounds say which inputs are looked at, before there are any"
+_SIZE = Setting("`bounds`", state=False, others=False, why=_INPUTS)
+_ASSUMES = replace(AT_ENTRY, where="`assumes`")
+
+
+def read_contract(world: World, report: Reporter, function: tree.Function, calls: tuple[str, ...]) -> Contract:
+    """Return the contract of a function that has one; `calls` are the functions with contracts that it calls.
+
+    Errors go to `report`, and so do warnings.
+    """
+    assert function.contract is not None
+    return _ContractReader(world, report, function, function.contract).contract(calls)
+
+
+@dataclass(slots=True)
+class _Behavior:
+    """The clauses behind one head, or before the first."""
+
+    name: ast.Ident | None = None
+    assumes: spec.Spec | None = None
+    has_others: Span | None = None
+    """Where its `assumes` looks at other processes."""
+    started: bool = False
+
+
+@dataclass(slots=True)
+class _Found:
+    """The clauses that were read."""
+
+    clauses: list[StateClause] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    paths: list[PathClause] = field(default_factory=list)
+    bounds: dict[str, Bounds] = field(default_factory=dict)
+
+
+class _ContractReader:
+    """Reads one contract."""
+
+    def __init__(self, world: World, report: Reporter, function: tree.Function, text: written.ContractText) -> None:
+        self.world = world
+        self.report = report
+        self.function = function
+        self.text = text
+        names = frozenset(each.text for each in function.parameters)
+        self.owner = Owner(function.name.text, names, returns(function.body), text.kind == "local")
+        self.specs = SpecReader(world, report, self.owner)
+        self.paths = PathReader(self.specs)
+        self.found = _Found()
+        self.behavior = _Behavior()
+        self.named: dict[str, Span] = {}
+
+    def contract(self, calls: tuple[str, ...]) -> Contract:
+        for part in self.text.parts:
+            self._part(part)
+            self.behavior.started = True
+            if isinstance(part, written.BehaviorHead):
+                self.behavior = self._behavior(part.name)
+        found, at = self.found, self.report.at
+        frames = tuple(replace(each, span=at(each.span)) for each in found.frames)
+        if not frames:
+            hint = "`assigns \\nothing;`, or the registers declared outside that it changes"
+            self.report.warn("RR751", self.function.name.span, _no_assigns(self.owner.name), hint=hint)
+        return Contract(
+            self.owner.name,
+            self.text.kind,
+            tuple(each.text for each in self.function.parameters),
+            self.owner.result,
+            tuple(replace(each, span=at(each.span)) for each in found.clauses),
+            frames or None,
+            tuple(replace(each, span=at(each.span)) for each in found.paths),
+            tuple(replace(each, span=at(each.span)) for each in found.bounds.values()),
+            calls,
+            at(self.function.name.span),
+        )
+
+    def _behavior(self, name: ast.Ident) -> _Behavior:
+        before = self.named.setdefault(name.text, name.span)
+        if before is not name.span:
+            said = f"the behavior {quote(name.text)} was declared before, on line {before.line}"
+            self.report.error("RR904", name.span, said)
+        return _Behavior(name)
+
+    def _part(self, part: written.Part) -> None:
+        match part:
+            case written.Condition("assumes"):
+                self._assumes(part)
+            case written.Condition(word, written.Never() as never):
+                clause = self.paths.long_form(word, never, self._of_path(part.span), part.span)
+                self.found.paths += [] if clause is None else [clause]
+            case written.Condition():
+                self._condition(part)
+            case written.AssignsLine():
+                self._assigns(part)
+            case written.BoundsLine():
+                self._bounds(part)
+            case written.WaitsFor():
+                self.found.paths.append(self.paths.waits_for(part, self._of_path(part.span)))
+            case written.Quiet():
+                self.found.paths.append(self.paths.quiet(part, self._of_path(part.span)))
+            case written.BehaviorHead() | ast.Broken():
+                pass
+
+    def _assumes(self, part: written.Condition) -> None:
+        if self.behavior.name is None:
+            hint = "`behavior NAME:` begins one; what all calls have to meet is a `requires`"
+            self.report.error("RR956", part.span, "`assumes` stands in behaviors only", hint=hint)
+        elif self.behavior.started:
+            hint = "write it right behind `behavior NAME:`, once; `&&` joins conditions"
+            self.report.error("RR956", part.span, "`assumes` is the first clause of a behavior", hint=hint)
+        self.behavior.assumes = self.specs.spec(part.value, _ASSUMES)
+        if any(isinstance(each, spec.On | spec.Agree) for each in specs_in(self.behavior.assumes)):
+            self.behavior.has_others = part.span
+
+    def _of_path(self, span: Span) -> spec.Spec | None:
+        """Return what a path clause assumes, once it is sure that it may be here."""
+        if self.owner.is_local:
+            hint = "only collective functions have them: all processes call these"
+            said = f"a path clause in the contract of {quote(self.owner.name)}, which is local"
+            self.report.error("RR954", span, said, hint=hint)
+        elif self.behavior.has_others is not None:
+            line = self.behavior.has_others.line
+            said = f"a path clause is evaluated in one process's own state, and the `assumes` of line {line} looks at others"
+            self.report.error("RR951", span, said, hint="put it into a behavior of its own, or behind `if`")
+        return self.behavior.assumes
+
+    def _condition(self, part: written.Condition) -> None:
+        exit_ = part.word == "ensures"
+        condition = self.specs.spec(part.value, AT_EXIT if exit_ else AT_ENTRY)
+        clause = StateClause("ensures" if exit_ else "requires", condition, self.behavior.assumes, part.span)
+        self.found.clauses.append(clause)
+        known = known_value(condition)
+        if exit_ and not sees_the_exit(condition) and known != 0:
+            hint = "name `\\result`, or a register declared outside as it is at exit"
+            self.report.warn("RR752", part.span, "this says nothing about what a call does", hint=hint)
+        if not exit_ and known == 0:
+            hint = "no call meets this, so there is nothing to check"
+            self.report.warn("RR753", part.span, "this is never true, whatever the inputs are", hint=hint)
+
+    def _assigns(self, part: written.AssignsLine) -> None:
+        cells = tuple(self._cells(each) for each in part.cells)
+        self.found.frames.append(Frame(cells, self.behavior.assumes, part.span))
+
+    def _cells(self, cells: written.CellsOf) -> Cells:
+        text = cells.name.text
+        if text not in self.world.globals and text not in self.world.poisoned:
+            self._no_global(cells.name)
+        low = None if cells.low is None else self.specs.spec(cells.low, FRAME)
+        high = low if cells.high is None else self.specs.spec(cells.high, FRAME)
+        return Cells(text, low, high)
+
+    def _no_global(self, name: ast.Ident) -> None:
+        text = name.text
+        if text in self.owner.parameters:
+            said = f"{quote(text)} is a parameter: parameters are passed by value, and nobody sees a change"
+            self.report.error("RR952", name.span, said, hint="leave it out")
+            return
+        what = f"{quote(text)} is a constant" if text in self.world.constants else f"there is no register {quote(text)}"
+        hint = meant_at(name.span, text, self.world.globals) or Hint("`assigns` names registers declared outside")
+        self.report.error("RR952", name.span, f"{what} that a call could change", hint=hint)
+
+    def _bounds(self, part: written.BoundsLine) -> None:
+        name, text = part.name, part.name.text
+        if text not in {*self.owner.parameters, *self.world.globals, *self.world.poisoned}:
+            hint = meant_at(name.span, text, [*self.owner.parameters, *self.world.globals])
+            said = f"{quote(text)} is no input of {quote(self.owner.name)}"
+            self.report.error("RR953", name.span, said, expected="a parameter, or a register declared outside", hint=hint)
+        if len(part.lengths) > 2:
+            said = "`bounds` has one `len` for an array, and two for an array of arrays"
+            self.report.error("RR953", part.lengths[2].span, said)
+        if self.behavior.name is not None:
+            before = "write it before the first `behavior`"
+            self.report.error("RR953", part.span, "`bounds` is not for one behavior only", hint=before)
+        lengths = tuple(
+            (self.specs.spec(each.low, self._size(at)), self.specs.spec(each.high, self._size(at)))
+            for at, each in enumerate(part.lengths[:2])
+        )
+        inner = self._size(len(lengths))
+        ends = self.specs.spec(part.low, inner), self.specs.spec(part.high, inner)
+        for range_, each in zip(lengths, part.lengths, strict=False):
+            self._check_range(range_, each.span, of_length=True)
+        self._check_range(ends, part.span, of_length=False)
+        if text in self.found.bounds:
+            line = self.found.bounds[text].span.line
+            self.report.error("RR953", part.span, f"there are bounds for {quote(text)} already, on line {line}")
+        self.found.bounds.setdefault(text, Bounds(text, lengths, *ends, part.span))
+
+    def _size(self, indices: int) -> Setting:
+        return replace(_SIZE, indices=indices)
+
+    def _check_range(self, ends: tuple[spec.Spec, spec.Spec], span: Span, *, of_length: bool) -> None:
+        first, last = map(known_value, ends)
+        if first is not None and last is not None and first > last:
+            what = "length" if of_length else "number"
+            said = f"from {first} to {last} there is no {what}: no input is within these bounds"
+            self.report.warn("RR754", span, said, hint="write the smaller number first")
+        elif of_length and last is not None and last < 0:
+            self.report.warn("RR754", span, f"a length of {last} is none: no input is within these bounds")
+
+
+def _no_assigns(name: str) -> str:
+    return f"the contract of {quote(name)} has no `assigns`: a call of it may change every register declared outside"

@@ -1,0 +1,77 @@
+"""The way from the text of an `.mp` file to its contracts."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Final
+
+from rdma_robust.contracts.language.contract_calls import check_local, contracted_calls
+from rdma_robust.contracts.language.contract_claims import read_claims
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.contract_reader import read_contract
+from rdma_robust.diagnose import Reporter
+from rdma_robust.errors import NO_SPAN
+from rdma_robust.language.load import in_order
+from rdma_robust.language.suppressions import suppressions
+from rdma_robust.language.syntax.parse import parse
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.load_messages import FOUND
+from rdma_robust.messages.language.message_library import LIBRARY_FILE, library, library_text
+from rdma_robust.messages.language.message_names import NameCheck
+from rdma_robust.messages.language.message_words import message_grammar
+from rdma_robust.messages.language.message_world import World, library_world
+
+FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754"}
+"""The codes of all warnings that are found here."""
+
+
+def load_contracts(text: str, file: str) -> ContractProgram:
+    """Return the contracts of the functions in `text`, with warnings; `file` is its name for messages.
+
+    Raises ProgramError with every error of the file, also those of its processes and functions.
+    """
+    report = Reporter(file, text)
+    found, layout, poisoned = parse(text, report, message_grammar())
+    if found is None:
+        report.raise_errors()
+        raise AssertionError("no tree and no error")
+    names = NameCheck(report, poisoned)
+    world = names.read(found, any_number=True)
+    functions = [item for item in tree.declarations(found) if isinstance(item, tree.Function) and item.contract is not None]
+    contracts = tuple(_contract(each, world, report) for each in functions)
+    claims = read_claims(found, world, [each.name for each in contracts], report)
+    report.raise_errors()
+    if not contracts:
+        what = "no function has a contract" if found.items else "the file is empty"
+        report.warn("RR755", NO_SPAN, f"{what}: there is nothing to check")
+    ignored = suppressions(text, layout)
+    wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
+    return ContractProgram(
+        names.declared.name or PurePath(file).stem,
+        file,
+        text,
+        contracts,
+        tuple(each for each in _library_contracts() if each.name not in world.functions),
+        tuple(world.globals),
+        claims,
+        in_order((*ignored.applied(report.warnings, FOUND_IN_CONTRACTS), *wrong)),
+        found,
+    )
+
+
+def _contract(function: tree.Function, world: World, report: Reporter) -> Contract:
+    if function.contract is not None and function.contract.kind == "local":
+        check_local(function, world, report)
+    return read_contract(world, report, function, contracted_calls(function, world))
+
+
+@functools.cache
+def _library_contracts() -> tuple[Contract, ...]:
+    """Return the contracts of the library procedures."""
+    report = Reporter(LIBRARY_FILE, library_text())
+    world = library_world(World(library=library()))
+    found = tuple(_contract(each, world, report) for each in library().values() if each.contract is not None)
+    report.raise_errors()
+    return found

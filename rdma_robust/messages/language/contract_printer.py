@@ -1,0 +1,171 @@
+"""Contracts and their expressions as text, each in its one canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.printer import needs_brackets
+from rdma_robust.messages.language import contract_tree as tree
+from rdma_robust.messages.language import message_tree
+
+_OPEN = (tree.LetIn, tree.OverRange)
+
+
+def spec_text(node: object, *, last: bool = True) -> str:
+    """Return an expression with the brackets it needs, and those around `&&` in `||` that readers need.
+
+    What begins with a word such as `\\forall` goes on as far as it can: it needs them where it is not the `last` part.
+    """
+    match node:
+        case ast.Number(value):
+            return str(value)
+        case tree.Named(name):
+            return name.text
+        case message_tree.FunctionCall(name, arguments):
+            return f"{name.text}({', '.join(map(spec_text, arguments))})"
+        case message_tree.OwnNumber():
+            return "PID"
+        case message_tree.ProcessCount():
+            return "NPROCS"
+        case ast.Unary(op, arg):
+            return op + _bracketed(arg, isinstance(arg, ast.Binary | tree.Conditional), last)
+        case ast.Binary(op, left, right):
+            return f"{_operand(left, op, 0, False)} {op} {_operand(right, op, 1, last)}"
+        case tree.Conditional(test, then, other):
+            shown = _bracketed(test, isinstance(test, tree.Conditional), False)
+            return f"{shown} ? {spec_text(then)} : {spec_text(other)}"
+        case _:
+            return _word_text(node)
+
+
+def _word_text(node: object) -> str:
+    match node:
+        case tree.Cell(array, index):
+            needs = isinstance(array, ast.Unary | ast.Binary | tree.Conditional)
+            return f"{_bracketed(array, needs, False)}[{spec_text(index)}]"
+        case tree.ResultWord():
+            return "\\result"
+        case tree.Position(name):
+            return f"\\{name}"
+        case tree.AtProcess(process, value):
+            return f"\\on({spec_text(process)}, {spec_text(value)})"
+        case tree.AtEntry(value, word):
+            return f"{word}({spec_text(value)})"
+        case tree.Agreed(value):
+            return f"\\agree({spec_text(value)})"
+        case tree.LetIn(named, value, inner):
+            return f"\\let {named.text} = {spec_text(value)} : {spec_text(inner)}"
+        case tree.OverRange(kind, named, low, high, inner):
+            return f"\\{kind} {named.text} in {_range(low, high)} : {spec_text(inner)}"
+    raise TypeError(node)
+
+
+def _bracketed(node: object, needs: bool, last: bool) -> str:
+    """Return an operand, in brackets if it `needs` them, or is not the last and would go on too far."""
+    if needs or (isinstance(node, _OPEN) and not last):
+        return f"({spec_text(node)})"
+    return spec_text(node, last=last)
+
+
+def _operand(node: object, op: str, right: int, last: bool) -> str:
+    if not isinstance(node, ast.Binary):
+        return _bracketed(node, isinstance(node, tree.Conditional), last)
+    if op == "==>" or node.op == "==>":
+        return _bracketed(node, node.op == "==>" and (op != "==>" or not right), last)
+    return _bracketed(node, needs_brackets(node.op, op, right), last)
+
+
+def _range(low: object, high: object) -> str:
+    return f"{_end(low)}..{_end(high)}"
+
+
+def _end(node: object) -> str:
+    """Return an end of a range: whatever binds less than `+` is in brackets."""
+    loose = isinstance(node, tree.Conditional) or (isinstance(node, ast.Binary) and needs_brackets(node.op, "+", 0))
+    return _bracketed(node, loose, False)
+
+
+def _set(found: tree.SetOf) -> str:
+    if found.word:
+        return f"\\{found.word}"
+    return spec_text(found.low) if found.high is None else _range(found.low, found.high)
+
+
+def _event(event: tree.EventOf) -> str:
+    return f"\\{event.word}({', '.join(map(_set, event.arguments))})"
+
+
+def _never(found: tree.Never) -> str:
+    return f"\\no {_event(found.what)} \\after {_event(found.after)} \\until {_event(found.until)}"
+
+
+def clause_text(part: tree.Part) -> str:
+    """Return a clause without its `;`, or the head of a behavior."""
+    match part:
+        case tree.Condition(word, value):
+            return f"{word} {_never(value) if isinstance(value, tree.Never) else spec_text(value)}"
+        case tree.AssignsLine(cells):
+            return "assigns " + (", ".join(map(_cells, cells)) or "\\nothing")
+        case tree.BoundsLine(name, lengths, low, high):
+            shown = "".join(f" len {_range(each.low, each.high)}" for each in lengths)
+            return f"bounds {name.text}{shown} in {_range(low, high)}"
+        case tree.WaitsFor(who, condition):
+            return f"waitsfor {_set(who)}{_if(condition)}"
+        case tree.Quiet(who, port, tag, until, condition):
+            shown = "" if port is None else f" on {port.text}"
+            tagged = "" if tag is None else f" tag {spec_text(tag)}"
+            ends = "" if until is None else f" until {_set(until)}"
+            return f"quiet {'from' if until is None else 'to'} {_set(who)}{shown}{tagged}{ends}{_if(condition)}"
+        case tree.BehaviorHead(name):
+            return f"behavior {name.text}:"
+        case ast.Broken():
+            return ""
+
+
+def _cells(cells: tree.CellsOf) -> str:
+    if cells.low is None:
+        return cells.name.text
+    inside = spec_text(cells.low) if cells.high is None else _range(cells.low, cells.high)
+    return f"{cells.name.text}[{inside}]"
+
+
+def _if(condition: object) -> str:
+    return "" if condition is None else f" if {spec_text(condition)}"
+
+
+def contract_lines(contract: tree.ContractText) -> Iterator[tuple[int, str, Span]]:
+    """Yield the lines between the braces of a contract: how far each is indented, its text, and where it stood.
+
+    `assumes` stands on the line of the head before it.
+    """
+    depth = 0
+    parts = list(contract.parts)
+    while parts:
+        part = parts.pop(0)
+        if not isinstance(part, tree.BehaviorHead):
+            yield depth, f"{clause_text(part)};", part.span
+            continue
+        depth = 1
+        text, span = clause_text(part), part.span
+        if parts and isinstance(parts[0], tree.Condition) and parts[0].word == "assumes":
+            assumed = parts.pop(0)
+            text += f" {clause_text(assumed)};"
+            span = _joined(span, assumed.span)
+        yield 0, text, span
+
+
+def _joined(first: Span, last: Span) -> Span:
+    return Span(first.line, first.column, last.end_line, last.end_column, first.start, last.end, first.file)
+
+
+def contract_of(item: object) -> tuple[str, Span, list[tuple[int, str, Span]]] | None:
+    """Return the line that begins the contract of a function, where the contract stood, and the lines between its braces.
+
+    None for what has no contract.
+    """
+    contract = getattr(item, "contract", None)
+    if contract is None:
+        return None
+    return f"contract {contract.kind}", contract.span, list(contract_lines(contract))

@@ -1,0 +1,246 @@
+"""The syntax tree of contracts: what was written, not yet what it means.
+
+Numbers, operators, `PID`, `NPROCS` and what looks like a call are the nodes of :mod:`message_tree`; here is the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.language.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name: of a parameter, a register declared outside, a constant, or of a `\\let` or `\\forall` around it."""
+
+    name: ast.Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`array[index]`."""
+
+    array: object
+    index: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWord:
+    """`\\result`."""
+
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """`\\i` or `\\j`: the index of the element that `bounds` is about."""
+
+    name: Literal["i", "j"]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AtProcess:
+    """`\\on(process, value)`."""
+
+    process: object
+    value: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AtEntry:
+    """`\\pre(value)` or, with the other `word`, `\\old(value)`."""
+
+    value: object
+    word: Literal["\\pre", "\\old"] = "\\pre"
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """`\\agree(value)`."""
+
+    value: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    """`\\let name = value : inner`."""
+
+    name: ast.Ident
+    value: object
+    inner: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OverRange:
+    """`\\forall name in low..high : inner`; `word` is one of those that begin it, without the backslash."""
+
+    word: Literal["forall", "exists", "sum", "count", "max", "min"]
+    name: ast.Ident
+    low: object
+    high: object
+    inner: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`test ? then : other`."""
+
+    test: object
+    then: object
+    other: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """Processes: `low`, `low..high`, `\\all` or `\\others`."""
+
+    word: Literal["", "all", "others"] = ""
+    low: object = None
+    high: object = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EventOf:
+    """`\\enter(...)`, `\\exit(...)` or `\\send(...)`."""
+
+    word: Literal["enter", "exit", "send"]
+    arguments: tuple[SetOf, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """`\\no what \\after after \\until until`."""
+
+    what: EventOf
+    after: EventOf
+    until: EventOf
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`requires`, `ensures` or `assumes`, and an expression; with the first two also the long form of a path clause."""
+
+    word: Literal["requires", "ensures", "assumes"]
+    value: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CellsOf:
+    """A register, `name[low]` or `name[low..high]` in `assigns`."""
+
+    name: ast.Ident
+    low: object = None
+    high: object = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignsLine:
+    """`assigns`; nothing if there are no `cells`."""
+
+    cells: tuple[CellsOf, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """`len low..high`."""
+
+    low: object
+    high: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsLine:
+    """`bounds name len ... in low..high`."""
+
+    name: ast.Ident
+    lengths: tuple[Lengths, ...]
+    low: object
+    high: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitsFor:
+    """`waitsfor who if condition`."""
+
+    who: SetOf
+    condition: object = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """`quiet to who until until`, or without `until` `quiet from who`; then `on`, `tag` and `if`."""
+
+    who: SetOf
+    port: ast.Ident | None = None
+    tag: object = None
+    until: SetOf | None = None
+    condition: object = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviorHead:
+    """`behavior name:`; the clauses behind it, up to the next one, are its."""
+
+    name: ast.Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+Part = Condition | AssignsLine | BoundsLine | WaitsFor | Quiet | BehaviorHead | ast.Broken
+
+
+@dataclass(frozen=True, slots=True)
+class ContractText:
+    """A contract as it is written."""
+
+    kind: Literal["collective", "local"]
+    parts: tuple[Part, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+def parts_of(node: object) -> tuple[object, ...]:
+    """Return what is directly inside of a part of a contract or of an expression that only contracts have."""
+    match node:
+        case ContractText(parts=found) | EventOf(arguments=found) | AssignsLine(found):
+            return found
+        case Cell(first, second) | AtProcess(first, second) | Lengths(first, second) | CellsOf(_, first, second):
+            return (first, second)
+        case AtEntry(inner) | Agreed(inner) | Condition(_, inner):
+            return (inner,)
+        case LetIn(_, value, inner):
+            return (value, inner)
+        case OverRange(_, _, low, high, inner):
+            return (low, high, inner)
+        case Conditional(first, second, third) | Never(first, second, third):
+            return (first, second, third)
+        case SetOf(_, low, high):
+            return (low, high)
+        case BoundsLine(_, lengths, low, high):
+            return (*lengths, low, high)
+        case WaitsFor(who, condition):
+            return (who, condition)
+        case Quiet(who, _, tag, until, condition):
+            return (who, tag, until, condition)
+        case _:
+            return ()

@@ -1,0 +1,153 @@
+"""Contracts as they are read: long and short forms, behaviors, words in places, files without processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.contracts.language import spec_terms as spec
+from rdma_robust.contracts.language.contract_program import (
+    Bounds,
+    Cells,
+    Contract,
+    ContractClaim,
+    Frame,
+    PathClause,
+    ProcessSet,
+    StateClause,
+)
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_printer import format_messages
+
+LAST = spec.Apply("-", (spec.SpecCount(), spec.SpecNumber(1)))
+ALL = ProcessSet(spec.SpecNumber(0), LAST)
+OTHERS = ProcessSet(spec.SpecNumber(0), LAST, others=True)
+ROOT = ProcessSet(spec.Parameter("root"), spec.Parameter("root"))
+AT_ROOT = spec.Apply("==", (spec.SpecPid(), spec.Parameter("root")))
+
+SHORT = """
+port data
+reg u
+fun f(val, root) contract collective {
+  waitsfor \\all; quiet to 0..2 tag 4 until root; quiet from \\others; quiet from root tag val;
+} { return val }
+"""
+LONG = """
+port data
+reg u
+fun f(val, root)
+contract
+collective
+
+{
+  ensures \\no \\exit(PID) \\after \\enter(PID)
+    \\until \\enter(\\all)
+  ;
+  ensures \\no \\send(PID, 0..2, 4) \\after \\enter(PID) \\until \\enter(root); // and
+  requires \\no \\send(\\others, PID) \\after \\exit(\\others) \\until \\exit(PID);
+  requires \\no \\send(root, PID, val) \\after \\exit(root) \\until \\exit(PID); }
+{ return val }
+"""
+MANY = """
+reg u, v
+fun f(val, root)
+contract collective {
+  bounds val len 0..2 in \\i..9;
+  requires 0 <= root;
+  behavior root: assumes PID == root;
+    assigns u, v[0..val];
+    ensures \\result == 1 ==> \\old(u)[2] == u;
+    quiet to \\others until \\all if val;
+  behavior other:
+    assigns \\nothing;
+} { return 1 }
+expect contract f violated ITF from 3
+"""
+
+
+def the_contract(text: str) -> Contract:
+    (found,) = load_contracts(text, "t.mp").contracts
+    return found
+
+
+def test_long_forms_mean_what_the_short_ones_mean() -> None:
+    number = ProcessSet(spec.SpecNumber(0), spec.SpecNumber(2))
+    assert the_contract(SHORT).paths == (
+        PathClause("waitsfor", ALL),
+        PathClause("quiet to", number, tag=spec.SpecNumber(4), until=ROOT),
+        PathClause("quiet from", OTHERS),
+        PathClause("quiet from", ROOT, tag=spec.Parameter("val")),
+    )
+    assert the_contract(LONG) == the_contract(SHORT)
+
+
+def test_behaviors_are_written_out() -> None:
+    program = load_contracts(MANY, "t.mp")
+    (found,) = program.contracts
+    assert found.clauses[0] == StateClause("requires", spec.Apply("<=", (spec.SpecNumber(0), spec.Parameter("root"))))
+    old = spec.Item(spec.Before(spec.Global("u")), spec.SpecNumber(2))
+    implied = spec.Apply("==", (spec.Result(), spec.SpecNumber(1))), spec.Apply("==", (old, spec.Global("u")))
+    assert found.clauses[1:] == (StateClause("ensures", spec.Apply("==>", implied), AT_ROOT),)
+    cells = Cells("u"), Cells("v", spec.SpecNumber(0), spec.Parameter("val"))
+    assert found.frames == (Frame(cells, AT_ROOT), Frame(()))
+    condition = spec.Apply("&&", (AT_ROOT, spec.Parameter("val")))
+    assert found.paths == (PathClause("quiet to", OTHERS, until=ALL, condition=condition),)
+    length = (spec.SpecNumber(0), spec.SpecNumber(2))
+    assert found.bounds == (Bounds("val", (length,), spec.Bound("i"), spec.SpecNumber(9)),)
+    assert program.claims == (ContractClaim("f", False, "ITF", 3),)
+    assert program.globals == ("u", "v")
+
+
+@pytest.mark.parametrize(
+    ("shown", "brackets"),
+    [
+        ("a ==> b ==> a", "a ==> (b ==> a)"),
+        ("a && b ==> a || b", "(a && b) ==> (a || b)"),
+        ("a ==> b ? a : b ? 1 : 2", "(a ==> b) ? a : (b ? 1 : 2)"),
+        ("a ? \\forall t in 0..a ? 1 : 2 : t ? 3 : 4 : 5", "a ? (\\forall t in 0..(a ? 1 : 2) : (t ? 3 : 4)) : 5"),
+        ("a && \\forall t in 0..1 : t && b", "a && (\\forall t in 0..1 : (t && b))"),
+        ("a == -\\sum t in 0..1 : t + b", "a == (-(\\sum t in 0..1 : (t + b)))"),
+        ("\\let x = a : x == b", "(\\let x = (a) : (x == b))"),
+        ("a[b][1] + 2 * \\pre(a)[0]", "(((a)[b])[1]) + (2 * (\\pre(a)[0]))"),
+    ],
+)
+def test_words_that_begin_an_expression_go_on_as_far_as_they_can(shown: str, brackets: str) -> None:
+    text = "reg a, b\nfun f() contract collective {{ ensures {}; }} {{ }}\n"
+    assert the_contract(text.format(shown)) == the_contract(text.format(brackets))
+    assert format_messages(text.format(shown), "t.mp") == format_messages(text.format(brackets), "t.mp")
+
+
+def test_a_file_of_contracts_needs_no_process_and_no_number_of_them() -> None:
+    text = """
+reg a[NPROCS]
+fun f(x) contract collective {
+  assigns a;
+  ensures a[0] == x;
+} {
+  for p in 1..NPROCS - 1 { send x / NPROCS to p }
+  send x to 5
+}
+"""
+    assert load_messages(text, "t.mp").warnings == ()
+    assert load_contracts(text, "t.mp").warnings == ()
+    assert load_messages(text, "t.mp").processes == ()
+
+
+def test_the_library_has_contracts_which_a_function_of_its_name_hides() -> None:
+    program = load_contracts("fun bcast(x) contract local { assigns \\nothing; } { }\n", "t.mp")
+    assert [each.name for each in program.library] == ["barrier", "reduce", "allreduce", "gather", "scatter"]
+    bcast, barrier = program.contract("bcast"), program.contract("barrier")
+    assert bcast is not None and bcast.kind == "local"
+    assert barrier is not None and barrier.kind == "collective" and barrier.span.file == "library.mp"
+
+
+def test_calls_also_through_functions_without_a_contract() -> None:
+    text = """
+fun low() contract local { assigns \\nothing; } { }
+fun middle() { low(); bcast(1, 0); middle2() }
+fun middle2() { middle3(); low() }
+fun middle3() { barrier() }
+fun high() contract collective { assigns \\nothing; } { low(); middle(); low() }
+"""
+    found = {each.name: each.calls for each in load_contracts(text, "t.mp").contracts}
+    assert found == {"low": (), "high": ("low", "bcast", "barrier")}
