@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
+from rdma_robust.contracts.language.claims_of_contracts import read_claims
 from rdma_robust.contracts.language.contract_calls import check_local, contracted_calls
-from rdma_robust.contracts.language.contract_claims import read_claims
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
 from rdma_robust.contracts.language.contract_reader import read_contract
 from rdma_robust.diagnose import Reporter
@@ -21,7 +21,7 @@ from rdma_robust.messages.language.load_messages import FOUND
 from rdma_robust.messages.language.message_library import LIBRARY_FILE, library, library_text
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.message_world import COLLECTIVE, World, library_world
+from rdma_robust.messages.language.message_world import World, library_world
 
 FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754"}
 """The codes of all warnings that are found here."""
@@ -55,7 +55,7 @@ def load_contracts(text: str, file: str) -> ContractProgram:
         contracts,
         tuple(each for each in _library_contracts() if each.name not in world.functions),
         tuple(world.globals),
-        ("", *world.ports, COLLECTIVE),
+        tuple(world.ports),
         claims,
         in_order((*ignored.applied(report.warnings, FOUND_IN_CONTRACTS), *wrong)),
         found,

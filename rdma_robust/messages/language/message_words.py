@@ -13,7 +13,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar, grammar_of
 from rdma_robust.language.syntax.syntax_words import SyntaxWords
 from rdma_robust.language.syntax.tree_limits import shallow
-from rdma_robust.messages.language.contract_words import CLAUSES, CONTRACT_WORDS, ContractWords
+from rdma_robust.messages.language.contract_keywords import CLAUSES, CONTRACT_WORDS, ContractWords
 from rdma_robust.messages.language.message_builder import MessageBuilder
 from rdma_robust.messages.language.message_parts import inner_operands, operands_in
 
