@@ -14,52 +14,18 @@ from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Issued, Pair
-from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.messages.message_answers import Issued, Pair
 from tests.conftest import ROOT
-from tests.support.message_agreement import QUESTIONS
-from tests.support.random_messages import Taste, random_messages
+from tests.support.message_agreement import QUESTIONS, compared_with_states
+from tests.support.random_messages import BRANCHED, LARGER, random_messages
 from tests.support.shares import chunks, share
 
 PER_CHUNK = 100
 LITMUS = sorted((ROOT / "litmus" / "messages").rglob("*.mp"))
-LARGER = Taste((3, 5), (0, 1), 16, 6, 25, wild=65, ports=3, tags=15, faults=0, daemons=5, loops=0, planned=100, gathered=25)
-BRANCHED = Taste((2, 4), (0, 2), 14, 22, 60, wild=55, ports=3, tags=15, faults=0, loops=0, planned=100, gathered=25)
-"""With so many operations circles go through several processes and matches; with branches, what is sent is often not."""
-
-
-def facts(answer: BufferAnswer) -> dict[str, object]:
-    assert answer.matchings is not None
-    return {
-        "violated": answer.violated,
-        "violations": {(each.span, each.kind) for each in answer.violations},
-        "deadlocked": answer.deadlocked,
-        "leaking": answer.leaking,
-        "pairs": answer.pairs,
-        "races": answer.races,
-        "mismatches": {each.processes for each in answer.mismatches},
-        "count": (answer.matchings.count, answer.matchings.exact),
-        "matchings": set(answer.matchings.listed),
-    }
 
 
 def compared(program: MessageProgram, buffer: Buffer) -> bool:
-    """Compare `sat` with `states`; return whether both were exact. What `sat` has found is right in any case."""
-    states = by_states(program, buffer, QUESTIONS, Limits.of(20))
-    sat = by_sat(program, buffer, QUESTIONS, Limits.of(20))
-    confirm(program, sat)
-    if states.reason:
-        return False
-    ours, theirs = facts(sat), facts(states)
-    if not sat.reason:
-        assert ours == theirs
-        return True
-    for name in ("violated", "deadlocked", "leaking"):
-        assert ours[name] in ("unknown", theirs[name])
-    assert sat.pairs is not None
-    assert states.pairs is not None
-    assert sat.pairs <= states.pairs
-    return False
+    return compared_with_states(by_sat, program, buffer)
 
 
 def assert_nothing_lost(program: MessageProgram, buffer: Buffer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Matched, Questions, Schedule
+from rdma_robust.messages.message_answers import BufferAnswer, Matched, MessageEngine, Questions, Schedule
 from rdma_robust.messages.replay.replaying import confirm
 from tests.support.naive_messages import Naive, naive_messages
 
@@ -43,3 +43,38 @@ def disagreement(program: MessageProgram, buffer: Buffer, limit: int = 3_000) ->
     answer = by_states(program, buffer, QUESTIONS, Limits.of(20))
     confirm(program, answer)
     return differences(answer, naive)
+
+
+def facts(answer: BufferAnswer) -> dict[str, object]:
+    """Return what two exact answers have in common, whichever runs they show."""
+    assert answer.matchings is not None
+    return {
+        "violated": answer.violated,
+        "violations": {(each.span, each.kind) for each in answer.violations},
+        "deadlocked": answer.deadlocked,
+        "leaking": answer.leaking,
+        "pairs": answer.pairs,
+        "races": answer.races,
+        "mismatches": {each.processes for each in answer.mismatches},
+        "count": (answer.matchings.count, answer.matchings.exact),
+        "matchings": set(answer.matchings.listed),
+    }
+
+
+def compared_with_states(engine: MessageEngine, program: MessageProgram, buffer: Buffer) -> bool:
+    """Compare an engine with `states`; return whether both were exact. What the engine has found is right in any case."""
+    states = by_states(program, buffer, QUESTIONS, Limits.of(20))
+    answer = engine(program, buffer, QUESTIONS, Limits.of(20))
+    confirm(program, answer)
+    if states.reason:
+        return False
+    ours, theirs = facts(answer), facts(states)
+    if not answer.reason:
+        assert ours == theirs
+        return True
+    for name in ("violated", "deadlocked", "leaking"):
+        assert ours[name] in ("unknown", theirs[name])
+    assert answer.pairs is not None
+    assert states.pairs is not None
+    assert answer.pairs <= states.pairs
+    return False

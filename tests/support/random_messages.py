@@ -62,6 +62,9 @@ RACY = Taste((3, 3), (0, 1), 8, 8, wild=85, tags=15, ports=3, faults=1, daemons=
 TAGGED = Taste((2, 3), (0, 1), 8, 5, 70, wild=70, tags=70, ports=0, faults=1, loops=4, planned=100, gathered=50)
 CROWDED = Taste((4, 4), (0, 1), 8, 8, 20, wild=80, tags=10, ports=0, faults=1, loops=2, planned=100, gathered=50)
 TASTES = (MIXED, RACY, TAGGED, CROWDED)
+LARGER = Taste((3, 5), (0, 1), 16, 6, 25, wild=65, ports=3, tags=15, faults=0, daemons=5, loops=0, planned=100, gathered=25)
+BRANCHED = Taste((2, 4), (0, 2), 14, 22, 60, wild=55, ports=3, tags=15, faults=0, loops=0, planned=100, gathered=25)
+"""With so many operations circles go through several processes and matches; with branches, what is sent is often not."""
 
 
 class _Planned(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Literal
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
-from rdma_robust.analyses.prove.predicates.solving import has_solver
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
 from rdma_robust.analyses.prove.proof_engine import Engine, EngineName
 from rdma_robust.analyses.prove.random_walks import with_walks
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.analyses.prove.zones.zone_engine import search_zones
+from rdma_robust.solver_library import has_solver
 
 
 def engines_for(

@@ -16,7 +16,6 @@ from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.path_replay import replayed
 from rdma_robust.analyses.prove.path_values import path_values
-from rdma_robust.analyses.prove.predicates.solving import NEEDED, has_solver
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Engine, EngineName, Searched
 from rdma_robust.analyses.prove.reductions import reduced
 from rdma_robust.analyses.prove.safety_claims import safety_claims
@@ -25,6 +24,7 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim, Transition
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
+from rdma_robust.solver_library import NEEDED, has_solver
 
 FIRST: Final = ReductionOptions()
 

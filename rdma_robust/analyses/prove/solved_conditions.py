@@ -7,10 +7,11 @@ from importlib import import_module
 from itertools import count
 from typing import Final
 
-from rdma_robust.analyses.prove.predicates.solving import Formulas, has_solver
+from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.zones.linear_form import LinearForm
 from rdma_robust.analyses.prove.zones.linear_ways import MOST_WAYS, Facts, Ways
 from rdma_robust.expr import Expr, evaluate
+from rdma_robust.solver_library import has_solver
 
 SOLVER_MS: Final = 5000
 """What z3 may take for one path."""

@@ -9,9 +9,18 @@ import typer
 
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.engines.engine_names import MessageEngineName
+from rdma_robust.solver_library import require_solver
 
 BufferName = Literal["zero", "infinite", "any", "all"]
 Denied = Literal["race", "leak"]
+
+
+def _installed(engine: MessageEngineName) -> MessageEngineName:
+    """Return the engine itself. Raises UsageError, once for all programs, if it needs what is not installed."""
+    if engine == "smt":
+        require_solver("smt")
+    return engine
+
 
 BufferOption = Annotated[
     BufferName,
@@ -24,7 +33,8 @@ LoopBound = Annotated[
     int, typer.Option(metavar="N", min=0, max=1000, help="Rounds of `while` and `loop` that sat and smt unroll.")
 ]
 MessageEngineOption = Annotated[
-    MessageEngineName, typer.Option("--engine", help="How to decide; auto picks by the program.")
+    MessageEngineName,
+    typer.Option("--engine", callback=_installed, help="How to decide; auto picks by the program. smt needs z3, an extra."),
 ]
 MessagesSelfCheck = Annotated[
     bool, typer.Option("--self-check", help="Decide with every engine, and compare: a difference is a defect, exit code 4.")

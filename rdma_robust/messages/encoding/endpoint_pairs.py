@@ -135,3 +135,21 @@ def same_rows(matrix: Truths) -> Iterator[tuple[Truths, Truths]]:
         which = np.zeros(len(matrix), np.bool_)
         which[members] = True
         yield which, matrix[members[0]]
+
+
+def connected_parts(possible: Truths) -> list[tuple[list[int], list[int]]]:
+    """Return the connected parts of a bipartite graph that have edges: their rows and their columns."""
+    left: Truths = np.asarray(possible.any(axis=1))
+    found = []
+    while left.any():
+        rows = np.zeros(len(left), np.bool_)
+        rows[left.argmax()] = True
+        while True:
+            columns: Truths = np.asarray(possible[rows].any(axis=0))
+            wider: Truths = np.asarray(possible[:, columns].any(axis=1))
+            if (wider == rows).all():
+                break
+            rows = wider
+        found.append((np.flatnonzero(rows).tolist(), np.flatnonzero(columns).tolist()))
+        left &= ~rows
+    return found

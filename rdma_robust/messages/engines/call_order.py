@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rdma_robust.messages.encoding.unrolled import CollectiveEvent
 from rdma_robust.messages.engines.message_goals import Goals
-from rdma_robust.messages.engines.sat_witnesses import decided
 from rdma_robust.messages.engines.solved_models import Executions
+from rdma_robust.messages.engines.solved_runs import decided
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.message_answers import Mismatch

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from typing import Literal
 
-MessageEngineName = Literal["auto", "states", "sat"]
+MessageEngineName = Literal["auto", "states", "sat", "smt"]

@@ -14,6 +14,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
 from rdma_robust.messages.replay.replaying import confirm
+from rdma_robust.solver_library import has_solver, require_solver
 
 
 def _sat() -> MessageEngine:
@@ -22,16 +23,24 @@ def _sat() -> MessageEngine:
     return by_sat
 
 
+def _smt() -> MessageEngine:
+    require_solver("smt")
+    from rdma_robust.messages.engines.smt import by_smt  # noqa: PLC0415 -- slow, and seldom asked
+
+    return by_smt
+
+
 _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
     "auto": lambda: by_auto,
     "states": lambda: by_states,
     "sat": _sat,
+    "smt": _smt,
 }
 """The engines by name, each by what loads it."""
 
 
 def engine_named(name: MessageEngineName) -> MessageEngine:
-    """Return the engine of a name. Raises UsageError if there is none here."""
+    """Return the engine of a name. Raises UsageError if there is none here, or if it needs what is not installed."""
     found = _ENGINES.get(name)
     if found is None:
         raise UsageError(f"there is no engine {name}, only {', '.join(_ENGINES)}")
@@ -51,8 +60,8 @@ def answered(
 
 
 def other_engines(engine: MessageEngineName) -> tuple[MessageEngineName, ...]:
-    """Return the engines that can check the answers of one: all others that do not choose among them."""
-    return tuple(name for name in _ENGINES if name not in ("auto", engine))
+    """Return the engines that can check the answers of one: all others that are installed and do not choose among them."""
+    return tuple(name for name in _ENGINES if name not in ("auto", engine) and (name != "smt" or has_solver()))
 
 
 def self_checked(

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
+from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, connected_parts
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.order_graph import FAMILIES, Overtaking, Taken
 from rdma_robust.messages.encoding.possible_values import ValueSets
@@ -244,7 +244,7 @@ class MatchClauses:
         """
         if "U" not in self.families or not all(each.to.constant for each in block.pairs.sends):
             return
-        for rows, columns in _components(block.pairs.possible):
+        for rows, columns in connected_parts(block.pairs.possible):
             receives = [self.matched_receive[block.pairs.receives[row].number] for row in rows]
             sends = [self.matched_send[block.pairs.sends[column].number] for column in columns]
             if len(rows) == 1 or len(columns) == 1:
@@ -259,21 +259,3 @@ class MatchClauses:
                 self.clauses.add([full, *[-each for each in sends]])
                 for each in (*receives, *sends):
                     self.clauses.clause(-full, each)
-
-
-def _components(possible: Truths) -> list[tuple[list[int], list[int]]]:
-    """Return the connected parts of a bipartite graph that have edges: their rows and their columns."""
-    left: Truths = np.asarray(possible.any(axis=1))
-    found = []
-    while left.any():
-        rows = np.zeros(len(left), np.bool_)
-        rows[left.argmax()] = True
-        while True:
-            columns: Truths = np.asarray(possible[rows].any(axis=0))
-            wider: Truths = np.asarray(possible[:, columns].any(axis=1))
-            if (wider == rows).all():
-                break
-            rows = wider
-        found.append((np.flatnonzero(rows).tolist(), np.flatnonzero(columns).tolist()))
-        left &= ~rows
-    return found

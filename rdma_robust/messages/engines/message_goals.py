@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rdma_robust.errors import Span
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitEvent
 from rdma_robust.messages.engines.match_clauses import MatchClauses
-
-Place = tuple[Span, str]
-"""A place of the text, and `assert` or the kind of fault."""
+from rdma_robust.messages.engines.run_violations import Place
 
 
 class Goals:

@@ -10,11 +10,14 @@ from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
 from rdma_robust.messages.message_answers import Granted, Matched, Move, Schedule, Step, Violation
 
+Place = tuple[Span, str]
+"""A place of the text, and `assert` or the kind of fault."""
 
-def violations_of(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> dict[tuple[Span, str], Violation]:
+
+def violations_of(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> dict[Place, Violation]:
     """Return the first violation at each place of a run."""
     course = Course(program, buffer)
-    found: dict[tuple[Span, str], Violation] = {}
+    found: dict[Place, Violation] = {}
     for at, move in enumerate(schedule):
         place = course.rules[move.process].span(course.frames[move.process].pc) if isinstance(move, Step) else None
         kind = _made(course, move)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from rdma_robust.analyses.prove.predicates.extrapolating import Extrapolation
 from rdma_robust.analyses.prove.predicates.refinement import Refined, Refinement
-from rdma_robust.analyses.prove.predicates.solving import Formulas, solver_library
+from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
 from rdma_robust.analyses.prove.proof_engine import Searched
 from rdma_robust.analyses.prove.transition_system import TransitionSystem
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits, Progress
+from rdma_robust.solver_library import solver_library
 
 
 def predicates_engine(

@@ -1,31 +1,13 @@
-"""z3, an extra: whether it is there, expressions as its formulas, and its formulas as expressions."""
+"""Expressions as formulas of z3, and its formulas as expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
-from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, Unary, conj, disj, negate
 
 _BOOLEAN: Final = ("==", "!=", "<", "<=", ">", ">=", "&&", "||")
-
-NEEDED: Final = "pip install rdma-robust[smt]"
-
-
-def has_solver() -> bool:
-    """Return whether z3 is installed."""
-    return find_spec("z3") is not None
-
-
-def solver_library(engine: str) -> Any:
-    """Return the module z3. Raises UsageError, with what to install, where it is missing."""
-    try:
-        return import_module("z3")
-    except ImportError as error:
-        raise UsageError(f"--engine {engine} needs the solver z3, which is not installed: {NEEDED}") from error
 
 
 class NotExpressible(Exception):

@@ -11,12 +11,13 @@ from typing import Final
 from rdma_robust.analyses.prove.predicates.horn_clauses import HornClauses, Reached, Unreachable
 from rdma_robust.analyses.prove.predicates.inductive_check import why_not_inductive
 from rdma_robust.analyses.prove.predicates.paths import Taken, can_be_taken
-from rdma_robust.analyses.prove.predicates.solving import Formulas, solver_library
+from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.proof_engine import AbstractPath, Region, Searched
 from rdma_robust.analyses.prove.transition_system import Bad, Control, Suppose, Transition, TransitionSystem
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import FALSE, TRUE
 from rdma_robust.limits import Limits, Progress
+from rdma_robust.solver_library import solver_library
 
 _SOLVE_MS: Final = 60_000
 """For spacer, where the user gives no limit."""

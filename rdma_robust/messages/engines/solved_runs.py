@@ -1,0 +1,87 @@
+"""From a solution to the run that it stands for, in normal form, and what that run shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from rdma_robust.errors import InternalError
+from rdma_robust.messages.engines.run_violations import Place, violations_of
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked, expanded
+from rdma_robust.messages.message_answers import (
+    Deadlock,
+    Issued,
+    Leak,
+    Pair,
+    Violation,
+)
+
+
+class SolvedRun(Protocol):
+    """An execution, cut somewhere, that a solver has found."""
+
+    def true(self, goal: Any) -> bool:
+        """Return whether a goal of the solver is true in it."""
+
+    def pairs(self) -> Iterable[Pair]:
+        """Return the pairs by the names that the operations have in the run, in an order in which they can happen."""
+
+    def choices(self) -> tuple[tuple[int, ...], ...]:
+        """Return the choices of each process, in the order in which it makes them."""
+
+    def granted(self) -> frozenset[Issued]:
+        """Return the sends whose waits are passed."""
+
+
+def decisions(run: SolvedRun, buffer: Buffer) -> Decisions:
+    """Return the decisions of a solved run."""
+    granted = run.granted() if buffer == "any" else frozenset()
+    return Decisions(tuple(run.pairs()), run.choices(), granted)
+
+
+def violations_in(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> dict[Place, Violation]:
+    """Return the first violation at each place in a solved run, each with the moves that lead to it."""
+    return violations_of(program, buffer, expanded(program, buffer, decisions(run, buffer)))
+
+
+def deadlock_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Deadlock:
+    """Return the deadlock that a solved run ends in. Raises InternalError if it does not."""
+    course = _at_rest(program, buffer, run)
+    waiting = blocked(course)
+    if all(program.processes[each.process].daemon and each.kind == "receive" for each in waiting):
+        raise InternalError("a run that was to end in a deadlock ends in none")
+    return Deadlock(waiting, tuple(course.moves))
+
+
+def leak_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Leak:
+    """Return what is not matched where a solved run ends. Raises InternalError if nothing is."""
+    course = _at_rest(program, buffer, run)
+    sends = [Issued(me, op.nth) for me, frame in enumerate(course.frames) for op in frame.sends]
+    receives = [
+        Issued(me, op.nth)
+        for me, frame in enumerate(course.frames)
+        if not program.processes[me].daemon
+        for op in frame.receives
+    ]
+    if not sends and not receives:
+        raise InternalError("a run that was to leave operations unmatched leaves none")
+    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
+
+
+def decided(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
+    """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
+    course = Decided(program, buffer, decisions(run, buffer))
+    course.settle_all()
+    for pair in run.pairs():
+        if not course.try_match(pair):
+            raise InternalError(f"the run cannot match {pair}, as it was decided")
+    return course
+
+
+def _at_rest(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
+    course = decided(program, buffer, run)
+    stepping = any(course.can_step(process) for process in range(len(course.frames)))
+    if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
+        raise InternalError("a run that was to end where no rule applies goes on")
+    return course
