@@ -45,6 +45,7 @@ MAY_IMPORT = {
     "messages.replay",
     "messages.races": f"{WORDS} messages.language messages.machine messages.message_answers",
     "contracts.language": f"{WORDS} language messages.language",
+    "contracts.runs": f"{WORDS} contracts.contract_answers contracts.language messages.language",
     "contracts.explicit": f"{WORDS} contracts.language contracts.contract_answers messages.language",
     "contracts.contract_answers": f"{WORDS} contracts.language messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",

@@ -1,0 +1,316 @@
+"""The statements of one process as flat code: local steps, and the points at which something visible happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import assert_never
+
+from rdma_robust.contracts.runs.symbolic_data import Decisions
+from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.expr import Name
+from rdma_robust.messages.language.message_program import (
+    Assert,
+    Assign,
+    Assume,
+    Block,
+    Choose,
+    CollectiveCall,
+    For,
+    Halt,
+    If,
+    Inlined,
+    IssueReceive,
+    IssueSend,
+    Loop,
+    Place,
+    Process,
+    Requests,
+    Return,
+    Statement,
+    Wait,
+    While,
+)
+from rdma_robust.messages.language.message_terms import Term
+
+
+class NonBlockingError(Exception):
+    """The function uses `isend`, `irecv` or `wait`, which is not checked yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A local step: `go` executes it and returns where the process goes on; it changes nothing if it raises."""
+
+    go: Callable[[Registers, Decisions], int]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An `assert`; or an `assume`, at which a process that does not meet it stops."""
+
+    condition: Code
+    assumed: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """`choose` and `loop`: choice i goes on at `targets[i]`."""
+
+    targets: list[int]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    value: Code
+    to: Code
+    port: int
+    tag: Code
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A register, or an element of the array in it."""
+
+    name: str
+    indices: tuple[Code, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """`source` and `tag` are None for any."""
+
+    target: Spot
+    source: Code | None
+    port: int
+    tag: Code | None
+    sender: Spot | None
+    which: Spot | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entering:
+    """The entry of a function with a contract; `parameters` are worth what they are there."""
+
+    function: str
+    parameters: tuple[tuple[str, Code], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The exit of a function with a contract; `result` is the register of its result, or ''."""
+
+    function: str
+    result: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    target: int
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    span: Span = NO_SPAN
+
+
+Instruction = Local | Claim | Pick | Sending | Receiving | Entering | Leaving | Goto | Halted
+
+
+@dataclass(frozen=True, slots=True)
+class RunCode:
+    """The code of one process. `registers` are all it has; it begins at 0 and is over at its last instruction.
+
+    `parameters` are those of the function that it is, each with its register.
+    """
+
+    code: tuple[Instruction, ...]
+    registers: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+
+
+def run_code(process: Process, contracted: Collection[str]) -> RunCode:
+    """Return the code of a process; `contracted` are the functions whose entries and exits are points of their own.
+
+    Raises NonBlockingError.
+    """
+    maker = _Maker(contracted)
+    maker.block(process.body)
+    maker.code.append(Halted(process.span))
+    for at in maker.returns.pop():
+        maker.code[at] = Goto(len(maker.code) - 1)
+    (function,) = process.body
+    assert isinstance(function, Inlined)
+    given = tuple((name, term.name) for name, term in function.call.arguments if isinstance(term, Name))
+    return RunCode(tuple(maker.code), tuple(dict.fromkeys((*process.registers, *maker.registers))), given)
+
+
+class _Maker:
+    def __init__(self, contracted: Collection[str]) -> None:
+        self.contracted = contracted
+        self.code: list[Instruction] = []
+        self.registers: list[str] = []
+        self.returns: list[list[int]] = [[]]
+
+    def block(self, block: Block) -> None:
+        for statement in block:
+            self.statement(statement)
+
+    def later(self) -> int:
+        """Leave room for an instruction; return where."""
+        self.code.append(Goto(0))
+        return len(self.code) - 1
+
+    def here(self) -> int:
+        return len(self.code)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Assign(target, value, span):
+                self._assign(target, code_of(value), span)
+            case If():
+                self._if(statement)
+            case While(condition, body, span):
+                test = self.later()
+                self.block(body)
+                self.code.append(Goto(test))
+                self._test(test, condition, self.here(), span)
+            case For():
+                self._for(statement)
+            case Loop(body, span):
+                pick = self.later()
+                self.block(body)
+                self.code.append(Goto(pick))
+                self.code[pick] = Pick([self.here(), pick + 1], span)
+            case Choose():
+                self._choose(statement)
+            case Inlined():
+                self._inlined(statement)
+            case Return():
+                self.returns[-1].append(self.later())
+            case CollectiveCall():
+                pass
+            case Assume(condition, span):
+                self.code.append(Claim(code_of(condition), True, span))
+            case Assert(condition, span):
+                self.code.append(Claim(code_of(condition), False, span))
+            case Halt(span):
+                self.code.append(Halted(span))
+            case IssueSend() | IssueReceive() | Wait() | Requests():
+                self._communication(statement)
+            case _:
+                assert_never(statement)
+
+    def _communication(self, statement: IssueSend | IssueReceive | Wait | Requests) -> None:
+        match statement:
+            case IssueSend(Place("$send"), value, to, port, tag, span):
+                self.code.append(Sending(code_of(value), code_of(to), port, code_of(tag), span))
+            case IssueReceive(Place("$recv"), target, source, port, tag, sender, which, span):
+                asked = None if source is None else code_of(source)
+                tagged = None if tag is None else code_of(tag)
+                spots = _spot(target), None if sender is None else _spot(sender), None if which is None else _spot(which)
+                self.code.append(Receiving(spots[0], asked, port, tagged, spots[1], spots[2], span))
+            case Wait((Place("$send" | "$recv"),)):
+                pass
+            case Requests(size=None):
+                pass
+            case _:
+                raise NonBlockingError
+
+    def _assign(self, target: Place, value: Code, span: Span) -> None:
+        name, goes_to = target.name, self.here() + 1
+        if not target.indices:
+
+            def assign(registers: Registers, on: Decisions) -> int:
+                registers[name] = value(registers, on)
+                return goes_to
+
+            self.code.append(Local(assign, span))
+            return
+        indices = tuple(code_of(each) for each in target.indices)
+
+        def store(registers: Registers, on: Decisions) -> int:
+            at = tuple([on.number(each(registers, on)) for each in indices])
+            registers[name] = on.stored(registers[name], at, value(registers, on))
+            return goes_to
+
+        self.code.append(Local(store, span))
+
+    def _test(self, at: int, condition: Term, otherwise: int, span: Span) -> None:
+        code, goes_to = code_of(condition), at + 1
+
+        def test(registers: Registers, on: Decisions) -> int:
+            return goes_to if on.decide(on.truth(code(registers, on))) else otherwise
+
+        self.code[at] = Local(test, span)
+
+    def _if(self, statement: If) -> None:
+        test = self.later()
+        self.block(statement.then)
+        over = self.later()
+        self._test(test, statement.condition, self.here(), statement.span)
+        self.block(statement.other)
+        self.code[over] = Goto(self.here())
+
+    def _for(self, statement: For) -> None:
+        counter = statement.counter
+        following, last = f"{counter}$next{self.here()}", f"{counter}$last{self.here()}"
+        self.registers += [counter, following, last]
+        low, high, first = code_of(statement.low), code_of(statement.high), self.here() + 1
+
+        def begin(registers: Registers, on: Decisions) -> int:
+            least, most = on.number(low(registers, on)), on.number(high(registers, on))
+            registers[following], registers[last] = least, most
+            return first
+
+        self.code.append(Local(begin, statement.span))
+        test = self.later()
+        self.block(statement.body)
+        self.code.append(Goto(test))
+        over = self.here()
+
+        def again(registers: Registers, on: Decisions) -> int:
+            at = on.number(registers[following])
+            if not on.decide(on.terms.compare("<=", at, on.number(registers[last]))):
+                registers[following] = registers[last] = 0
+                return over
+            registers[counter], registers[following] = at, on.terms.add(at, 1)
+            return test + 1
+
+        self.code[test] = Local(again, statement.span)
+
+    def _choose(self, statement: Choose) -> None:
+        pick = self.later()
+        targets, overs = [], []
+        for branch in statement.branches:
+            targets.append(self.here())
+            self.block(branch)
+            overs.append(self.later())
+        self.code[pick] = Pick(targets, statement.span)
+        for at in overs:
+            self.code[at] = Goto(self.here())
+
+    def _inlined(self, statement: Inlined) -> None:
+        contracted = statement.name in self.contracted
+        if contracted:
+            parameters = tuple((name, code_of(term)) for name, term in statement.call.arguments)
+            self.code.append(Entering(statement.name, parameters, statement.span))
+        self.returns.append([])
+        self.block(statement.body)
+        for at in self.returns.pop():
+            self.code[at] = Goto(self.here())
+        if contracted:
+            self.code.append(Leaving(statement.name, statement.call.result, statement.span))
+
+
+def _spot(place: Place) -> Spot:
+    return Spot(place.name, tuple(code_of(each) for each in place.indices))

@@ -1,0 +1,44 @@
+"""A violation that was found on a run, as a run with numbers for all that is not known."""
+
+from __future__ import annotations
+
+from rdma_robust.contracts.contract_answers import Counterexample, Happening
+from rdma_robust.contracts.runs.fact_solver import Model
+from rdma_robust.contracts.runs.path_cases import Finding
+from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.run_inputs import concrete
+from rdma_robust.contracts.runs.run_state import Event, Run, past
+
+
+def counterexample(run: Run, path: Path, finding: Finding, model: Model) -> Counterexample:
+    """Return the part of a run that shows a finding, for the inputs of a model."""
+    events = run.events if finding.clock is None else past(run.events, finding.clock)
+
+    def happening(event: Event) -> Happening:
+        if event.kind in ("enter", "exit"):
+            return Happening(event.process, event.kind, event.function, choices=event.choices, span=event.span)
+        value = concrete(event.value, path, model)
+        return Happening(event.process, event.kind, "", event.peer, event.tag, event.port, value, event.choices, event.span)
+
+    entries = [each.calls[0].snapshot for each in run.actors]
+    inputs = tuple(
+        {name: concrete(value, path, model) for name, value in {**each.parameters, **each.globals}.items()}
+        for each in entries
+    )
+    calls = run.actors[finding.process].calls[: finding.call]
+    return Counterexample(
+        finding.error,
+        inputs,
+        tuple(happening(each) for each in events),
+        finding.process,
+        finding.other,
+        finding.clause,
+        finding.span,
+        sum(each.kind == "enter" for each in calls),
+        finding.text,
+        tuple(_ending(run, at, len(events) == len(run.events)) for at in range(len(run.actors))),
+    )
+
+
+def _ending(run: Run, process: int, whole: bool) -> tuple[int, ...]:
+    return run.actors[process].choices if whole else ()

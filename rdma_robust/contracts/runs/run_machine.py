@@ -1,0 +1,312 @@
+"""One process of a run goes on: local steps, and the visible events that nothing can prevent.
+
+What is found out at events is told a :class:`Watcher`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from rdma_robust.contracts.runs.run_code import (
+    Claim,
+    Entering,
+    Goto,
+    Halted,
+    Leaving,
+    Local,
+    Pick,
+    Receiving,
+    RunCode,
+    Sending,
+    Spot,
+)
+from rdma_robust.contracts.runs.run_state import (
+    Actor,
+    Event,
+    Message,
+    Passing,
+    Promise,
+    Run,
+    Waited,
+    Wildcard,
+    joined,
+    ticked,
+)
+from rdma_robust.contracts.runs.run_terms import Term
+from rdma_robust.contracts.runs.spec_reading import Snapshot
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions
+from rdma_robust.errors import Span
+from rdma_robust.messages.language.message_terms import FaultError
+
+STEPS: Final = 100_000
+"""Steps of one process in one run."""
+
+
+class ChoiceError(Exception):
+    """A process is at `choose` or `loop`: the run has to go on once for each of `targets`."""
+
+    def __init__(self, process: int, targets: Sequence[int]) -> None:
+        super().__init__()
+        self.process = process
+        self.targets = targets
+
+
+class EndlessError(Exception):
+    """A process makes too many steps."""
+
+
+class Watcher(Protocol):
+    """Who looks at a run while it is made."""
+
+    def promises(self, process: int, function: str, snapshot: Snapshot) -> tuple[Promise, ...]:
+        """Return the path clauses of a function as they are as a process enters it."""
+
+    def entered(self, run: Run, process: int) -> None:
+        """A process has passed the entry of a collective function, its last call."""
+
+    def left(self, run: Run, process: int) -> None:
+        """A process has passed the exit of a collective function, its last call."""
+
+    def entered_local(self, run: Run, process: int, function: str, snapshot: Snapshot) -> None:
+        """A process enters a local function."""
+
+    def sent(self, run: Run, event: Event) -> None:
+        """A process has sent a message."""
+
+    def faulted(self, run: Run, process: int, kind: str, span: Span) -> None:
+        """A process has stopped at a fault, or an assertion of it (kind `assert`) is false."""
+
+
+class Machine:
+    """Executes the processes of one function; `collective` are the functions whose entries and exits are events."""
+
+    def __init__(
+        self,
+        codes: Sequence[RunCode],
+        global_names: Sequence[str],
+        collective: frozenset[str],
+        decisions: Decisions,
+        watcher: Watcher,
+    ) -> None:
+        self.codes = codes
+        self.count = len(codes)
+        self.global_names = tuple(global_names)
+        self.collective = collective
+        self.on = decisions
+        self.watcher = watcher
+
+    def go_on(self, run: Run) -> None:
+        """Let every process go on until it waits for a message that is not there, or for one from any.
+
+        Raises ForkError, ChoiceError, TooManyError and EndlessError, after which the run goes on from where it is.
+        """
+        self.on.path = run.path
+        moved = True
+        while moved:
+            moved = False
+            for process, actor in enumerate(run.actors):
+                if actor.status == "waits" and self._can_take(run, process):
+                    self.take(run, process, self._named_source(actor))
+                if actor.status == "runs":
+                    moved = True
+                    self._process(run, process, actor)
+
+    def _named_source(self, actor: Actor) -> int:
+        assert actor.waited is not None and actor.waited.source is not None
+        return actor.waited.source
+
+    def _can_take(self, run: Run, process: int) -> bool:
+        waited = run.actors[process].waited
+        return waited is not None and waited.source is not None and self.message(run, process, waited.source) is not None
+
+    def message(self, run: Run, process: int, source: int) -> int | None:
+        """Return the place in its channel of the message from `source` that a waiting process would take."""
+        waited = run.actors[process].waited
+        assert waited is not None
+        for at, message in enumerate(run.channels.get((source, process, waited.port), ())):
+            if waited.tag is None or message.tag == waited.tag:
+                return at
+        return None
+
+    def senders(self, run: Run, process: int) -> list[int]:
+        """Return whose message a process that waits for one from any may take."""
+        return [source for source in range(self.count) if self.message(run, process, source) is not None]
+
+    # local steps
+
+    def _process(self, run: Run, process: int, actor: Actor) -> None:
+        code = self.codes[process].code
+        on, registers = self.on, actor.registers
+        while actor.status == "runs":
+            actor.steps += 1
+            if actor.steps > STEPS:
+                raise EndlessError
+            instruction = code[actor.at]
+            try:
+                if type(instruction) is Local:
+                    actor.at = instruction.go(registers, on)
+                elif type(instruction) is Goto:
+                    actor.at = instruction.target
+                else:
+                    self._point(run, process, actor)
+            except FaultError as fault:
+                actor.status = "faulted"
+                self.watcher.faulted(run, process, fault.kind, instruction.span)
+
+    def _point(self, run: Run, process: int, actor: Actor) -> None:
+        instruction = self.codes[process].code[actor.at]
+        match instruction:
+            case Sending():
+                self._send(run, process, actor, instruction)
+            case Receiving():
+                self._wait(actor, instruction)
+            case Entering():
+                self._enter(run, process, actor, instruction)
+            case Leaving():
+                self._leave(run, process, actor, instruction)
+            case Claim():
+                self._claim(run, process, actor, instruction)
+            case Pick(targets):
+                raise ChoiceError(process, targets)
+            case Halted():
+                actor.status = "halted"
+
+    def _claim(self, run: Run, process: int, actor: Actor, claim: Claim) -> None:
+        if self.on.decide(self.on.truth(claim.condition(actor.registers, self.on))):
+            actor.at += 1
+        elif claim.assumed:
+            actor.status = "pruned"
+        else:
+            actor.at += 1
+            self.watcher.faulted(run, process, "assert", claim.span)
+
+    def _process_number(self, value: Data, kind: str) -> int:
+        found = self.on.among(self.on.number(value), self.count)
+        if found is None:
+            raise FaultError("destination" if kind == "destination" else "source")
+        return found
+
+    def _tag(self, value: Data) -> int:
+        tag = self.on.number(value)
+        if self.on.decide(self.on.terms.compare("<", tag, 0)):
+            raise FaultError("tag")
+        return self.on.some(tag, "a tag")
+
+    # events
+
+    def _event(self, run: Run, actor: Actor, event: Event) -> None:
+        run.events.append(event)
+        actor.clock = event.clock
+        actor.choices = ()
+
+    def _send(self, run: Run, process: int, actor: Actor, send: Sending) -> None:
+        registers = actor.registers
+        value = send.value(registers, self.on)
+        to = self._process_number(send.to(registers, self.on), "destination")
+        tag = self._tag(send.tag(registers, self.on))
+        clock = ticked(actor.clock, process)
+        event = Event(process, "send", clock, "", 0, to, tag, send.port, value, actor.choices, send.span)
+        self._event(run, actor, event)
+        channel = process, to, send.port
+        run.channels[channel] = (*run.channels.get(channel, ()), Message(tag, value, clock))
+        key = to, send.port, tag
+        actor.sent[key] = actor.sent.get(key, 0) + 1
+        actor.at += 1
+        self.watcher.sent(run, event)
+
+    def _wait(self, actor: Actor, receive: Receiving) -> None:
+        registers, on = actor.registers, self.on
+        source = None if receive.source is None else self._process_number(receive.source(registers, on), "source")
+        tag = None if receive.tag is None else self._tag(receive.tag(registers, on))
+        spots = (receive.target, receive.sender, receive.which)
+        indices = tuple([() if spot is None else self._indices(spot, actor, receive.target) for spot in spots])
+        actor.waited = Waited(source, receive.port, tag, indices)
+        actor.status = "waits"
+
+    def _indices(self, spot: Spot, actor: Actor, target: Spot) -> tuple[int, ...]:
+        """Return the indices of a place, known, so that storing takes no decision; -1 for those out of range now."""
+        numbers = [self.on.number(each(actor.registers, self.on)) for each in spot.indices]
+        found: list[int] = []
+        value: Data = actor.registers[spot.name]
+        for each in numbers:
+            if isinstance(value, int | Term) or (spot is not target and spot.name == target.name):
+                found.append(self.on.some(each, "an index"))
+                continue
+            items = self.on.array(value)
+            at = self.on.among(each, len(items))
+            found.append(-1 if at is None else at)
+            value = 0 if at is None else items[at]
+        return tuple(found)
+
+    def take(self, run: Run, process: int, source: int) -> None:
+        """Let a waiting process take the message from `source`; what is stored is a local step behind it."""
+        actor = run.actors[process]
+        waited, at = actor.waited, self.message(run, process, source)
+        receive = self.codes[process].code[actor.at]
+        assert waited is not None and at is not None and isinstance(receive, Receiving)
+        channel = source, process, waited.port
+        messages = run.channels[channel]
+        message = messages[at]
+        run.channels[channel] = (*messages[:at], *messages[at + 1 :])
+        if waited.source is None:
+            self._remember(actor, process, waited)
+        clock = joined(ticked(actor.clock, process), message.clock)
+        event = Event(
+            process, "recv", clock, "", 0, source, message.tag, waited.port, message.value, actor.choices, receive.span
+        )
+        self._event(run, actor, event)
+        key = source, waited.port, message.tag
+        actor.got[key] = actor.got.get(key, 0) + 1
+        actor.status, actor.waited, actor.at = "runs", None, actor.at + 1
+        self._store(run, process, receive, waited, (message.value, source, message.tag))
+
+    def _remember(self, actor: Actor, process: int, waited: Waited) -> None:
+        pattern = waited.port, waited.tag
+        kept = [each for each in actor.wildcards if each[0] != pattern]
+        last = Wildcard(actor.clock[process], tuple(sorted(actor.got.items())))
+        actor.wildcards = (*kept, (pattern, last))
+
+    def _store(self, run: Run, process: int, receive: Receiving, waited: Waited, values: tuple[Data, int, int]) -> None:
+        actor = run.actors[process]
+        spots = (receive.target, receive.sender, receive.which)
+        try:
+            for spot, indices, value in zip(spots, waited.indices, values, strict=True):
+                if spot is not None:
+                    actor.registers[spot.name] = self.on.stored(actor.registers[spot.name], indices, value)
+        except FaultError as fault:
+            actor.status = "faulted"
+            self.watcher.faulted(run, process, fault.kind, receive.span)
+
+    def _snapshot(self, actor: Actor, parameters: dict[str, Data], result: Data | None = None) -> Snapshot:
+        return Snapshot(parameters, {name: actor.registers[name] for name in self.global_names}, result)
+
+    def _enter(self, run: Run, process: int, actor: Actor, entering: Entering) -> None:
+        parameters = {name: code(actor.registers, self.on) for name, code in entering.parameters}
+        snapshot = self._snapshot(actor, parameters)
+        if entering.function not in self.collective:
+            self.watcher.entered_local(run, process, entering.function, snapshot)
+            actor.at += 1
+            return
+        place, clock = len(actor.calls), ticked(actor.clock, process)
+        function, span = entering.function, entering.span
+        promises = self.watcher.promises(process, function, snapshot)
+        self._event(run, actor, Event(process, "enter", clock, function, place, choices=actor.choices, span=span))
+        passing = Passing("enter", function, snapshot, clock, dict(actor.sent), dict(actor.got), place, promises, span)
+        actor.calls, actor.open, actor.at = (*actor.calls, passing), (*actor.open, place), actor.at + 1
+        self.watcher.entered(run, process)
+
+    def _leave(self, run: Run, process: int, actor: Actor, leaving: Leaving) -> None:
+        if leaving.function not in self.collective:
+            actor.at += 1
+            return
+        opened, place, clock = actor.open[-1], len(actor.calls), ticked(actor.clock, process)
+        function, span = leaving.function, leaving.span
+        result = actor.registers[leaving.result] if leaving.result else None
+        snapshot = self._snapshot(actor, dict(actor.calls[opened].snapshot.parameters), result)
+        self._event(run, actor, Event(process, "exit", clock, function, place, choices=actor.choices, span=span))
+        passing = Passing("exit", function, snapshot, clock, dict(actor.sent), dict(actor.got), opened, (), span)
+        actor.calls, actor.open, actor.at = (*actor.calls, passing), actor.open[:-1], actor.at + 1
+        if not actor.open:
+            actor.status = "left"
+        self.watcher.left(run, process)

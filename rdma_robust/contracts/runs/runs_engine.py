@@ -1,0 +1,219 @@
+"""The engine `runs`: a function with real bodies of its callees, decided for all inputs within its bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer
+from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
+from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
+from rdma_robust.contracts.runs.path_cases import Finding, forked
+from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.run_code import NonBlockingError, run_code
+from rdma_robust.contracts.runs.run_examples import counterexample
+from rdma_robust.contracts.runs.run_inputs import InputMaker, NoInputsError
+from rdma_robust.contracts.runs.run_judge import Judge
+from rdma_robust.contracts.runs.run_machine import Machine
+from rdma_robust.contracts.runs.run_search import Search, Tally
+from rdma_robust.contracts.runs.run_state import Run
+from rdma_robust.contracts.runs.run_terms import Condition, Term, Terms
+from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecReader
+from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, TooManyError, UndecidedError
+from rdma_robust.errors import LimitReached
+from rdma_robust.limits import NO_LIMITS, Limits
+
+ENGINE = "runs"
+NOTHING = "no input within the bounds meets `requires`"
+
+
+class FoundError(Exception):
+    """A violation was found."""
+
+    def __init__(self, example: Counterexample) -> None:
+        super().__init__()
+        self.example = example
+
+
+def runs(program: ContractProgram, function: str, procs: int, limits: Limits = NO_LIMITS) -> ProcsAnswer:
+    """Return what holds of `function` for `procs` processes, with real bodies of what it calls.
+
+    Raises KeyError if the program has no such function, or it has no contract.
+    """
+    return RunsCheck(program, function, procs, limits).answer()
+
+
+@dataclass(slots=True)
+class RunsCheck:
+    """One check. With `all_classes` it does not end at the first violation, and `classes` has those that are shown."""
+
+    program: ContractProgram
+    function: str
+    procs: int
+    limits: Limits = NO_LIMITS
+    use_z3: bool = True
+    all_classes: bool = False
+    classes: set[ErrorClass] = field(default_factory=set)
+    terms: Terms = field(default_factory=Terms)
+    unsure: str = ""
+    solver: FactSolver = field(init=False)
+    on: Decisions = field(init=False)
+    tally: Tally = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        """Make what asks the solver."""
+        self.solver = FactSolver(self.terms, self.limits, use_z3=self.use_z3)
+        self.on = Decisions(self.terms, self.solver)
+
+    def answer(self) -> ProcsAnswer:
+        """Return what was found out."""
+        started = time.monotonic()
+        example, reason = None, ""
+        try:
+            for _ in self.followed():
+                pass
+        except FoundError as found:
+            example = found.example
+        except NonBlockingError:
+            reason = "non-blocking: `isend`, `irecv` and `wait` are not checked yet"
+        except (NoInputsError, TooManyError, TooManyStatements) as limit:
+            reason = str(limit)
+        except LimitReached as limit:
+            reason = str(limit)
+        reason = reason or self.tally.reason or self.unsure
+        verdict = "VIOLATED" if example is not None else "UNKNOWN" if reason else "VERIFIED"
+        return ProcsAnswer(
+            self.procs,
+            verdict,  # type: ignore[arg-type]
+            "inlined",
+            ENGINE,
+            example,
+            reason="" if example is not None else reason or ("" if self.tally.runs else NOTHING),
+            runs=self.tally.runs,
+            states=self.tally.states,
+            solver_calls=self.solver.calls,
+            seconds=time.monotonic() - started,
+        )
+
+    def followed(self) -> Sequence[Run]:
+        """Look at all runs; return them. Raises FoundError at the first violation, unless all classes are wanted."""
+        contracts = {each.name: each for each in (*self.program.library, *self.program.contracts)}
+        own = contracts[self.function]
+        made = instance(self.program, self.function, self.procs)
+        collective = frozenset(
+            name for name, each in contracts.items() if each.kind == "collective" or name == self.function
+        )
+        codes = [run_code(each, contracts) for each in made.program.processes]
+        everybody = tuple(range(self.procs))
+        found: list[Run] = []
+        for looked_at in [everybody] if own.kind == "collective" else [(each,) for each in everybody]:
+            judge = Judge(own, contracts, self.procs, self.on, self.told, looked_at)
+            machine = Machine(codes, self.program.globals, collective, self.on, judge)
+            search = Search(machine, self.limits, self.tally, self.limits.poll("following runs"))
+            for snapshots, path in self.starts(own, looked_at):
+                self.on.path = path
+                for run in search.explore(search.start(snapshots, looked_at)):
+                    self.on.path = run.path
+                    judge.ended(run)
+                    found.append(run)
+        return found
+
+    # inputs
+
+    def starts(self, own: Contract, looked_at: Sequence[int]) -> list[tuple[tuple[Snapshot, ...], Path]]:
+        """Return the inputs that meet `requires`, with the facts on each path."""
+        maker = InputMaker(own, self.program.globals, self.procs, self.on)
+        start = maker.make(looked_at)
+        while self._equate(own, start.snapshots, maker, looked_at):
+            start = maker.make(looked_at)
+        if start.empty:
+            return []
+        return [(start.snapshots, path) for path in self._required(own, start.snapshots, looked_at)]
+
+    def _equate(self, own: Contract, snapshots: tuple[Snapshot, ...], maker: InputMaker, looked_at: Sequence[int]) -> bool:
+        """Tell the maker which inputs `requires` says are the same; return whether there are any."""
+        reader, found = SpecReader(self.on, snapshots), False
+        for clause in own.clauses:
+            for process in looked_at if clause.kind == "requires" else ():
+                self.on.trying += 1
+                try:
+                    condition = reader.holds(clause.condition, process, clause.assumes)
+                except (UndecidedError, TooManyError):
+                    continue
+                finally:
+                    self.on.trying -= 1
+                for one, other in _equations(condition):
+                    maker.equate(one, other)
+                    found = True
+        return found
+
+    def _required(self, own: Contract, snapshots: tuple[Snapshot, ...], looked_at: Sequence[int]) -> list[Path]:
+        """Return the possible paths on which all that is required is true."""
+        clauses = [(each, process) for each in own.clauses if each.kind == "requires" for process in looked_at]
+        todo: list[tuple[Path, int]] = [(Path(), 0)]
+        found = []
+        while todo:
+            path, at = todo.pop()
+            self.on.path = path
+            try:
+                possible = True
+                while possible and at < len(clauses):
+                    clause, process = clauses[at]
+                    condition = SpecReader(self.on, snapshots).holds(clause.condition, process, clause.assumes)
+                    possible = path.assume(condition, self.terms)
+                    at += 1
+            except ForkError as fork:
+                todo += [(each, at) for each in forked(self.on, path, fork)]
+                continue
+            if possible:
+                answer, path.model = self.solver.possible(path.facts, None)
+                if answer is not False:
+                    found.append(path)
+        return found[::-1]
+
+    # findings
+
+    def told(self, run: Run, path: Path, finding: Finding) -> None:
+        """Take what may be a violation: if there are inputs for it, it is one."""
+        if self.all_classes and finding.error in self.classes:
+            return
+        possible, model = self._possible(path, finding.condition)
+        if possible is False:
+            return
+        if model is None:
+            self.unsure = self.unsure or (
+                "needs z3: whether a clause holds is not decided without it" if self.solver.missing else "z3 does not know"
+            )
+            return
+        if self.all_classes:
+            self.classes.add(finding.error)
+            return
+        raise FoundError(counterexample(run, path, finding, model))
+
+    def _possible(self, path: Path, condition: Condition) -> tuple[bool | None, Model | None]:
+        verdict = path.verdict(condition, self.terms)
+        if verdict is False:
+            return False, None
+        if verdict is True:
+            return (True, path.model) if path.model is not None else self.solver.possible(path.facts, None)
+        assert isinstance(condition, Term)
+        return self.solver.possible((*path.facts, condition), path.model)
+
+
+def _equations(condition: Condition) -> list[tuple[Term, Term]]:
+    """Return pairs of inputs that are equal where a condition is true."""
+    if isinstance(condition, bool):
+        return []
+    if condition.op == "and":
+        return [pair for each in condition.args for pair in _equations(each)]
+    if condition.op != "zero":
+        return []
+    items = condition.args[0].poly
+    if len(items) != 2 or {items[0][1], items[1][1]} != {1, -1}:
+        return []
+    (one,), (other,) = items[0][0] or (None,), items[1][0] or (None,)
+    if one is None or other is None or one.op != "input" or other.op != "input":
+        return []
+    return [(one, other)]

@@ -1,0 +1,185 @@
+"""Values of which some are not known, and the decisions that computing with them takes.
+
+Whoever computes asks :class:`Decisions`; what is not decided on the path raises :class:`ForkError`, and is computed again
+on the path of each alternative. So nothing may be changed before all decisions are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.contracts.runs.fact_solver import FactSolver
+from rdma_robust.contracts.runs.path_facts import Path
+from rdma_robust.contracts.runs.run_terms import Condition, Number, Term, Terms
+from rdma_robust.messages.language.message_terms import LONGEST, FaultError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayInput:
+    """An array of which nothing is known but between which numbers its length is; `elements` has all it may have."""
+
+    name: str
+    low: int
+    high: int
+    elements: tuple[Data, ...]
+
+
+Data = int | Term | tuple["Data", ...] | ArrayInput
+"""A number or an array."""
+
+_MANY: Final = 64
+"""Values of one number that are tried one after the other where a number has to be known."""
+
+
+class ForkError(Exception):
+    """Something is not decided: `condition` is true or not, or the array has one of its lengths."""
+
+    def __init__(self, condition: Term | None, array: ArrayInput | None = None) -> None:
+        super().__init__()
+        self.condition = condition
+        self.array = array
+
+
+class UndecidedError(Exception):
+    """While something is only tried: it takes a decision."""
+
+
+class TooManyError(Exception):
+    """A number that has to be known has too many values; says which."""
+
+
+class Decisions:
+    """What is decided on a path. While `trying`, nothing forks."""
+
+    def __init__(self, terms: Terms, solver: FactSolver) -> None:
+        self.terms = terms
+        self.solver = solver
+        self.path = Path()
+        self.trying = 0
+
+    def decide(self, condition: Condition) -> bool:
+        """Return whether a condition is true. Raises ForkError if it may be and may not be, UndecidedError while trying."""
+        if isinstance(condition, bool):
+            return condition
+        found = self.path.verdict(condition, self.terms)
+        if found is not None:
+            return found
+        if self.trying:
+            raise UndecidedError
+        found = self._solved(condition)
+        if found is None:
+            raise ForkError(condition)
+        return found
+
+    def _solved(self, condition: Term) -> bool | None:
+        path = self.path
+        seen = None if path.model is None else bool(self.solver.value(condition, path.model))
+        for wanted in (True, False):
+            if seen is wanted:
+                continue
+            fact = condition if wanted else self.terms.negation(condition)
+            assert isinstance(fact, Term)
+            if self.feasible(fact) is False:
+                path.known[condition] = not wanted
+                return not wanted
+        return None
+
+    def feasible(self, fact: Term) -> bool | None:
+        """Return whether a fact is possible on this path, None if that is not known."""
+        return self.solver.possible((*self.path.facts, fact), self.path.model)[0]
+
+    def choose(self, condition: Term, *, value: bool) -> bool:
+        """Assume what was forked on; return False if that is impossible."""
+        fact = condition if value else self.terms.negation(condition)
+        if not self.path.assume(fact, self.terms):
+            return False
+        possible, model = self.solver.possible(self.path.facts, None)
+        self.path.model = model
+        return possible is not False
+
+    def number(self, value: Data) -> Number:
+        """Return `value` itself. Raises FaultError if it is an array."""
+        if isinstance(value, int | Term):
+            return value
+        raise FaultError("kind")
+
+    def array(self, value: Data) -> tuple[Data, ...]:
+        """Return the elements. Raises FaultError if it is a number."""
+        if isinstance(value, tuple):
+            return value
+        if isinstance(value, ArrayInput):
+            return value.elements[: self.length(value)]
+        raise FaultError("kind")
+
+    def length(self, array: ArrayInput) -> int:
+        """Return the length of an input."""
+        found = self.path.lengths.get(array)
+        if found is None:
+            if array.low == array.high:
+                return array.low
+            if self.trying:
+                raise UndecidedError
+            raise ForkError(None, array)
+        return found
+
+    def truth(self, value: Data) -> Condition:
+        return self.terms.truth(self.number(value))
+
+    def among(self, number: Number, count: int) -> int | None:
+        """Return which of the numbers 0 to `count` - 1 it is, None if it is none of them."""
+        if type(number) is int:
+            return number if 0 <= number < count else None
+        assert isinstance(number, Term)
+        known = self.path.value_of(number)
+        if known is not None:
+            return known if 0 <= known < count else None
+        return next((each for each in range(count) if self.decide(self.terms.compare("==", number, each))), None)
+
+    def some(self, number: Number, what: str) -> int:
+        """Return a number that has to be known, one path for each. Raises TooManyError."""
+        if type(number) is int:
+            return number
+        assert isinstance(number, Term)
+        known = self.path.value_of(number)
+        if known is not None:
+            return known
+        for _ in range(_MANY):
+            guess = self._guess(number)
+            if guess is None:
+                raise TooManyError(f"the values of {what} are not known without z3")
+            if self.decide(self.terms.compare("==", number, guess)):
+                return guess
+        raise TooManyError(f"{what} has more than {_MANY} values")
+
+    def _guess(self, number: Term) -> int | None:
+        """Return a value that a number has on this path for some inputs."""
+        possible, model = self.solver.possible(self.path.facts, self.path.model)
+        if not possible or model is None:
+            return None
+        return self.solver.value(number, model)
+
+    def element(self, value: Data, index: Data) -> Data:
+        """Return an element of an array. Raises FaultError if there is none."""
+        items, at = self.array(value), self.number(index)
+        found = self.among(at, len(items))
+        if found is None:
+            raise FaultError("index")
+        return items[found]
+
+    def stored(self, value: Data, indices: tuple[Number, ...], new: Data) -> Data:
+        """Return `value` with what stands at `indices` replaced by `new`. Raises FaultError."""
+        if not indices:
+            return new
+        items = self.array(value)
+        at = self.among(indices[0], len(items))
+        if at is None:
+            raise FaultError("index")
+        return (*items[:at], self.stored(items[at], indices[1:], new), *items[at + 1 :])
+
+    def zeros(self, size: Data) -> tuple[Data, ...]:
+        """Return that many zeros. Raises FaultError if there cannot be so many."""
+        length = self.number(size)
+        if self.decide(self.terms.compare("<", length, 0)) or self.decide(self.terms.compare(">", length, LONGEST)):
+            raise FaultError("length")
+        return (0,) * self.some(length, "the length of an array")

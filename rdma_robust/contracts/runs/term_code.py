@@ -1,0 +1,131 @@
+"""Expressions of programs as functions over registers: what they are worth where some registers are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rdma_robust.contracts.runs.run_terms import Condition, Number
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, UndecidedError
+from rdma_robust.expr import OPERATORS, Const, Name
+from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Zeros
+
+Registers = dict[str, Data]
+Code = Callable[[Registers, Decisions], Data]
+
+
+def code_of(term: Term) -> Code:
+    """Return what computes a term, from left to right as `value_of` does. It raises FaultError, ForkError, TooManyError."""
+    match term:
+        case Const(value):
+            return lambda _registers, _on: value
+        case Name(name):
+            return lambda registers, _on: registers[name]
+        case Element(of, index):
+            array, at = code_of(of), code_of(index)
+            return lambda registers, on: on.element(array(registers, on), at(registers, on))
+        case Length(of):
+            inner = code_of(of)
+            return lambda registers, on: _length(inner(registers, on), on)
+        case Zeros(size):
+            wanted = code_of(size)
+            return lambda registers, on: on.zeros(wanted(registers, on))
+        case Operation(op, operands):
+            return _operation(op, [code_of(each) for each in operands])
+
+
+def _length(value: Data, on: Decisions) -> Data:
+    return on.length(value) if isinstance(value, ArrayInput) else len(on.array(value))
+
+
+def _operation(op: str, codes: list[Code]) -> Code:
+    if op in ("&&", "||"):
+        left, right = codes
+        return lambda registers, on: _junction(op, left, right, registers, on)
+    if op == "?":
+        test, then, other = codes
+        return lambda registers, on: _chosen(test, then, other, registers, on)
+    if len(codes) == 1:
+        (inner,) = codes
+        return lambda registers, on: _unary(op, inner(registers, on), on)
+    left, right = codes
+    plain = OPERATORS[op]
+    divides = op in "/%"
+
+    def binary(registers: Registers, on: Decisions) -> Data:
+        a, b = left(registers, on), right(registers, on)
+        if type(a) is int and type(b) is int and not (divides and b == 0):
+            return plain(a, b)
+        return operated(op, a, b, on)
+
+    return binary
+
+
+def operated(op: str, left: Data, right: Data, on: Decisions) -> Data:
+    """Return `left op right` of two numbers. Raises FaultError."""
+    a, b, terms = on.number(left), on.number(right), on.terms
+    match op:
+        case "+" | "-":
+            return terms.add(a, b, 1 if op == "+" else -1)
+        case "*":
+            return terms.multiply(a, b)
+        case "/" | "%":
+            if on.decide(terms.zero(b)):
+                raise FaultError("division")
+            return terms.divide(op, a, b)
+        case _:
+            return terms.counted(terms.compare(op, a, b))
+
+
+def _unary(op: str, value: Data, on: Decisions) -> Data:
+    number = on.number(value)
+    if op == "-":
+        return on.terms.multiply(-1, number)
+    return on.terms.counted(on.terms.negation(on.terms.truth(number)))
+
+
+def _tried(code: Code, registers: Registers, on: Decisions) -> Condition | None:
+    """Return the truth of what is only computed sometimes; None if it takes a decision or may fault."""
+    on.trying += 1
+    try:
+        return on.truth(code(registers, on))
+    except (UndecidedError, FaultError):
+        return None
+    finally:
+        on.trying -= 1
+
+
+def _side(code: Code, registers: Registers, on: Decisions) -> Number | None:
+    """Return a number that is only computed sometimes; None if it is none, takes a decision or may fault."""
+    on.trying += 1
+    try:
+        return on.number(code(registers, on))
+    except (UndecidedError, FaultError):
+        return None
+    finally:
+        on.trying -= 1
+
+
+def _junction(op: str, left: Code, right: Code, registers: Registers, on: Decisions) -> Data:
+    first = on.truth(left(registers, on))
+    over = op == "||"
+    known = on.path.verdict(first, on.terms)
+    if known is None:
+        second = _tried(right, registers, on)
+        if second is not None:
+            join = on.terms.disjunction if over else on.terms.conjunction
+            return on.terms.counted(join((first, second)))
+        known = on.decide(first)
+    if known is over:
+        return int(over)
+    return on.terms.counted(on.truth(right(registers, on)))
+
+
+def _chosen(test: Code, then: Code, other: Code, registers: Registers, on: Decisions) -> Data:
+    condition = on.truth(test(registers, on))
+    known = on.path.verdict(condition, on.terms)
+    if known is None:
+        a, b = _side(then, registers, on), _side(other, registers, on)
+        if a is not None and b is not None:
+            return on.terms.either(condition, a, b)
+        known = on.decide(condition)
+    return (then if known else other)(registers, on)
