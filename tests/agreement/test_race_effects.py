@@ -69,6 +69,13 @@ def final(rules: Interpreter, world: World) -> object:
     return tuple(found)
 
 
+def values(rules: Interpreter, world: World) -> Iterator[tuple[str, object]]:
+    """Yield the final values of all processes, by their names."""
+    for me, (process, at_end) in enumerate(zip(rules.program.processes, world.processes, strict=True)):
+        registers = rules.performer.opened(me, at_end).registers
+        yield from ((f"{process.name}.{name}", registers[name]) for name in process.registers)
+
+
 def shown(effects: RaceEffects) -> dict[Issued, bool]:
     """Return what is said of each receive with a choice."""
     return {receive: receive in each.changing for each in effects.effects for receive in each.receives}
@@ -94,6 +101,10 @@ def unshown(program: MessageProgram, effects: RaceEffects) -> Iterator[str]:
             yield f"{each.span}: the runs do not differ in the choice"
         if final(rules, ends[0]) == final(rules, ends[1]) or not each.contrast.differs:
             yield f"{each.span}: the runs end alike"
+        for what, said in zip(each.contrast.differs, each.contrast.ends, strict=True):
+            known = tuple(dict(values(rules, end)).get(what) for end in ends)
+            if said[0] == said[1] or (not isinstance(said[0], str) and said != known):
+                yield f"{each.span}: {what} is {known} at the ends, and not {said}"
 
 
 def disagreements(seeds: range, taste: Taste) -> tuple[list[str], int]:

@@ -67,6 +67,37 @@ def test_json_follows_its_schema(cli: Cli) -> None:
     assert [each["candidates"]["kept"] for each in report["results"]] == [2, 2, 2, 0, 2, 2]
 
 
+def test_two_runs_that_differ_are_drawn(cli: Cli) -> None:
+    out = cli("messages", "matches", "relay.mp", "--effects", "--buffer", "infinite").stdout
+    lines = out.splitlines()
+    first = lines.index("    If receive 1 of Server takes send 1 of Client[1] (line 7):")
+    second = lines.index("    If receive 1 of Server takes send 1 of Client[2] (line 7):")
+    assert "        4  #<---------|          |   Server takes 1 from Client[1] (line 7)" in lines[first:second]
+    assert "        4  #<---------|----------|   Server takes 2 from Client[2] (line 7)" in lines[second:]
+    assert "        5  X          |          |   assert v == 1 is false: v is 2" in lines[second:]
+    said = " ".join(out.split())
+    assert "At the end the assertion of Server on line 5 is not false; Server.v is 1; Server.s is 1." in said
+    assert "At the end the assertion of Server on line 5 is false; Server.v is 2; Server.s is 2." in said
+    page = cli("messages", "explain", "relay.mp", "--format", "html", "-o", "-").stdout
+    assert page.count("<figure>") == 2
+    assert page.count("the race of Server at line 4 changes") == 1
+    assert "<p>At the end the assertion of Server on line 5 is false; Server.v is 2; Server.s is 2.</p>" in page
+    told = cli("messages", "explain", "relay.mp").stdout
+    assert "At the end" not in told
+    assert "At the end the assertion" in cli("messages", "explain", "relay.mp", "-v").stdout
+
+
+def test_where_processes_end_is_said(cli: Cli, tmp_path: Path) -> None:
+    """A race that makes a process wait for ever in one run, within a library procedure, and stop in the other."""
+    (tmp_path / "stuck.mp").write_text(
+        "proc P { reg v\n recv v\n if v == 1 {\n barrier() }\n assume v == 1 }\n"
+        "proc Q[i in 1..2] { req h\n h = isend i to P\n wait h\n}\n"
+    )
+    said = " ".join(cli("messages", "matches", "stuck.mp", "--effects", "--buffer", "infinite").stdout.split())
+    assert "At the end where P ends is line 4, where it waits; P.v is 1." in said
+    assert "At the end where P ends is line 5, where it stops; P.v is 2." in said
+
+
 @pytest.mark.ci
 def test_what_races_change(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "sum.mp").write_text(

@@ -99,8 +99,8 @@ def run_messages_explain(request: MessagesExplainRequest) -> Exit:
             warn(printable(warning.render(program.file, program.source), "\n"))
         for note in found.notes:
             warn(f"{printable(program.file)}: note: {printable(note)}")
-        notes = [] if limits.exceeded() else race_notes(program, found.answers, _for_races(limits))
-        told = messages_explanation(program, found.answers, notes)
+        races = [] if limits.exceeded() else race_notes(program, found.answers, _for_races(limits))
+        told = messages_explanation(program, found.answers, races)
         text = _written(told, request).rstrip("\n")
         with place:
             (place.say if request.format == "text" else place.line)(text)

@@ -12,12 +12,14 @@ import networkx as nx
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.local_runs import Trail
 from rdma_robust.messages.machine.local_table import Hop, State, Table
+from rdma_robust.messages.machine.process_rules import ProcessRules
 from rdma_robust.messages.machine.state_search import results
 from rdma_robust.messages.message_answers import Issued, Pair, Schedule
-from rdma_robust.messages.races.race_outcomes import Outcome, Remembered, ending, remembering
+from rdma_robust.messages.races.race_outcomes import Ending, Outcome, Remembered, ending, remembering
 
 Effect = Literal["none", "values", "failure"]
 """What a choice changes: nothing; final values only; which assertions are false, or who waits for ever or stops."""
@@ -25,12 +27,14 @@ Effect = Literal["none", "values", "failure"]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two runs that are the same up to a choice of `receive`, and what of their ends differs, in words."""
+    """Two runs that are the same up to a choice of `receive`, and what of their ends differs, in words: `ends` say how it is
+    after either, in words or as a value."""
 
     receive: Issued
     sends: tuple[Issued, Issued]
     runs: tuple[Schedule, Schedule]
     differs: tuple[str, ...]
+    ends: tuple[tuple[str | Value, str | Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class _Graph:
     edges: dict[State, list[Edge]] = field(default_factory=dict)
     outcomes: dict[Outcome, int] = field(default_factory=dict)
     after: dict[State, int] = field(default_factory=dict)
+    failing: dict[int, frozenset[Outcome]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.table = Table(self.remembered.program, self.buffer, self.limits, self.ahead, results=True)
@@ -147,7 +152,9 @@ class _Graph:
 
     def failures(self, ends: int) -> frozenset[Outcome]:
         """Return what goes wrong in these outcomes."""
-        return frozenset(map(_failure, self.of(ends)))
+        if ends not in self.failing:
+            self.failing[ends] = frozenset(map(_failure, self.of(ends)))
+        return self.failing[ends]
 
     def of(self, ends: int) -> Iterator[Outcome]:
         return (outcome for outcome, number in self.outcomes.items() if ends >> number & 1)
@@ -160,11 +167,16 @@ class _Graph:
         failing = (number for outcome, number in self.outcomes.items() if _failure(outcome) not in known)
         return ends & sum(1 << number for number in failing)
 
-    def choices(self, state: State) -> Iterator[tuple[Pair, int, Pair, int]]:
-        """Yield any two sends that a receive can take in this state, with the outcomes after either."""
+    def ends(self, state: State) -> dict[Pair, int]:
+        """Return the outcomes after each match of this state."""
         ends: dict[Pair, int] = {}
         for hop, _, new in self.edges[state]:
             ends[hop.pair] = ends.get(hop.pair, 0) | self.after[new]
+        return ends
+
+    def choices(self, state: State) -> Iterator[tuple[Pair, int, Pair, int]]:
+        """Yield any two sends that a receive can take in this state, with the outcomes after either."""
+        ends = self.ends(state)
         by_receive: dict[Issued, list[Pair]] = {}
         for pair in ends:
             by_receive.setdefault(pair.receive, []).append(pair)
@@ -267,10 +279,7 @@ def _to_outcome(graph: _Graph, first: State, goal: int) -> Way:
 
 def _contrast(graph: _Graph, state: State, one: Pair, other: Pair) -> Contrast:
     """Return two runs through `state` that end differently, one as no run can with the other choice."""
-    ends = dict.fromkeys((one, other), 0)
-    for hop, _, new in graph.edges[state]:
-        if hop.pair in ends:
-            ends[hop.pair] |= graph.after[new]
+    ends = graph.ends(state)
     if not graph.only(ends[one], ends[other]):
         one, other = other, one
     wanted = _worst(graph, graph.only(ends[one], ends[other]))
@@ -282,8 +291,9 @@ def _contrast(graph: _Graph, state: State, one: Pair, other: Pair) -> Contrast:
         course = Course(graph.remembered.program, graph.buffer)
         runs.append(tuple(_run(graph, course, [*to_here, (step[2], step), *onward[1:]]).moves))
         last.append(graph.outcome(onward[-1][0]))
-    differs = tuple(_differences(graph, last[0], last[1]))
-    return Contrast(one.receive, (one.send, other.send), (runs[0], runs[1]), differs)
+    found = list(_differences(graph, last[0], last[1]))
+    differs, ways = tuple(what for what, _ in found), tuple(way for _, way in found)
+    return Contrast(one.receive, (one.send, other.send), (runs[0], runs[1]), differs, ways)
 
 
 def _worst(graph: _Graph, ends: int) -> int:
@@ -310,14 +320,32 @@ def _run(graph: _Graph, course: Run, way: Way) -> Run:
     return course
 
 
-def _differences(graph: _Graph, one: Outcome, other: Outcome) -> Iterator[str]:
-    """Yield what differs between two outcomes, in words."""
+def _differences(graph: _Graph, one: Outcome, other: Outcome) -> Iterator[tuple[str, tuple[str | Value, str | Value]]]:
+    """Yield what differs between two outcomes, in words, and how it is in either."""
     for number, (ours, theirs) in enumerate(zip(one, other, strict=True)):
         name = graph.remembered.program.processes[number].name
         for register in dict.fromkeys((*ours.false, *theirs.false)):
             if (register in ours.false) != (register in theirs.false):
-                yield f"the assertion of {name} on line {graph.remembered.places[number, register].where}"
+                place = graph.remembered.places[number, register].where
+                ways = ("is false", "is not false") if register in ours.false else ("is not false", "is false")
+                yield f"the assertion of {name} on line {place}", ways
         if (ours.status, ours.at) != (theirs.status, theirs.at):
-            yield f"where {name} ends"
+            here, there = _where(graph, number, ours), _where(graph, number, theirs)
+            alike = here == there
+            yield (
+                f"where {name} ends",
+                (f"{here} for one request" if alike else here, f"{there} for another" if alike else there),
+            )
         known = dict(theirs.values)
-        yield from (f"{name}.{register}" for register, value in ours.values if known.get(register, value) != value)
+        for register, value in ours.values:
+            if known.get(register, value) != value:
+                yield f"{name}.{register}", (value, known[register])
+
+
+def _where(graph: _Graph, process: int, ended: Ending) -> str:
+    if ended.status == "ended":
+        return "is its end"
+    span = ProcessRules(graph.table.processes[process], process, len(graph.table.processes), graph.buffer).span(ended.at)
+    own = ("", graph.remembered.program.file)
+    line = next((each for each in (span, *span.chain()) if each.file in own), span).line
+    return f"is line {line}, where it {'stops' if ended.status == 'stopped' else 'waits'}"

@@ -16,7 +16,7 @@ from rdma_robust.messages.races.race_effects import RaceEffects
 from rdma_robust.reports.check.json_report import JsonObject, valid_unicode
 from rdma_robust.reports.messages.message_claims import matchings_of
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames, operation_names
-from rdma_robust.reports.messages.race_notes import effect_lines, effects_object
+from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines, effect_notes, effects_object
 from rdma_robust.reports.messages.violation_words import line_of
 from rdma_robust.text import count, filled, printable
 
@@ -45,12 +45,14 @@ def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
     lines: list[str] = []
     for body, buffers in told.items():
         lines += ["", f"{printable(record.program.file)} under {', '.join(buffers)}: {body[0]}", *body[1:]]
-    notes: dict[tuple[str, ...], list[str]] = {}
+    notes: dict[tuple[RaceNote, ...], list[str]] = {}
     for buffer, effects in record.effects.items():
-        notes.setdefault(tuple(effect_lines(record.program, effects)) or ("there is no race",), []).append(buffer)
+        told_effects = effect_notes(record.program, effects) or [RaceNote("there is no race")]
+        notes.setdefault(tuple(told_effects), []).append(buffer)
     for said, buffers in notes.items():
         lines += ["", f"what races change under {', '.join(buffers)}:"]
-        lines += [line for each in said for line in filled(each, width or WIDTH, "  ", "  ")]
+        for each in said:
+            lines += [*filled(each.text, width or WIDTH, "  ", "  "), *contrast_lines(each, width or WIDTH)]
     for buffer, found in record.dropped.items():
         lines += ["", *_dropped_lines(record.program, buffer, found, width or WIDTH)]
     return lines[1:]

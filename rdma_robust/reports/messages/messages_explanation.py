@@ -14,6 +14,7 @@ from rdma_robust.reports.messages.message_claims import matchings_of, race_of
 from rdma_robust.reports.messages.messages_explained import open_lines, order_lines
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
+from rdma_robust.reports.messages.race_notes import RaceNote
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, racing_sends, run_findings
 from rdma_robust.reports.share.exits import Exit, within
 
@@ -44,7 +45,7 @@ HEADS = ("buffers", "asserts", "deadlock", "races", "matchings", "leak", "engine
 @dataclass(frozen=True, slots=True)
 class MessagesExplanation:
     """All that is said of a program. `findings` has at least one run, the one that says most first; `notes` are about
-    what races change, library procedures in different orders, and what is not known."""
+    what races change, library procedures in different orders, and what is not known; `changes` show what races change."""
 
     program: MessageProgram
     rows: tuple[BufferRow, ...]
@@ -52,6 +53,7 @@ class MessagesExplanation:
     races: tuple[str, ...]
     notes: tuple[str, ...]
     exit_code: Exit
+    changes: tuple[RaceNote, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -63,9 +65,9 @@ class MessagesExplanation:
 
 
 def messages_explanation(
-    program: MessageProgram, answers: Sequence[BufferAnswer], notes: Sequence[str] = ()
+    program: MessageProgram, answers: Sequence[BufferAnswer], races: Sequence[RaceNote] = ()
 ) -> MessagesExplanation:
-    """Return the explanation of a program; where nothing goes wrong it shows some run. `notes` are more to say of it."""
+    """Return the explanation of a program; where nothing goes wrong it shows some run. `races` say what races change."""
     found = run_findings(program, answers) or (_some_run(program, answers[0]),)
     codes = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
     return MessagesExplanation(
@@ -73,8 +75,9 @@ def messages_explanation(
         tuple(_row(answer) for answer in answers),
         found,
         tuple(race_lines(program, answers)),
-        (*notes, *order_lines(program, answers), *open_lines(answers)),
+        (*(each.text for each in races), *order_lines(program, answers), *open_lines(answers)),
         within(codes[each] for answer in answers for each in (answer.violated, answer.deadlocked)),
+        tuple(each for each in races if each.runs),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdma_robust.reports.messages.chart_text import LEGEND
 from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
+from rdma_robust.reports.messages.race_notes import contrast_lines
 from rdma_robust.reports.share.columns import Column, Columns
 from rdma_robust.text import count, filled, printable
 
@@ -27,6 +28,7 @@ def messages_explanation_text(told: MessagesExplanation, width: int | None, *, f
     lines += ["", *filled(LEGEND, room)]
     if told.races:
         lines += ["", *(line for each in told.races for line in filled(f"race: {each}", room, "", "  "))]
+    drawn = {each.text: contrast_lines(each, room) for each in told.changes} if full else {}
     for note in told.notes:
-        lines += ["", *filled(note, room, "", "  ")]
+        lines += ["", *filled(note, room, "", "  "), *drawn.get(note, [])]
     return lines

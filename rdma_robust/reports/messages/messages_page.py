@@ -19,6 +19,13 @@ from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 
 PACKAGE: Final = "rdma_robust.reports.messages"
 KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}
+CONTRAST: Final = """
+.contrast{display:flex;flex-wrap:wrap;gap:20px}
+.contrast figure{flex:1 1 auto;max-width:100%;margin:0}
+.contrast figcaption{font-weight:600;margin-bottom:6px}
+.contrast figcaption,.contrast figure p{width:0;min-width:100%}
+"""
+"""Two runs side by side, or one below the other where there is no room."""
 BADGES: Final[dict[Mark, str]] = {
     "false": "false",
     "fault": "goes wrong",
@@ -43,9 +50,11 @@ def messages_page(told: MessagesExplanation, version: str) -> str:
             kind=KINDS.get(told.exit_code, "unknown"),
             heads=HEADS,
             bad=("VIOLATED", "YES"),
-            style=PAGE_STYLE + STYLE,
+            style=PAGE_STYLE + STYLE + CONTRAST,
             script=page_script(SCRIPT),
             findings=[(each, Markup(chart_svg(each.chart))) for each in told.findings],
+            notes=[note for note in told.notes if note not in {each.text for each in told.changes}],
+            changes=[(each, [(run, Markup(chart_svg(run.chart))) for run in each.runs]) for each in told.changes],
             source=marked_messages(program.source, told.findings, "json" if program.file.endswith(".json") else "mp"),
             processes=", ".join(process.name for process in program.processes),
             version=version,

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Issued
-from rdma_robust.messages.races.race_effects import Effect, RaceEffect, RaceEffects, race_effects
+from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
 from rdma_robust.messages.replay.replaying import replayed
 from rdma_robust.reports.check.json_report import JsonObject
+from rdma_robust.reports.messages.chart import Chart
+from rdma_robust.reports.messages.chart_builder import Shown, chart_of
+from rdma_robust.reports.messages.chart_text import LEGEND, chart_text
+from rdma_robust.reports.messages.narration import narrated, shown
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of
+from rdma_robust.text import filled
 
 WORDS: Final[Mapping[Effect, str]] = {
     "none": "changes nothing: whoever is first, the runs end alike",
@@ -31,20 +37,68 @@ def confirmed_effects(program: MessageProgram, buffer: Buffer, limits: Limits) -
     return found
 
 
-def race_notes(program: MessageProgram, answers: Sequence[BufferAnswer], limits: Limits) -> list[str]:
-    """Return a sentence for each place with a race, nothing if there is none. Raises as :func:`confirmed_effects`."""
+@dataclass(frozen=True, slots=True)
+class ContrastRun:
+    """One of two runs that show what a race changes: `title` says what the receive takes, `end` what differs at the end."""
+
+    title: str
+    chart: Chart
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaceNote:
+    """What a race changes in a sentence, and two runs that show it if it changes something."""
+
+    text: str
+    runs: tuple[ContrastRun, ...] = ()
+
+
+def race_notes(program: MessageProgram, answers: Sequence[BufferAnswer], limits: Limits) -> list[RaceNote]:
+    """Return a note for each place with a race, nothing if there is none. Raises as :func:`confirmed_effects`."""
     racing = [answer.buffer for answer in answers if answer.races]
     if not racing:
         return []
     buffer: Buffer = "zero" if racing == ["zero"] else "infinite"
-    return effect_lines(program, confirmed_effects(program, buffer, limits))
+    return effect_notes(program, confirmed_effects(program, buffer, limits))
 
 
-def effect_lines(program: MessageProgram, found: RaceEffects) -> list[str]:
-    """Return a sentence for each place with a choice between messages."""
+def effect_notes(program: MessageProgram, found: RaceEffects) -> list[RaceNote]:
+    """Return a note for each place with a choice between messages."""
     if found.reason:
-        return [f"what races can change is not known: {found.reason}"]
-    return [_line(program, effect) for effect in found.effects]
+        return [RaceNote(f"what races can change is not known: {found.reason}")]
+    return [RaceNote(_line(program, each), tuple(_runs(program, found.buffer, each.contrast))) for each in found.effects]
+
+
+def contrast_lines(note: RaceNote, width: int) -> list[str]:
+    """Return the runs of a note as charts, one after the other, each with its end."""
+    lines: list[str] = []
+    for run in note.runs:
+        chart = (f"    {line}" if line else "" for line in chart_text(run.chart, width - 4))
+        lines += ["", *filled(f"{run.title}:", width, "    ", "  "), "", *chart]
+        lines += ["", *filled(run.end, width, "    ", "  ")] if run.end else []
+    return lines + (["", *filled(LEGEND, width, "    ")] if note.runs else [])
+
+
+def _runs(program: MessageProgram, buffer: Buffer, contrast: Contrast | None) -> list[ContrastRun]:
+    """Return both runs of a contrast as charts, in which the receive that makes the difference has its other message."""
+    if contrast is None:
+        return []
+    names = operation_names(program)
+    receive = _receive(program, contrast.receive)
+    runs = []
+    for which, (send, run) in enumerate(zip(contrast.sends, contrast.runs, strict=True)):
+        title = f"If {receive} takes {names.told('send', send)}"
+        told = narrated(program, buffer, run)
+        chart = chart_of(program, names, told, Shown(title, feasible={contrast.receive: contrast.sends}))
+        ends = [
+            f"{what} {way if isinstance(way := both[which], str) else f'is {shown(way)}'}"
+            for what, both in zip(contrast.differs, contrast.ends, strict=True)
+        ]
+        more = len(ends) - MOST_DIFFERENCES
+        ends = ends[:MOST_DIFFERENCES] + ([f"{more} more differ"] if more > 0 else [])
+        runs.append(ContrastRun(title, chart, f"At the end {'; '.join(ends)}."))
+    return runs
 
 
 def _line(program: MessageProgram, effect: RaceEffect) -> str:
