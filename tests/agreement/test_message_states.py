@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.language.message_program import BUFFERS
+from rdma_robust.messages.machine.states import by_states
+from rdma_robust.messages.message_answers import Questions
 from tests.support.message_agreement import disagreement
-from tests.support.random_messages import random_messages
+from tests.support.random_messages import BLOCKING, random_messages
 from tests.support.shares import chunks
 
 PER_CHUNK = 20
@@ -26,6 +31,26 @@ def _compare(seeds: range) -> int:
 
 def test_states_agree_with_all_interleavings() -> None:
     assert _compare(range(8)) > 10
+
+
+def _compare_any(seeds: range, limit: int) -> int:
+    """Return how many programs deadlock under any, of those with many blocking sends that are small enough."""
+    deadlocks = 0
+    for seed in seeds:
+        program = random_messages(seed, replace(BLOCKING, operations=8 + seed % 3))
+        found = disagreement(program, "any", limit)
+        assert not found, seed
+        deadlocks += found is not None and by_states(program, "any", Questions(), NO_LIMITS).deadlock is not None
+    return deadlocks
+
+
+def test_waits_for_sends_that_may_be_buffered_agree_with_all_interleavings() -> None:
+    assert _compare_any(range(6), 1_500) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 100))
+def test_waits_for_sends_that_may_be_buffered_agree_with_all_interleavings_of_more(chunk: int) -> None:
+    assert _compare_any(range(100 + chunk * 30, 130 + chunk * 30), 4_000) > 0
 
 
 @pytest.mark.parametrize("chunk", chunks(5, 60))

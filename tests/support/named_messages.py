@@ -124,6 +124,37 @@ NAMED = {
             Expected(deadlocked=True, pairs=7, matchings=2),
         ),
     ),
+    "two buffers": Named(
+        """
+        proc A { reg x; send 1 to S; send 1 to S; send 2 to B; send 3 to S; recv x from S }
+        proc B { reg x; recv x; send 4 to S }
+        proc S {
+          reg v, s
+          recv v from any s
+          recv v from A
+          if s == A { recv v from B; recv v from A; send 5 to A }
+          else { recv v from A; send 5 to A; recv v from A }
+        }
+        """,
+        (
+            Expected(pairs=6, matchings=1),
+            Expected(pairs=9, matchings=2),
+            Expected(deadlocked=True, pairs=9, matchings=2),
+        ),
+    ),
+    "a buffer lets another be first": Named(
+        """
+        proc A { reg x; send 1 to S }
+        proc B { send 6 to D; send 4 to S }
+        proc D { reg x; recv x from S; recv x from B }
+        proc S { reg v, s; recv v from any s; if s == B { recv v; send 0 to D; send 0 to A } else { send 0 to D; recv v } }
+        """,
+        (
+            Expected(pairs=4, matchings=1),
+            Expected(leaking=True, pairs=6, matchings=2),
+            Expected(deadlocked=True, leaking=True, pairs=6, matchings=2),
+        ),
+    ),
     "a server": Named(
         """
         daemon proc S { reg v, s; while 1 { recv v from any s; if v == 0 { halt } } }

@@ -55,12 +55,17 @@ class Taste:
     planned: int = 75
     waits: int = 60
     gathered: int = 10
+    swapped: int = 25
+    lost: int = 10
+    stray: int = 10
 
 
 MIXED = Taste()
 RACY = Taste((3, 3), (0, 1), 8, 8, wild=85, tags=15, ports=3, faults=1, daemons=20, loops=4, planned=100, gathered=60)
 TAGGED = Taste((2, 3), (0, 1), 8, 5, 70, wild=70, tags=70, ports=0, faults=1, loops=4, planned=100, gathered=50)
 CROWDED = Taste((4, 4), (0, 1), 8, 8, 20, wild=80, tags=10, ports=0, faults=1, loops=2, planned=100, gathered=50)
+BLOCKING = Taste((3, 4), (0, 0), 12, 0, 0, 70, 0, 0, 0, 0, 0, gathered=5, swapped=5, lost=5, stray=0)
+"""Nearly all sends and receives go together in some order, and all block: what deadlocks often needs a buffer for it."""
 TASTES = (MIXED, RACY, TAGGED, CROWDED)
 LARGER = Taste((3, 5), (0, 1), 16, 6, 25, wild=65, ports=3, tags=15, faults=0, daemons=5, loops=0, planned=100, gathered=25)
 BRANCHED = Taste((2, 4), (0, 2), 14, 22, 60, wild=55, ports=3, tags=15, faults=0, loops=0, planned=100, gathered=25)
@@ -118,10 +123,10 @@ class _Writer:
             plans[sender].append(_Planned(True, receiver, port, tag))
             plans[receiver].append(_Planned(False, source, port, tag if self.odds(60) else None))
         for plan in plans:
-            if len(plan) > 1 and self.odds(25):
+            if len(plan) > 1 and self.odds(self.taste.swapped):
                 at = self.chance.randrange(len(plan) - 1)
                 plan[at], plan[at + 1] = plan[at + 1], plan[at]
-            if plan and self.odds(10):
+            if plan and self.odds(self.taste.lost):
                 plan.pop(self.chance.randrange(len(plan)))
         return plans
 
@@ -154,7 +159,7 @@ class _Writer:
         return self.local()
 
     def communication(self) -> Block:
-        planned = self.plan.pop(0) if self.plan and self.odds(90) else self.unplanned()
+        planned = self.plan.pop(0) if self.plan and self.odds(100 - self.taste.stray) else self.unplanned()
         nonblocking = self.odds(self.taste.nonblocking)
         request = self.request() if nonblocking else Place("$send" if planned.sends else "$recv")
         issue = self.issue_send(request, planned) if planned.sends else self.issue_receive(request, planned)

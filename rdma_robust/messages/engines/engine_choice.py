@@ -23,9 +23,6 @@ FEW: Final = 200
 _SOON: Final = 1.0
 """Seconds that they may take."""
 
-_MANY: Final = 8
-"""With more processes there may be too many ways to begin under `any`: each may be refused a buffer at each send."""
-
 _SOLVING: Final = 0.6
 """Of the time that is left, the part that `sat` gets; all states get what is left then."""
 
@@ -33,20 +30,21 @@ _SOLVING: Final = 0.6
 def by_auto(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
+    Runs that the few states have shown already stay, since they are short.
     Where something is left open the reason has what every search says of it.
     """
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
-    if buffer != "any" or len(program.processes) <= _MANY:
-        answer = by_states(program, buffer, questions, _few(limits))
-        if not answer.reason:
-            return answer
+    answer = by_states(program, buffer, questions, _few(limits))
+    if not answer.reason:
+        return answer
     for without_search in (by_one_run, by_gathering):
         found = without_search(program, buffer, questions, limits)
         if found is not None:
             return found
     solved = by_sat(_easier(program, buffer, questions, limits), buffer, questions, limits.share(_SOLVING))
+    solved = together(answer, solved)
     if not solved.reason:
         return solved
     return together(solved, by_states(program, buffer, questions, limits))

@@ -11,6 +11,7 @@ from rdma_robust.messages.engines.answers_compared import contradictions
 from rdma_robust.messages.engines.engine_choice import by_auto
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageEngine, Questions
 from rdma_robust.messages.replay.replaying import confirm
@@ -50,11 +51,13 @@ def engine_named(name: MessageEngineName) -> MessageEngine:
 def answered(
     program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits, engine: MessageEngineName = "auto"
 ) -> BufferAnswer:
-    """Return what an engine answers, after every schedule in it was replayed.
+    """Return what an engine answers, after every schedule in it was replayed; under `any` with as few buffers as they need.
 
     Raises InternalError if a replay does not come to what the engine has said.
     """
     answer = engine_named(engine)(program, buffer, questions, limits)
+    if buffer == "any" and answer.engine != "states":
+        answer = lean(program, answer)
     confirm(program, answer)
     return answer
 

@@ -10,8 +10,9 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.local_runs import BUFFERED, REFUSED, Trail
-from rdma_robust.messages.machine.matching import Meeting, meetings
+from rdma_robust.messages.machine.local_runs import BUFFERED, Trail
+from rdma_robust.messages.machine.local_table import Hop
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import Frame, Local, Sending, initial
 from rdma_robust.messages.message_answers import Granted, Issued, Matched, Move, Pair, Schedule, Step, Waiting
@@ -95,12 +96,19 @@ class Course:
                 for meeting in meetings(receiver, ours, sender, theirs):
                     yield receiver, sender, meeting
 
+    def hop(self, hop: Hop) -> None:
+        """Make a match of the search, with the buffers that it needs first."""
+        if hop.buffered is not None:
+            for process, trail in dict(zip((hop.receiver, hop.sender), hop.buffered, strict=True)).items():
+                self.follow(process, trail)
+        self.match(hop.receiver, hop.sender, hop.meeting)
+
     def follow(self, process: int, trail: Trail) -> None:
         """Let a process run along a trail of :func:`local_runs.run`."""
         decisions, steps = iter(trail.decisions), trail.steps
         while True:
             if self.waited_send(process) is not None:
-                if next(decisions, REFUSED) != BUFFERED:
+                if next(decisions, None) != BUFFERED:
                     return
                 self.grant(process)
             if not steps:
@@ -173,15 +181,12 @@ class Decided(Course):
     def try_match(self, pair: Pair) -> bool:
         """Make a match and let both go on, if it is enabled; return whether it is."""
         receiver, sender = pair.receive.process, pair.send.process
-        ours, theirs = self.frames[receiver], self.frames[sender]
-        for meeting in meetings(receiver, ours.frozen(), sender, theirs.frozen()):
-            names = ours.receives[meeting.receive].nth, theirs.sends[meeting.send].nth
-            if names == (pair.receive.nth, pair.send.nth):
-                self.match(receiver, sender, meeting)
-                for process in dict.fromkeys((receiver, sender)):
-                    self.settle(process)
-                return True
-        return False
+        if not are_enabled(pair, self.frames[receiver], self.frames[sender]):
+            return False
+        self.make(Matched(pair))
+        for process in dict.fromkeys((receiver, sender)):
+            self.settle(process)
+        return True
 
 
 def random_run(program: MessageProgram, buffer: Buffer, seed: int, moves: int = _MOVES) -> Schedule:

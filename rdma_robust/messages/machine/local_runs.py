@@ -16,9 +16,6 @@ from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, R
 BUFFERED: Final = -1
 """In a trail: the send that is waited for gets a buffer."""
 
-REFUSED: Final = -2
-"""In a trail: it gets none, and the process stays there."""
-
 _STEPS: Final = 200_000
 """Steps of one process without a wait, after which the search does not follow it."""
 
@@ -33,7 +30,8 @@ Cut = Literal["steps", "ahead", "digits"]
 
 
 class Trail(NamedTuple):
-    """A way through a run: its choices, with BUFFERED and REFUSED under `any`, and how many steps it takes."""
+    """A way through a run: its choices, with BUFFERED where a send that is waited for gets a buffer, and how many steps it
+    takes."""
 
     decisions: tuple[int, ...]
     steps: int
@@ -49,9 +47,13 @@ class Broken(NamedTuple):
 
 @dataclass(slots=True)
 class LocalRun:
-    """All ends of runs from one local state, none twice, the violations met, and which cuts were made."""
+    """All ends of runs from one local state, none twice, the violations met, and which cuts were made.
+
+    `issued` says of an end how many sends and receives were issued where the run to it got its last buffer.
+    """
 
     ends: dict[Local, Trail] = field(default_factory=dict)
+    issued: dict[Local, tuple[int, int]] = field(default_factory=dict)
     violations: dict[tuple[int, str], Broken] = field(default_factory=dict)
     cuts: set[Cut] = field(default_factory=set)
 
@@ -61,41 +63,45 @@ Key = tuple[object, ...]
 
 @dataclass(slots=True)
 class _Way:
-    """A run so far: the loop head or choice passed last, and what loop heads on it were like."""
+    """A run so far: the loop head or choice passed last, what loop heads on it were like, and how many operations were
+    issued when it got its last buffer."""
 
     frame: Frame
     decisions: tuple[int, ...] = ()
     steps: int = 0
     node: Local | None = None
     heads: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    issued: tuple[int, int] = (0, 0)
 
     def branch(self) -> _Way:
-        return _Way(self.frame.copy(), self.decisions, self.steps, self.node, dict(self.heads))
+        return _Way(self.frame.copy(), self.decisions, self.steps, self.node, dict(self.heads), self.issued)
 
     @property
     def trail(self) -> Trail:
         return Trail(self.decisions, self.steps)
 
 
-def run(rules: ProcessRules, local: Local, ahead: int, look: Callable[[], None]) -> LocalRun:
+def run(rules: ProcessRules, local: Local, ahead: int, look: Callable[[], None], *, buffered: bool = False) -> LocalRun:
     """Return all runs of a process from `local` to where it waits, ends or stops.
 
+    If it is `buffered`, every wait for a send is an end, and behind it the run goes on, with a buffer for the send.
     A local computation that never ends gives an end whose status is `endless`, if nothing else can follow. A process that
     comes back to a loop head as it was, but for `ahead` unmatched operations more, is `paused`. `look` is called now and
     then and may raise LimitReached.
     """
-    if local.status in ("ended", "stopped", "endless", "refused"):
-        return LocalRun({local: Trail((), 0)})
+    if local.status in ("ended", "stopped", "endless"):
+        return LocalRun({local: Trail((), 0)}, {local: (0, 0)})
     frame = Frame(rules.process, local)
     frame.status = "runs"
-    return _Runner(rules, ahead, look).all_from(frame)
+    return _Runner(rules, ahead, look, buffered).all_from(frame)
 
 
 class _Runner:
-    def __init__(self, rules: ProcessRules, ahead: int, look: Callable[[], None]) -> None:
+    def __init__(self, rules: ProcessRules, ahead: int, look: Callable[[], None], buffered: bool) -> None:
         self.rules = rules
         self.ahead = ahead
         self.look = look
+        self.buffered = buffered
         self.found = LocalRun()
         self.total = 0
         self.before: dict[Local, list[Local]] = {}
@@ -130,12 +136,14 @@ class _Runner:
                 return self.end(way)
             handle = rules.blocking(frame)
             if handle is not None:
-                if not (rules.buffer == "any" and isinstance(handle, Sending)):
-                    frame.status = "waits"
-                    return self.end(way)
-                self.refuse(way.branch())
+                frame.status = "waits"
+                self.end(way)
+                if not (self.buffered and isinstance(handle, Sending)):
+                    return None
+                frame.status = "runs"
                 open_send(frame, handle.nth)
                 way.decisions = (*way.decisions, BUFFERED)
+                way.issued = frame.sent, frame.received
             elif isinstance(instruction, Pick):
                 for choice in reversed(range(len(instruction.targets))):
                     other = way.branch()
@@ -153,13 +161,10 @@ class _Runner:
         if kind:
             self.found.violations.setdefault((at, kind), Broken(at, kind, way.trail))
 
-    def refuse(self, way: _Way) -> None:
-        way.frame.status = "refused"
-        way.decisions = (*way.decisions, REFUSED)
-        self.end(way)
-
     def end(self, way: _Way) -> None:
-        self.found.ends.setdefault(way.frame.frozen(), way.trail)
+        here = way.frame.frozen()
+        if here not in self.found.ends:
+            self.found.ends[here], self.found.issued[here] = way.trail, way.issued
         if way.node is not None:
             self.over.add(way.node)
 
@@ -201,7 +206,9 @@ class _Runner:
                     todo.append(each)
         for head, trail in self.again.items():
             if head not in self.over:
-                self.found.ends.setdefault(head._replace(status="endless"), trail)
+                endless = head._replace(status="endless")
+                self.found.ends.setdefault(endless, trail)
+                self.found.issued.setdefault(endless, (0, 0))
 
 
 def _shape(frame: Frame) -> Key:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -13,12 +13,15 @@ from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import Broken, Cut, Trail, run
 from rdma_robust.messages.machine.matching import Meeting, meetings
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
-from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, Sending, initial, nameless
+from rdma_robust.messages.machine.process_state import ANYTHING, Frame, Local, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
 from rdma_robust.messages.message_answers import Issued, Pair
 
 State = tuple[int, ...]
 """The number of each process's local state."""
+
+_GOES_ON: Final = ("waits", "ended")
+"""What a process is in a deadlock: where one has stopped or runs for ever there is none any more."""
 
 
 class After(NamedTuple):
@@ -36,12 +39,21 @@ class Onward:
     violations: tuple[Broken, ...]
 
 
+class Advance(NamedTuple):
+    """Where a process can come if sends that it waits for get buffers, how, and what it had issued at the last of them."""
+
+    local: Local
+    trail: Trail
+    issued: tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """A match of two processes, and what each then does; one that sends to itself is both, with nothing in `sender_then`.
 
     `pair` has the names of this search: those of the run only if it keeps names. `kind` says whether the receive names its
-    source, whether no earlier receive of its endpoint is unmatched, and of which endpoint it is, by its bit.
+    source, whether no earlier receive of its endpoint is unmatched, and of which endpoint it is, by its bit. `buffered` is
+    what receiver and sender do before, with buffers, if one of the two is not issued yet; nothing is in its `kind` then.
     """
 
     receiver: int
@@ -51,11 +63,12 @@ class Hop:
     receiver_then: Onward
     sender_then: Onward | None
     kind: tuple[bool, bool, int]
+    buffered: tuple[Trail, Trail] | None = None
 
 
 @dataclass(slots=True)
 class Table:
-    """Local states of one program under one buffer semantics.
+    """Local states of one program under one buffer semantics; under `any` those that a deadlock can come from.
 
     With `names` operations have the names of the run, else local states that differ in names only are one. With `history` a
     process keeps which sends its receives took, with `results` one that is over what it was like then, and each what is in
@@ -75,7 +88,9 @@ class Table:
     cuts: set[tuple[int, Cut]] = field(default_factory=set)
     _numbers: list[dict[Local, int]] = field(default_factory=list)
     _onward: dict[tuple[int, Local], Onward] = field(default_factory=dict)
-    _hops: dict[tuple[int, int, int, int], tuple[tuple[Hop, ...], bool]] = field(default_factory=dict)
+    _hops: dict[tuple[int, int, int, int], tuple[Hop, ...]] = field(default_factory=dict)
+    _later: dict[tuple[int, int, int, int], tuple[Hop, ...]] = field(default_factory=dict)
+    _advances: dict[tuple[int, int], tuple[Advance, ...]] = field(default_factory=dict)
     _reaches: list[list[tuple[int, ...]]] = field(default_factory=list)
     _plain: list[list[int]] = field(default_factory=list)
     _shapes: dict[tuple[int, Local], int] = field(default_factory=dict)
@@ -135,43 +150,67 @@ class Table:
             self.cuts.update((me, cut) for cut in found.cuts)
             ends: dict[int, Trail] = {}
             for end, trail in found.ends.items():
-                ends.setdefault(self.number(me, end), trail)
+                if self.buffer != "any" or end.status in _GOES_ON:
+                    ends.setdefault(self.number(me, end), trail)
             known = Onward(tuple(After(*each) for each in ends.items()), tuple(found.violations.values()))
             self._onward[me, local] = known
         return known
 
-    def hops(self, state: State) -> tuple[list[Hop], bool]:
-        """Return the matches of a state, and whether another one is only kept back by a send that got no buffer."""
+    def hops(self, state: State) -> list[Hop]:
+        """Return the matches of a state."""
         found: list[Hop] = []
-        refused = False
         for sender, number in enumerate(state):
             for receiver in self._reaches[sender][number]:
                 key = (receiver, state[receiver], sender, number)
                 known = self._hops.get(key)
                 if known is None:
                     known = self._hops[key] = self._meet(*key)
-                found += known[0]
-                refused = refused or known[1]
-        return found, refused
+                found += known
+        return found
+
+    def later_hops(self, state: State) -> Iterator[Hop]:
+        """Yield the matches that become possible if sends that are waited for get buffers; only under `any`."""
+        for sender, number in enumerate(state if self.buffer == "any" else ()):
+            for receiver in sorted({op.to for each in self.advances(sender, number) for op in each.local.sends}):
+                key = (receiver, state[receiver], sender, number)
+                known = self._later.get(key)
+                if known is None:
+                    known = self._later[key] = tuple(self._meet_later(*key))
+                yield from known
+
+    def advances(self, me: int, number: int) -> tuple[Advance, ...]:
+        """Return where buffers can bring a process, that it stays where it is first. Raises LimitReached."""
+        known = self._advances.get((me, number))
+        if known is None:
+            local = self.locals[me][number]
+            found = run(self.rules[me], local, self.ahead, lambda: self.limits.look("running a process"), buffered=True)
+            self.cuts.update((me, cut) for cut in found.cuts)
+            known = self._advances[me, number] = tuple(
+                Advance(end, trail, found.issued[end]) for end, trail in found.ends.items() if end.status in _GOES_ON
+            )
+        return known
 
     def may_send(self, state: State, sender: int, endpoint: int) -> bool:
         """Whether a process may still issue a send to an endpoint, given by its bit."""
         return bool(self._sends[sender][state[sender]] & endpoint)
 
-    def _meet(self, receiver: int, receives: int, sender: int, sends: int) -> tuple[tuple[Hop, ...], bool]:
+    def _meet(self, receiver: int, receives: int, sender: int, sends: int) -> tuple[Hop, ...]:
         at, of = self.locals[receiver][receives], self.locals[sender][sends]
-        refused = self.refused(sender, of)
-        all_of_them = tuple(meetings(receiver, at, sender, of))
-        free = [each for each in all_of_them if of.sends[each.send].nth != refused]
-        return tuple(self._hop(receiver, at, sender, of, each) for each in free), len(free) < len(all_of_them)
+        return tuple(self._hop(receiver, at, sender, of, each) for each in meetings(receiver, at, sender, of))
 
-    def refused(self, me: int, local: Local) -> int:
-        """Return the send that is waited for without a buffer, for ever."""
-        if local.status != "refused":
-            return ANYTHING
-        handle = self.rules[me].blocking(Frame(self.processes[me], local))
-        assert isinstance(handle, Sending)
-        return handle.nth
+    def _meet_later(self, receiver: int, receives: int, sender: int, sends: int) -> Iterator[Hop]:
+        """Yield the matches of two processes, each where it comes first with as few buffers as it needs for that."""
+        ours, theirs = self.advances(receiver, receives), self.advances(sender, sends)
+        ways = ((each, each) for each in ours) if receiver == sender else product(ours, theirs)
+        for at, of in ways:
+            for meeting in meetings(receiver, at.local, sender, of.local):
+                is_new = (
+                    at.local.receives[meeting.receive].nth >= at.issued[1],
+                    of.local.sends[meeting.send].nth >= of.issued[0],
+                )
+                if (at, of) != (ours[0], theirs[0]) and (any(is_new) if receiver == sender else all(is_new)):
+                    hop = self._hop(receiver, at.local, sender, of.local, meeting)
+                    yield replace(hop, kind=(False, False, hop.kind[2]), buffered=(at.trail, of.trail))
 
     def _hop(self, receiver: int, at: Local, sender: int, of: Local, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]

@@ -13,10 +13,9 @@ from rdma_robust.messages.machine.flat_code import FlatProcess
 ANYTHING = -1
 """The source or tag of a receive that takes any."""
 
-Status = Literal["runs", "waits", "refused", "paused", "endless", "ended", "stopped"]
-"""`runs` it has a step; `waits` at a request that is not open; `refused` at a send that gets no buffer and that nothing will
-match; `paused` it runs on, but the search does not follow; `endless` it computes for ever; `stopped` by a false assume or
-a fault."""
+Status = Literal["runs", "waits", "paused", "endless", "ended", "stopped"]
+"""`runs` it has a step; `waits` at a request that is not open; `paused` it runs on, but the search does not follow;
+`endless` it computes for ever; `stopped` by a false assume or a fault."""
 
 
 class SendOp(NamedTuple):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
-
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.courses import Course, Decided, Decisions, blocked, expanded
+from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.matching import accepts
 from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveOp, Receiving, Sending, SendOp
@@ -29,46 +26,6 @@ def cut_to_the_end(program: MessageProgram, buffer: Buffer, schedule: Schedule) 
         if at in kept:
             kept.update(needs[at])
     return tuple(move for at, move in enumerate(schedule) if at in kept)
-
-
-_MOST_BUFFERS: Final = 200
-"""Of a run, above which none of them is tried to be left out."""
-
-
-def without_needless_buffers(program: MessageProgram, schedule: Schedule) -> Schedule:
-    """Return a run under `any` with the same matches and the same processes waiting at its end, in which no send that got a
-    buffer can do without; for deadlocks and complete executions."""
-    end, decisions = _decided(program, schedule)
-    kept = set(decisions.granted)
-    for send in sorted(kept) if len(kept) <= _MOST_BUFFERS else ():
-        fewer = replace(decisions, granted=frozenset(kept - {send}))
-        course = Decided(program, "any", fewer)
-        course.settle_all()
-        done = all(course.try_match(pair) for pair in decisions.matches)
-        if done and _how_it_ends(course) == _how_it_ends(end):
-            kept.discard(send)
-    return expanded(program, "any", replace(decisions, granted=frozenset(kept))) if kept != decisions.granted else schedule
-
-
-def _how_it_ends(course: Course) -> tuple[object, ...]:
-    return blocked(course), tuple(frame.status for frame in course.frames), next(course.enabled(), None)
-
-
-def _decided(program: MessageProgram, schedule: Schedule) -> tuple[Course, Decisions]:
-    """Make a run, and return it with what it decides."""
-    course = Course(program, "any")
-    choices: list[list[int]] = [[] for _ in course.frames]
-    matches, granted = [], set()
-    for move in schedule:
-        if isinstance(move, Matched):
-            matches.append(move.pair)
-        elif isinstance(move, Step) and move.choice is not None:
-            choices[move.process].append(move.choice)
-        elif isinstance(move, Granted):
-            nth = course.waited_send(move.process)
-            granted.add(Issued(move.process, -1 if nth is None else nth))
-        course.make(move)
-    return course, Decisions(tuple(matches), tuple(map(tuple, choices)), frozenset(granted))
 
 
 class _Needs:

@@ -1,4 +1,8 @@
-"""Breadth first through the states of the normal form, by numbers of matches: what can happen, and how soon."""
+"""Breadth first through the states of the normal form, by numbers of matches: what can happen, and how soon.
+
+Under `any` only deadlocks are looked for, in the states that need the fewest buffers for their matches (least cuts, in
+docs/theory-messages.md): all else is as under `infinite`.
+"""
 
 from __future__ import annotations
 
@@ -101,6 +105,8 @@ class StateSearch:
     def _enough(self) -> bool:
         if self.found.repeats or len(self.found.matchings) > self.questions.limit or self.has_what_is_wanted():
             return True
+        if self.table.buffer == "any" and self.found.deadlock is not None:
+            return True
         return self._is_at_a_limit()
 
     def _is_at_a_limit(self) -> bool:
@@ -135,23 +141,24 @@ class StateSearch:
             self.found.violations.setdefault(place, Broke(process, broken, before, hop))
 
     def _expand(self, state: State, following: list[State]) -> None:
-        hops, refused = self.table.hops(state)
+        hops = self.table.hops(state)
         if self._calls:
             self._compare_calls(state)
-        if not hops and not refused:
+        if not hops:
             self._at_rest(state)
-        if self.fewer and len(hops) > 1:
-            hops = self._enough_of(state, hops)
-        for hop in hops:
+            return
+        for hop in self._enough_of(state, hops) or (*hops, *self.table.later_hops(state)):
             self._make(state, hop, following)
 
     def _enough_of(self, state: State, hops: list[Hop]) -> list[Hop]:
-        """Return matches that are enough; without names, where states come again, all if one was expanded before."""
+        """Return matches that are enough, none for all; without names, where states come again, all if one was expanded."""
+        if not self.fewer or (len(hops) == 1 and self.table.buffer != "any"):
+            return []
         enough = enough_of(self.table, state, hops)
-        if not self.table.names:
+        if not self.table.names and self.table.buffer != "any":
             self._expanded.add(state)
             if any(new in self._expanded for hop in enough for new, _ in results(state, hop)):
-                return hops
+                return []
         return enough
 
     def _make(self, state: State, hop: Hop, following: list[State]) -> None:

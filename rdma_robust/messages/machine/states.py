@@ -8,10 +8,11 @@ from typing import Final
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked
+from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import State, Table
-from rdma_robust.messages.machine.shortening import cut_to_the_end, without_needless_buffers
+from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import Arrival, Broke, Found, StateSearch
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -41,9 +42,39 @@ _CUTS: dict[Cut, str] = {
 def by_states(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by its states under one buffer semantics: the engine `states`.
 
+    All but deadlocks is under `any` as it is under `infinite` (Lemma 2), and deadlocks have a search of their own.
+    """
+    if buffer == "any":
+        return _by_states_of_any(program, questions, limits)
+    return _by_states_of(program, buffer, questions, limits)
+
+
+def _by_states_of_any(program: MessageProgram, questions: Questions, limits: Limits) -> BufferAnswer:
+    search = _searched(program, "any", questions, limits.share(0.5), names=False)
+    deadlock = _deadlock(_shortest(search, questions, limits.share(0.5)))
+    infinite = _by_states_of(program, "infinite", questions, limits)
+    deadlock = deadlock or infinite.deadlock
+    reasons = [*([infinite.reason] if infinite.reason else []), *_reasons(search)]
+    answer = replace(
+        infinite,
+        buffer="any",
+        deadlocked=_tri(deadlock is not None, not _reasons(search)),
+        deadlock=deadlock,
+        reason="; ".join(dict.fromkeys(reasons)),
+        work={
+            "states": len(search.arrivals) + infinite.work["states"],
+            "matches": search.found.matches + infinite.work["matches"],
+        },
+    )
+    return lean(program, answer)
+
+
+def _by_states_of(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> BufferAnswer:
+    """Answer all questions, under `zero` or `infinite`.
+
     A search that keeps the names of operations finds pairs and library procedures in different orders; it ends where a
     state is met again but for names, as then operations have no end, and one without names decides the rest. Matchings are
-    counted by a search of their own, under `any` with infinite buffers, where they are the same.
+    counted by a search of their own.
     """
     search = _searched(program, buffer, questions, limits)
     named = search.found
@@ -116,7 +147,7 @@ def _reasons(search: StateSearch) -> list[str]:
 
 
 def _counted(program: MessageProgram, buffer: Buffer, questions: Questions, limits: Limits) -> tuple[Matchings, list[str]]:
-    search = _searched(program, "infinite" if buffer == "any" else buffer, questions, limits, names=True, history=True)
+    search = _searched(program, buffer, questions, limits, names=True, history=True)
     found = search.found
     reasons = _reasons(search)
     if found.repeats:
@@ -179,7 +210,7 @@ def _course(search: StateSearch, state: State | None) -> Course:
                 course.follow(process, trail)
             continue
         hop = arrival.hop
-        course.match(hop.receiver, hop.sender, hop.meeting)
+        course.hop(hop)
         for process, trail in zip((hop.receiver, hop.sender), arrival.trails, strict=True):
             course.follow(process, trail)
     return course
@@ -188,7 +219,7 @@ def _course(search: StateSearch, state: State | None) -> Course:
 def _to_violation(search: StateSearch, broke: Broke) -> Schedule:
     course = _course(search, broke.before)
     if broke.hop is not None:
-        course.match(broke.hop.receiver, broke.hop.sender, broke.hop.meeting)
+        course.hop(broke.hop)
     course.follow(broke.process, broke.broken.trail)
     return cut_to_the_end(search.table.program, search.table.buffer, tuple(course.moves))
 
@@ -198,13 +229,7 @@ def _deadlock(search: StateSearch) -> Deadlock | None:
     if state is None:
         return None
     course = _course(search, state)
-    return Deadlock(blocked(course), _with_few_buffers(search, course))
-
-
-def _with_few_buffers(search: StateSearch, course: Course) -> Schedule:
-    """Return the run, under `any` without buffers that its end does not need."""
-    schedule = tuple(course.moves)
-    return without_needless_buffers(search.table.program, schedule) if search.table.buffer == "any" else schedule
+    return Deadlock(blocked(course), tuple(course.moves))
 
 
 def _leak(search: StateSearch) -> Leak | None:
@@ -219,7 +244,7 @@ def _leak(search: StateSearch) -> Leak | None:
         if not course.processes[me].daemon
         for op in frame.receives
     ]
-    return Leak(tuple(sends), tuple(receives), _with_few_buffers(search, course))
+    return Leak(tuple(sends), tuple(receives), tuple(course.moves))
 
 
 def _mismatches(program: MessageProgram, named: Found) -> tuple[Mismatch, ...]:

@@ -112,7 +112,7 @@ class _Graph:
         todo = deque(self.starts)
         while todo:
             state = todo.popleft()
-            hops, _ = self.table.hops(state)
+            hops = self.table.hops(state)
             found = [(hop, trails, new) for hop in hops for new, trails in results(state, hop)]
             self.edges[state] = found
             for edge in found:

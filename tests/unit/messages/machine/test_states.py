@@ -16,7 +16,7 @@ from rdma_robust.messages.machine import local_runs, matching, process_rules
 from rdma_robust.messages.machine.local_table import Table
 from rdma_robust.messages.machine.process_state import ANYTHING, Receiving, Sending
 from rdma_robust.messages.machine.states import by_states
-from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Step
+from rdma_robust.messages.message_answers import BufferAnswer, Granted, Matched, Questions, Schedule, Step
 from rdma_robust.messages.replay.replaying import confirm
 from tests.support.message_agreement import QUESTIONS
 from tests.support.named_messages import NAMED, Expected
@@ -80,6 +80,13 @@ def _also_infinite(self: Any, frame: Any, request: Any, handle: Any) -> None:
     process_rules._put(frame, request.name, at, Sending(frame.sent) if isinstance(handle, Sending) else handle)
 
 
+_ADVANCES, _MAY_SEND = Table.advances, Table.may_send
+
+
+def _only_without_buffers(table: Any, state: Any, sender: int, endpoint: int) -> bool:
+    return len(_ADVANCES(table, sender, state[sender])) == 1 and _MAY_SEND(table, state, sender, endpoint)
+
+
 MUTANTS = {
     "ports do not matter": (matching, "accepts", _without(port=False), "ports are told apart"),
     "sources do not matter": (matching, "accepts", _without(source=False), "sources are told apart"),
@@ -90,7 +97,9 @@ MUTANTS = {
     "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(Receiving), "nobody sends"),
     "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(Sending), "head to head"),
     "sends wait under infinite": (process_rules.ProcessRules, "_activate", _also_infinite, "head to head"),
-    "what is refused is matched": (Table, "refused", lambda *_: ANYTHING, "only any"),
+    "no buffers under any": (Table, "later_hops", lambda *_: (), "only any"),
+    "one buffer and no more": (Table, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
+    "buffers are of no use to others": (Table, "may_send", _only_without_buffers, "a buffer lets another be first"),
 }
 
 
@@ -117,11 +126,60 @@ def test_a_run_to_a_violation_has_only_what_leads_to_it() -> None:
     assert {each.process for each in violation.schedule if isinstance(each, Step)} == {0, 1, 2}
 
 
+def buffers(schedule: Schedule) -> list[int]:
+    """Return the processes whose sends get buffers."""
+    return [each.process for each in schedule if isinstance(each, Granted)]
+
+
 def test_a_deadlock_under_any_has_only_the_buffers_that_it_needs() -> None:
     text = NAMED["only any"].text.replace("proc B {", "proc X { reg x; recv x }\nproc Y { send 1 to X }\nproc B {")
     deadlock = answered(text, "any").deadlock
     assert deadlock is not None
-    assert [each.process for each in deadlock.schedule if isinstance(each, Granted)] == [0]
+    assert buffers(deadlock.schedule) == [0]
+
+
+def test_a_violation_under_any_has_only_the_buffers_that_it_needs() -> None:
+    text = """
+    proc A { send 1 to C; send 1 to B; send 1 to B }
+    proc B { reg x, y; recv x; recv y; assert x == 2 }
+    proc C { reg x; recv x; recv x from D }
+    proc D { send 1 to C }
+    """
+    violation = answered(text, "any").violations[0]
+    assert buffers(violation.schedule) == [0]
+
+
+def test_a_buffer_that_another_one_makes_needless_is_taken_back() -> None:
+    """B and C stand head to head, so one of them needs a buffer; A, which is tried first, waits for them only."""
+    text = """
+    proc A { send 1 to B; send 2 to C }
+    proc B { reg x; send 1 to C; recv x from A; recv x from C }
+    proc C { reg x; send 1 to B; recv x from B; recv x from A; req h; h = isend 1 to A }
+    """
+    leak = answered(text, "any").leak
+    assert leak is not None
+    assert buffers(leak.schedule) == [1]
+
+
+def test_what_waits_for_many_sends_has_few_states_under_any() -> None:
+    text = """
+    const N = 30
+    proc P[i in 0..N - 1] { reg x, y; send i to (i + 1) % N; send i to (i + 2) % N; recv x; recv y }
+    """
+    answer = answered(text, "any", Limits(states=200), pairs=False)
+    assert (answer.deadlocked, answer.violated, answer.reason) == ("yes", "no", "")
+    taking = "recv x; recv y"
+    even = f"""
+    const N = 30
+    proc P[i in 0..N - 1] {{
+      reg x, y
+      if i % 2 {{ {taking} }}
+      send i to (i + 1) % N; send i to (i + N - 1) % N
+      if i % 2 == 0 {{ {taking} }}
+    }}
+    """
+    answer = answered(even, "any", Limits(states=4_000), pairs=False)
+    assert (answer.deadlocked, answer.violated, answer.reason) == ("no", "no", "")
 
 
 @pytest.mark.parametrize(
