@@ -56,7 +56,7 @@ def answered(
     Raises InternalError if a replay does not come to what the engine has said.
     """
     answer = engine_named(engine)(program, buffer, questions, limits)
-    if buffer == "any" and answer.engine != "states":
+    if buffer == "any" and engine != "states":
         answer = lean(program, answer)
     confirm(program, answer)
     return answer
