@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.conftest import COMMAND, Cli
+from tests.support.message_texts import TRACE
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +46,9 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         (["ring.mp", "--buffer", "all"], "--buffer all: it is one of zero, infinite, any"),
         (["ring.mp", "--state", "p=0&buffer=any&run=&at=0"], "belongs to another program"),
         (["wrong.mp"], "wrong.mp:1:"),
+        (["other.json"], "other.json:1:12: error: this is no trace that can be read here: its format is another"),
+        (["run.json", "-D", "N=2"], "a trace has no constants, so -D N=2 defines nothing"),
+        (["run.json", "--cpu", "tso"], "--cpu is about RDMA, and run.json is a message program"),
         (["sb.rdma", "--buffer", "zero"], "--buffer is for message programs, and sb.rdma is none"),
         (["-", "--tui"], "--tui needs standard input for its keys"),
         ([], "FILE"),
@@ -52,6 +56,9 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.parametrize("browser", ["--no-browser"])
 def test_what_is_refused(cli: Cli, programs: Path, arguments: list[str], why: str, browser: str) -> None:
+    if arguments and arguments[0].endswith(".json"):
+        (programs / "other.json").write_text('{"format": "x"}')
+        (programs / "run.json").write_text(TRACE)
     if arguments and arguments[0].endswith(".mp"):
         (programs / "ring.mp").write_text("proc P { reg v; send 1 to Q; recv v }\nproc Q { reg v; recv v; send 2 to P }\n")
         (programs / "wrong.mp").write_text("proc P { send 1 to R }\n")
@@ -114,6 +121,29 @@ def test_a_message_program_is_served_and_decided(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         assert process.returncode == 0 and "Traceback" not in out + err
+        connection.close()
+
+
+@pytest.mark.ci
+def test_a_recorded_run_is_served_and_decided(tmp_path: Path) -> None:
+    """Any receive may take its message in another order than was recorded; events are told as statements."""
+    (tmp_path / "run.json").write_text(TRACE)
+    with serving(tmp_path, "run.json", "--no-browser") as (process, address):
+        url = urlsplit(address)
+        assert url.hostname and url.port
+        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+        connection.request("GET", url.path + "api/verdict")
+        verdict = json.loads(connection.getresponse().read())
+        assert verdict["text"] == "violated under zero, infinite, any"
+        headers = {"Content-Type": "application/json", "Origin": f"http://{url.netloc}"}
+        connection.request("POST", url.path + "api/view", json.dumps({"address": "", "do": None}), headers)
+        moves = json.loads(connection.getresponse().read())["moves"]
+        assert [(move["label"], move["line"]) for move in moves] == [
+            ("posts its receive: `recv a from any tag 7`", 3),
+            ("sends: `send 1 to P tag 7`", 7),
+            ("sends: `isend 2 + 3 to P tag 7`", 9),
+        ]
+        assert process.poll() is None
         connection.close()
 
 

@@ -62,6 +62,7 @@ def test_sarif_has_what_goes_wrong_with_its_run(cli: Cli, tmp_path: Path) -> Non
     assert run["artifacts"][0]["location"]["uri"] == "relay.mp"
 
 
+@pytest.mark.ci
 def test_with_expect_only_what_contradicts_a_claim_is_a_finding(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay", "swap")
     assert findings(log(cli("messages", "check", "--expect", "relay.mp", "swap.mp", *LOG).stdout)) == []
@@ -75,6 +76,7 @@ def test_with_expect_only_what_contradicts_a_claim_is_a_finding(cli: Cli, tmp_pa
     assert findings(log(cli("messages", "check", "--expect", "swap.mp", *LOG).stdout)) == [("RR013", "warning", 1)]
 
 
+@pytest.mark.ci
 def test_findings_survive_edits_elsewhere(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay")
 
@@ -102,6 +104,7 @@ def test_orders_faults_errors_and_limits_are_findings(cli: Cli, tmp_path: Path) 
     assert log(cli("messages", "check", "missing.mp", *LOG).stdout)["invocations"][0]["executionSuccessful"] is False
 
 
+@pytest.mark.ci
 def test_lines_for_editors_and_logs(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay", "broken")
     lines = cli("messages", "check", "relay.mp", "broken.mp", "--format", "concise").stdout.splitlines()
@@ -115,6 +118,7 @@ def test_lines_for_editors_and_logs(cli: Cli, tmp_path: Path) -> None:
     assert found[2].startswith("::notice file=relay.mp,line=7,col=26,title=rdma-robust RR024::leak under infinite and any")
 
 
+@pytest.mark.ci
 def test_junit_has_a_test_a_program(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, "relay", "ring")
     done = cli("messages", "check", "relay.mp", "ring.mp", "-o", "r.xml")

@@ -70,6 +70,19 @@ proc Client[i in 1..N] { send i to Server }
 """
 """Holds, with a state for each order of the messages: more than a short time is enough for."""
 
+TRACE: Final = """{"format": "rdma-robust/message-trace", "version": 1, "processes": [
+{"name": "P", "events": [
+{"op": "recv", "into": "a", "from": "any", "tag": 7, "matched": [1, 0]},
+{"op": "recv", "into": "b", "from": "any"},
+{"op": "assert", "expr": "a == 1"}]},
+{"name": "Q", "events": [
+{"op": "send", "to": 0, "tag": 7, "value": "1"}]},
+{"name": "R", "events": [
+{"op": "isend", "to": 0, "tag": 7, "value": "2 + 3", "request": "h"},
+{"op": "wait", "request": "h"}]}]}
+"""
+"""A recorded run; its assertion is false if R is first."""
+
 TEXTS: Final = {"relay": RELAY, "swap": SWAP, "ring": RING, "broken": BROKEN, "many": MANY}
 
 

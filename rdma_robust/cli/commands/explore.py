@@ -27,6 +27,7 @@ from rdma_robust.cli.options.arguments import (
     seconds,
 )
 from rdma_robust.cli.processes.apart import each_apart
+from rdma_robust.cli.processes.decide_messages import is_trace, read_messages
 from rdma_robust.cli.processes.decide_program import exit_of_error, limits_of, message_of
 from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.processes.guard import Overrun, guarded_by, out_of_memory
@@ -168,9 +169,11 @@ def _need(*packages: str) -> None:
 
 
 def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) -> Session | MessageSession:
+    if is_trace(item):
+        return _message_session(item, request, warnings=warnings)
     text, options = read_source(item), request.options
     if is_messages(text, file_of(item.name)):
-        return _message_session(text, item, request, warnings=warnings)
+        return _message_session(item, request, warnings=warnings)
     if request.buffer is not None:
         raise UsageError(f"--buffer is for message programs, and {printable(item.name)} is none")
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
@@ -183,16 +186,17 @@ def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) ->
     return Session(program, model=options.on(program.hardware).model, await_loops=options.await_loops)
 
 
-def _message_session(text: str, item: Source, request: ExploreRequest, *, warnings: bool) -> MessageSession:
+def _message_session(item: Source, request: ExploreRequest, *, warnings: bool) -> MessageSession:
     if request.about_rdma:
         option = request.about_rdma[0].replace("_", "-")
         raise UsageError(f"--{option} is about RDMA, and {printable(item.name)} is a message program")
-    from rdma_robust.messages.language.load_messages import load_messages  # noqa: PLC0415 - slow, as above
-    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415
+    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415 - slow, as above
 
-    program = load_messages(text, item.name)
+    program, notes = read_messages(item)
     for warning in program.warnings if warnings else ():
-        warn(printable(warning.render(item.name, text), "\n"))
+        warn(printable(warning.render(item.name, program.source), "\n"))
+    for note in notes if warnings else ():
+        warn(f"{printable(item.name)}: note: {printable(note)}")
     return MessageSession(program, request.buffer or "any")
 
 

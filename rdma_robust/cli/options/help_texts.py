@@ -252,7 +252,8 @@ Serves a page to this machine only, at an address with a secret, and opens it in
 what can happen next, memory, queue pairs and registers, goes back and forward, and leads through the counterexample of a
 program that is not robust. --tui does the same in the terminal.
 
-A message program (*.mp) goes on step by step and match by match, with its sequence chart.
+A message program (*.mp), or a recorded run of one (a trace, *.json), goes on step by step and match by match, with its
+sequence chart.
 
 \b
 Exit codes

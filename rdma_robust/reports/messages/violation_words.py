@@ -43,16 +43,40 @@ def statement_at(program: MessageProgram, span: Span) -> str:
     if not in_program(program, span):
         return ""
     text = program.source[span.start : span.end]
-    return one_line(_event(text) if text.startswith("{") else text, 60)
+    return one_line(_event(program, text) if text.startswith("{") else text, 60)
 
 
-def _event(text: str) -> str:
-    """Return an event of a trace as a statement: those that can be false or go wrong have one expression."""
+def _event(program: MessageProgram, text: str) -> str:
+    """Return an event of a trace as the statement that it stands for."""
     try:
         event = json.loads(text)
     except ValueError:
         return text
-    return f"{event.get('op', '')} {event.get('expr') or event.get('value') or ''}".strip()
+    match event.get("op", ""):
+        case "send" | "isend" as op:
+            return f"{op} {event.get('value', 0)} to {_peer(program, event.get('to'))}{_channel(event)}"
+        case "recv" | "irecv" as op:
+            return f"{op} {event.get('into', '')} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
+        case "wait":
+            return f"wait {event.get('request', '')}"
+        case "assign":
+            return f"{event.get('to', '')} = {event.get('value', '')}"
+        case "collective":
+            return f"{event.get('name', '')}"
+        case op:
+            return f"{op} {event.get('expr', '')}".strip()
+
+
+def _peer(program: MessageProgram, number: object) -> str:
+    if isinstance(number, int) and 0 <= number < len(program.processes):
+        return program.processes[number].name
+    return str(number)
+
+
+def _channel(event: Mapping[str, object]) -> str:
+    """Return the port and the tag of an event, as far as they say something."""
+    port = f" on {event['port']}" if event.get("port") else ""
+    return port + (f" tag {event['tag']}" if event.get("tag") not in (None, 0, "any") else "")
 
 
 def violation_text(program: MessageProgram, violation: Violation) -> str:

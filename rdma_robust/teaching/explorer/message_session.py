@@ -9,7 +9,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.reports.messages.chart_svg import chart_svg
 from rdma_robust.reports.messages.chart_text import chart_text
-from rdma_robust.reports.share.coloured import coloured
+from rdma_robust.reports.share.coloured import Language, coloured
 from rdma_robust.reports.share.svg import STYLE
 from rdma_robust.teaching.explorer.address import AddressError, Track
 from rdma_robust.teaching.explorer.message_address import MessagePlace, message_address, message_fingerprint, message_place
@@ -53,10 +53,11 @@ class MessageSession:
     def _about(self) -> MessageProgramView:
         program = self.program
         source = tuple(printable(line, "\t") for line in program.source.splitlines())
+        language: Language = "json" if program.source.lstrip().startswith("{") else "mp"
         return MessageProgramView(
             file=printable(program.file),
             name=program.name,
-            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), "mp")) if source else (),
+            coloured=tuple(line.pieces for line in coloured("\n".join((*source, "")), language)) if source else (),
             processes=tuple(process.name for process in program.processes),
         )
 

@@ -14,11 +14,13 @@ from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.message_answers import Questions
+from rdma_robust.messages.traces.observed import read_recorded
 from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.message_terminal import MessageExplorer
 from rdma_robust.teaching.explorer.message_view import MessageVerdictView
 from rdma_robust.teaching.explorer.message_witness import found_runs
 from tests.support.explored import message_litmus
+from tests.support.message_texts import TRACE
 
 
 def decided(session: MessageSession) -> MessageVerdictView:
@@ -64,6 +66,22 @@ def test_to_the_run_of_the_paper_by_keys() -> None:
         assert app.place.buffer == "zero" and app.place.run.at < at
 
     drive(message_litmus("paper/figure-1"), script)
+
+
+def test_a_recorded_run_in_a_narrow_terminal() -> None:
+    async def script(app: MessageExplorer, pilot: Pilot[None]) -> None:
+        await pilot.press("a")
+        moves = {move.label: str(move.choice + 1) for move in app.seen.moves}
+        assert {"its message is buffered", "takes 1 from Q (line 7)", "takes 5 from R (line 9)"} == set(moves)
+        await pilot.press(moves["takes 5 from R (line 9)"])
+        assert "assert a == 1: the assertion is false" not in text(app, "state")
+        await pilot.press(str(next(move.choice for move in app.seen.moves if move.label.startswith("takes 1")) + 1))
+        assert "assert a == 1: the assertion is false" in text(app, "state")
+        await pilot.press("p")
+        assert '"op": "recv"' in text(app, "code") and "R sends 5 to P" in text(app, "picture")
+        assert app.query_one("#chart").region.right <= 80 and app.query_one("#source").region.width > 20
+
+    drive(MessageSession(read_recorded(TRACE, "run.json").program), script, width=80)
 
 
 def test_found_runs_shared_states_a_changed_file_and_texts_that_look_like_markup() -> None:
